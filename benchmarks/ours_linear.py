@@ -1,9 +1,10 @@
 """This library's linear models, set to the objective that is stated, and the point they reach.
 
-``tolerance`` is our ``tol``: (gap to the optimum) / max(1, |f|), the same for every solver.
+``tolerance`` is our ``tol``: (gap to the optimum) / (null deviance), the same for every solver.
 Standard errors are left out against peers that compute none, and computed against statsmodels.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,18 @@ from likely.objectives.columns import LeastSquaresColumns
 from likely.solvers.lasso_path import lasso_path as search_path
 
 
-def entrant(fit: str, tolerance: float) -> Entrant:
-    """Ours has one tolerance: the target."""
-    return Entrant(OURS, __name__, fit, (tolerance,))
+# The target is relative to the optimum, which may be far below the null deviance.
+STEPS = (1.0, 0.3, 0.1, 0.03)
 
 
-def with_errors(fit: str, tolerance: float) -> Entrant:
+def entrant(fit: str, target: float) -> Entrant:
+    return Entrant(OURS, __name__, fit, tuple(step * target for step in STEPS))
+
+
+def with_errors(fit: str, target: float) -> Entrant:
     """The default: standard errors too."""
     name = f"{OURS}, with standard errors"
-    return Entrant(name, __name__, fit, (tolerance,), {"standard_errors": "model"})
+    return replace(entrant(fit, target), name=name, settings={"standard_errors": "model"})
 
 
 @without_warnings

@@ -2,8 +2,8 @@
 
     gap = (f − f*) / max(1, |f*|)        f* the least that anyone reached, ours run tightly too
 
-Each peer climbs its tolerances, the loosest first, until its gap is within the target; that
-tolerance is then timed, in turns with ours.  A peer that is not installed is skipped, and said so.
+Each library climbs its tolerances, the loosest first, until its gap is within the target; that
+tolerance is then timed, in turns.  A peer that is not installed is skipped, and said so.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -105,8 +105,8 @@ class Race:
 
     def rows(self, work: str, sizes: Sizes) -> list[Row]:
         problem = self.problem(sizes)
-        tried = {each.name: self._trials(each, problem, best=inf) for each in self.mine}
-        best = self._reference(problem, tried[self.ours.name][-1])
+        best = self._reference(problem)
+        tried = {each.name: self._trials(each, problem, best=best) for each in self.mine}
         skipped: dict[str, str] = {}
         for peer in self.peers:
             try:
@@ -134,12 +134,12 @@ class Race:
             ),
         ]
 
-    def _reference(self, problem: Problem, mine: Trial) -> float:
-        """What is known, or the better of our answer and that of a tight run."""
+    def _reference(self, problem: Problem) -> float:
+        """What is known, or our answer at a tight tolerance."""
         if self.optimum is not None:
             return self.optimum
         tight = replace(self.ours, tolerances=(self.tight,))
-        return min(mine.value, self._trials(tight, problem, best=inf)[-1].value)
+        return self._trials(tight, problem, best=inf)[-1].value
 
     def _trials(self, entrant: Entrant, problem: Problem, *, best: float) -> list[Trial]:
         """One fit at each tolerance, until one is near enough or patience ends."""

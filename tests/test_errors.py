@@ -18,6 +18,7 @@ from likely.errors import UnseenCategories
         (errors.UnseenCategories, errors.LikelyWarning),
         (errors.SingularCovariance, errors.LikelyWarning),
         (errors.CollapsedComponent, errors.LikelyWarning),
+        (errors.FormatLoss, errors.LikelyWarning),
         (errors.LikelyWarning, UserWarning),
     ],
 )
@@ -40,6 +41,12 @@ def test_a_bad_file_without_a_line_is_named():
 def test_a_suggestion_needs_a_close_name():
     assert str(errors.UnknownName("link", "logitt", ["log", "logit"])).endswith("mean 'logit'?")
     assert "mean" not in str(errors.UnknownName("link", "xyz", ["log", "logit"]))
+
+
+def test_of_thousands_of_choices_some_are_listed_and_the_nearest_is_found():
+    error = errors.UnknownName("variable", "wett", ["wet", *(f"node_{i}" for i in range(5000))])
+    assert len(str(error)) < 1000
+    assert str(error).endswith("and 4,941 more. Did you mean 'wet'?")
 
 
 def test_a_warning_points_at_the_users_line():

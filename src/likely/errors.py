@@ -8,6 +8,7 @@ LikelyError
 │   ├── InvalidFile    a file is not as expected; names the file and, if possible, the line
 │   ├── CyclicGraph    a directed graph has a cycle; names it
 │   ├── ImpossibleEvidence  what was observed has probability 0
+│   │   └── ImpossibleSequence  a sequence has probability 0 in a hidden Markov model
 │   ├── GraphTooLarge  exact inference needs more memory than it may use
 │   └── UnusableRun    a RUN does not exist, is not finished, or must not be overwritten
 ├── CannotWrite        a file or folder cannot be written (is an OSError)
@@ -25,7 +26,8 @@ LikelyWarning
 ├── OutsideLink        a predictor for which the link has no mean
 ├── RedundantColumns   columns that others determine; their coefficients are fixed at 0
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
-└── NothingToCalibrate held-out scores do not determine a temperature
+├── NothingToCalibrate held-out scores do not determine a temperature
+└── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
 
 import errno
@@ -34,15 +36,20 @@ import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+MOST_LISTED = 60  # choices in a message; a network may have thousands of variables
+MOST_COMPARED = 20_000  # choices among which the nearest is sought, in about a second
+
 __all__ = [
     "BadCell",
     "BrokenLedger",
     "CannotWrite",
     "CollapsedComponent",
     "CyclicGraph",
+    "FormatLoss",
     "GraphTooLarge",
     "HonestyRefusal",
     "ImpossibleEvidence",
+    "ImpossibleSequence",
     "InUse",
     "InvalidFile",
     "InvalidInput",
@@ -83,10 +90,13 @@ class UnknownName(InvalidInput):
 
     def __init__(self, kind: str, name: object, choices: Iterable[str]) -> None:
         choices = sorted(choices)
-        written = {choice.lower(): choice for choice in choices}
+        written = {choice.lower(): choice for choice in choices[:MOST_COMPARED]}
         close = get_close_matches(str(name).lower(), written, n=1)
         hint = f" Did you mean {written[close[0]]!r}?" if close else ""
-        super().__init__(f"There is no {kind} {name!r}; choose one of {', '.join(choices)}.{hint}")
+        shown = ", ".join(choices[:MOST_LISTED])
+        more = len(choices) - MOST_LISTED
+        shown += f" and {more:,} more" if more > 0 else ""
+        super().__init__(f"There is no {kind} {name!r}; choose one of {shown}.{hint}")
 
 
 class BadCell(InvalidInput):
@@ -153,6 +163,19 @@ class ImpossibleEvidence(InvalidInput):
             f"Check it against the tables of the network{remedy}"
         )
         self.row = row
+
+
+class ImpossibleSequence(ImpossibleEvidence):
+    """A sequence has probability 0 in a hidden Markov model; ``sequence`` is its number, from 0."""
+
+    def __init__(self, sequence: int) -> None:
+        InvalidInput.__init__(
+            self,
+            f"Sequence {sequence} has probability 0: no path of states that the model allows gives "
+            "its rows; rows that can follow each other were expected. Check the sequence and its "
+            "known states, or fit with start_smoothing and transition_smoothing above 0.",
+        )
+        self.row, self.sequence = None, sequence
 
 
 class GraphTooLarge(InvalidInput):
@@ -262,6 +285,10 @@ class CollapsedComponent(LikelyWarning):
 
 class NothingToCalibrate(LikelyWarning):
     """Held-out scores do not determine a temperature: none is informative, or all are right."""
+
+
+class FormatLoss(LikelyWarning):
+    """A file format has no place for a part of a graph, such as its names; it is left out."""
 
 
 def _remedy(error: OSError) -> str:

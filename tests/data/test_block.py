@@ -12,6 +12,7 @@ from likely.data.block import (
     NOT_SHARED,
     ArrayBlocks,
     CountedBlocks,
+    WholeGroups,
     block_rows,
     checked,
     first_rows,
@@ -126,3 +127,16 @@ def test_a_small_share_still_has_a_row_of_each_block():
 def test_what_was_not_given_is_not_given_of_the_first_rows():
     some = first_rows(ArrayBlocks(Dense(np.zeros((6, 1))), rows_per_block=2), 0.5)
     assert some.y is some.weight is some.offset is some.group is None
+
+
+@given(n=st.integers(1, 50), rows=st.integers(1, 60))
+def test_whole_groups_are_never_cut(n, rows):
+    inner = some_blocks(n, rows)
+    blocks = WholeGroups(inner)
+    assert (blocks.n_rows, blocks.n_features, blocks.nbytes) == (n, 2, inner.nbytes)
+    made = list(blocks)
+    assert_array_equal(np.concatenate([block.y for block in made]), inner.y)
+    assert [block.start for block in made] == [int(block.y[0]) for block in made]
+    groups = [set(block.group.tolist()) for block in made]
+    assert sum(map(len, groups)) == len(set.union(*groups))
+    assert all(block.n_rows < rows + 3 for block in made)

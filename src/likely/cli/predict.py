@@ -1,17 +1,14 @@
 """``likely predict``: predictions for every row of a table, chunk by chunk."""
 
-import csv
-import json
 import shlex
-import sys
-from codecs import getwriter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.table_files import Chunk, write_table
 from likely.cli.terminal import Settings, global_options
 from likely.formatting import listed
 
@@ -21,9 +18,6 @@ if TYPE_CHECKING:
     from likely.runs import Run
     from likely.workbench.dataset import Dataset
     from likely.workbench.opening import HeaderAlone
-
-Chunk = dict[str, list[Any]]  # columns of equal length
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
 @click.command()
@@ -63,7 +57,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
         rows = dataset(data)
     except HeaderAlone as alone:
         findings = _nothing_to_predict(opened, alone, run)
-        n, path = _write_table(output, names, ())
+        n, path = write_table(output, names, ())
     else:
         _refuse_missing_columns(opened, rows.source.names, rows.label, run)
         findings = rows.log_prediction()
@@ -71,7 +65,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
         declared = DataOptions.in_run(opened.facts).category
         rows = dataset(rows, category=[name for name in declared if name in read])
         with settings.using_jobs(), showing_progress(settings, "predicting", rows.source.n_rows):
-            n, path = _write_table(output, names, _prediction_chunks(opened, rows, names))
+            n, path = write_table(output, names, _prediction_chunks(opened, rows, names))
     where = "standard output" if path is None else str(path)
     return Answer(
         text=f"{count(n, 'prediction')} written to {where}.",
@@ -103,7 +97,6 @@ def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[st
 
 def _refuse_own_input(run: str, data: str, output: str) -> None:
     """Refuse to overwrite the file that is being predicted."""
-    from pathlib import Path
 
     from likely.workbench.opening import BUILTIN
 
@@ -226,74 +219,3 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
         Exit.DATA,
         f"likely explain {shlex.quote(name)}",
     )
-
-
-def _write_table(output: str, names: list[str], chunks: Iterable[Chunk]) -> tuple[int, Path | None]:
-    """Write all chunks; the number of rows, and the file (None for standard output).
-
-    A file gets its name only when it is complete; standard output is written chunk by chunk.
-    """
-    from likely.files import file_made_whole
-
-    if output == "-":
-        n = _write_delimited(sys.stdout, names, chunks, ",")
-        sys.stdout.flush()
-        return n, None
-    path = Path(output)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise Refusal(
-            f"{output!r} has the suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}. "
-            "Choose another name.",
-            Exit.USAGE,
-            "likely predict --help",
-        )
-    with file_made_whole(path) as file:
-        if suffix == ".parquet":
-            return _write_parquet(file, names, chunks), path
-        text = getwriter("utf-8")(file)
-        if suffix == ".jsonl":
-            return _write_json_lines(text, chunks), path
-        return _write_delimited(text, names, chunks, "\t" if suffix == ".tsv" else ","), path
-
-
-def _write_delimited(file: Any, names: list[str], chunks: Iterable[Chunk], delimiter: str) -> int:
-    """CSV or TSV, written chunk by chunk; the number of rows."""
-    writer, n = csv.writer(file, delimiter=delimiter, lineterminator="\n"), 0
-    writer.writerow(names)
-    for columns in chunks:
-        writer.writerows(zip(*columns.values(), strict=True))
-        n += len(columns["prediction"])
-    return n
-
-
-def _write_json_lines(file: Any, chunks: Iterable[Chunk]) -> int:
-    """One JSON object per row; the number of rows."""
-    n = 0
-    for columns in chunks:
-        for row in zip(*columns.values(), strict=True):
-            record = dict(zip(columns, row, strict=True))
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
-        n += len(columns["prediction"])
-    return n
-
-
-def _write_parquet(file: BinaryIO, names: list[str], chunks: Iterable[Chunk]) -> int:
-    """Parquet, with the types of the first chunk; the number of rows."""
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
-    types = [pa.string(), *[pa.float64()] * (len(names) - 1)]
-    writer, n = None, 0
-    try:
-        for columns in chunks:
-            table = pa.table(columns)
-            writer = writer or ParquetWriter(file, table.schema)
-            writer.write_table(table)
-            n += table.num_rows
-        if writer is None:  # no chunk: the columns without rows
-            writer = ParquetWriter(file, pa.schema(list(zip(names, types, strict=True))))
-    finally:
-        if writer is not None:
-            writer.close()
-    return n

@@ -92,9 +92,11 @@ class ArrayBlocks(Blocks):
     def __iter__(self) -> Iterator[Block]:
         size = self.rows_per_block or block_rows(self.n_rows, self.n_features, self.nbytes)
         for start in range(0, self.n_rows, size):
-            yield self._between(start, min(start + size, self.n_rows))
+            yield self.between(start, min(start + size, self.n_rows))
 
-    def _between(self, start: int, stop: int) -> Block:
+    def between(self, start: int, stop: int) -> Block:
+        """Rows ``start`` to ``stop`` as one block."""
+
         def cut(array: Array | None) -> Array | None:
             return None if array is None else array[start:stop]
 
@@ -106,6 +108,36 @@ class ArrayBlocks(Blocks):
             group=cut(self.group),
             start=start,
         )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WholeGroups(Blocks):
+    """Blocks of data in memory, cut only between groups, whose rows are consecutive."""
+
+    inner: ArrayBlocks
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # read-only here
+        return self.inner.n_features
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return self.inner.n_rows
+
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]
+        return self.inner.nbytes
+
+    def __iter__(self) -> Iterator[Block]:
+        assert self.inner.group is not None  # the caller groups the rows
+        ends = np.append(np.flatnonzero(np.diff(self.inner.group)) + 1, self.n_rows)
+        size = self.inner.rows_per_block or block_rows(self.n_rows, self.n_features, self.nbytes)
+        start = 0
+        while start < self.n_rows:
+            stop = int(ends[np.searchsorted(ends, min(start + size, self.n_rows))])
+            yield self.inner.between(start, stop)
+            start = stop
 
 
 @final

@@ -155,6 +155,10 @@ class Distribution(ABC):
     def n_parameters(self) -> int:
         """Free parameters of all components together."""
 
+    def own_family(self) -> Any:
+        """The family that the member belongs to."""
+        return type(self)
+
     @abstractmethod
     def log_prob(self, X: Matrix) -> Array:
         """log p(x_i | k), shape (n_examples, n_components)."""

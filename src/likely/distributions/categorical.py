@@ -165,6 +165,9 @@ class Categorical(Distribution):
     def n_parameters(self) -> int:
         return self.n_components * sum(max(v - 1, 0) for v in self.sizes)
 
+    def own_family(self) -> CategoricalFamily:
+        return CategoricalFamily(self.sizes)
+
     def table(self, feature: int) -> Array:
         """φ of one feature, (n_components, V_j)."""
         return np.exp(tables(self.log_probability, self.sizes)[feature])

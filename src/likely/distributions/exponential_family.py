@@ -139,6 +139,9 @@ class ExponentialMember(Distribution):
     def n_parameters(self) -> int:
         return int(self.natural.size)
 
+    def own_family(self) -> ExponentialFamily:
+        return self.family
+
     @property
     def mean_statistic(self) -> Array:
         """E[T], (n_components, n_features, n_terms)."""

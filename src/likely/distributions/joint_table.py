@@ -93,6 +93,9 @@ class JointTable(Distribution):
     def n_parameters(self) -> int:
         return self.combination.n_parameters
 
+    def own_family(self) -> JointTableFamily:
+        return JointTableFamily(self.sizes)
+
     def log_prob(self, X: Codes) -> Array:
         return self.combination.log_prob(combinations(X, self.sizes))
 

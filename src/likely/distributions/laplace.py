@@ -148,6 +148,9 @@ class Laplace(Distribution):
     def n_parameters(self) -> int:
         return 2 * int(self.median.size)
 
+    def own_family(self) -> LaplaceFamily:
+        return LaplaceFamily()
+
     @property
     def mean(self) -> Array:
         return self.median

@@ -2,11 +2,12 @@
 
     maximise  Σ_i w_i log Σ_k π_k p(x_i | k)  +  log prior
 
-The prior of a Gaussian part is inverse-Wishart: it is ``regularisation`` · n
-pseudo-observations with the variance of the data, so the fit does not depend on units and the
-penalised likelihood never decreases.  A component whose spread comes from the prior rather than
-from its rows has collapsed.  Such starts are discarded; if all collapse, the prior is made as
-strong as Fraley and Raftery recommend.
+The prior of the mixing proportions is a Dirichlet, flat unless one is given.  That of a Gaussian
+part is inverse-Wishart: it is ``regularisation`` · n pseudo-observations with the variance of the
+data (and those of a ``GaussianPrior``), so the fit does not depend on units and the penalised
+likelihood never decreases.  A component whose spread comes from the prior rather than from its
+rows has collapsed.  Such starts are discarded; if all collapse, the prior is made as strong as
+Fraley and Raftery recommend.
 Each start has a short run; only the best of them is continued to the end.
 
 References
@@ -15,6 +16,7 @@ McLachlan & Peel, Finite Mixture Models, §2.
 Biernacki, Celeux & Govaert, Choosing starting values for the EM algorithm, 2003 (short runs).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,8 +30,11 @@ from likely.data.block import Block, Blocks
 from likely.distributions.base import Family
 from likely.distributions.full_gaussian import FullFamily
 from likely.distributions.gaussian import DiagonalFamily
+from likely.distributions.priors import Dirichlet
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
+from likely.errors import CollapsedComponent, warn_user
+from likely.formatting import capitalised
 from likely.generative.starts import Subset, draw_labels
 from likely.objectives.components import (
     Components,
@@ -39,12 +44,13 @@ from likely.objectives.components import (
     placing,
     refuse_no_weight,
 )
-from likely.solvers.em import EM, EMState
+from likely.solvers.em import EM, EMState, ExpectationObjective
 from likely.solvers.minimise import Solution, search
 
 SAME_END = 1e-9  # two starts whose likelihoods differ by less, relatively, have found the same
 SHORT_RUN = 30  # steps of EM that each start is given
 PATIENCE = 3  # sizes in a row that do not lower BIC
+FLAT = Dirichlet()
 MORE_STARTS = 3  # times n_init, drawn when every start has collapsed
 
 
@@ -53,12 +59,56 @@ MORE_STARTS = 3  # times n_init, drawn when every start has collapsed
 class Clusters:
     """The best of several starts."""
 
-    components: Components
+    components: Any  # Components, or what another law of the labels needs
     solution: Solution
-    totals: ComponentTotals  # expected statistics at the solution
+    totals: Any  # expected statistics at the solution
     log_likelihood: float  # without the prior
     collapsed: tuple[int, ...]  # components that the prior had to hold open
     traces: tuple[tuple[float, ...], ...]  # penalised log-likelihood of every start
+
+
+class HiddenLaw(ABC):
+    """How the hidden labels of rows depend on each other, as EM needs to know it."""
+
+    @abstractmethod
+    def objective(self, problem: "MixtureProblem", prior: Any, start: Any) -> ExpectationObjective:
+        """The E and M steps of a search from ``start``."""
+
+    @abstractmethod
+    def random_start(
+        self,
+        problem: "MixtureProblem",
+        subset: Subset,
+        n_components: int,
+        rng: np.random.Generator,
+        prior: Any,
+    ) -> Any:
+        """Parameters from which EM may start."""
+
+
+@final
+@dataclass(frozen=True)
+class IndependentLabels(HiddenLaw):
+    """The label of a row says nothing about that of another: a mixture."""
+
+    def objective(
+        self, problem: "MixtureProblem", prior: Any, start: Components
+    ) -> ExpectationObjective:
+        imagined = problem.mixing_prior.imagined(len(start.log_mixing))
+        blocks, executor = problem.blocks, problem.executor
+        return ComponentsObjective(problem.family, blocks, executor, prior, imagined=imagined)
+
+    def random_start(
+        self,
+        problem: "MixtureProblem",
+        subset: Subset,
+        n_components: int,
+        rng: np.random.Generator,
+        prior: Any,
+    ) -> Components:
+        codes = draw_labels(subset, n_components, rng)
+        labels = Labels(codes, n_components, subset.weight)
+        return components_from(problem, subset.stored, labels, prior)
 
 
 @final
@@ -74,6 +124,8 @@ class MixtureProblem:
     regularisation: float
     tol: float
     max_iter: int
+    law: HiddenLaw = IndependentLabels()
+    mixing_prior: Dirichlet = FLAT  # of independent labels
 
     def prior(self, n_components: int, *, strong: bool = False) -> Any:
         """Pseudo-statistics that keep every component proper, in the units of the data."""
@@ -90,11 +142,11 @@ class MixtureProblem:
             self.family, k, self.alpha, strength, strong=False
         )
         member = self.family.from_statistics(totals.statistics + prior)
-        return Components(log_shares(totals.count), member)
+        return Components(log_shares(totals.count + self.mixing_prior.imagined(k)), member)
 
     def solve(
         self,
-        start: Components,
+        start: Any,
         prior: Any,
         *,
         before: Clusters | None = None,
@@ -102,16 +154,20 @@ class MixtureProblem:
         watch: Callable[[EMState], None] | None = None,
     ) -> Clusters:
         """EM from ``start``, for some steps or to the end; ``before`` is the history so far."""
-        objective = ComponentsObjective(self.family, self.blocks, self.executor, prior)
         max_iter = min(steps, self.max_iter) if steps else self.max_iter
         solution, state = search(
-            EM(), objective, start, tol=self.tol, max_iter=max_iter, watch=watch
+            EM(),
+            self.law.objective(self, prior, start),
+            start,
+            tol=self.tol,
+            max_iter=max_iter,
+            watch=watch,
         )
         if before is not None:
             earlier = before.solution.trace[:-1]  # it ends where this begins
             reason = solution.reason.replace(f"max_iter={max_iter} ", f"max_iter={self.max_iter} ")
             solution = replace(solution, trace=earlier + solution.trace, reason=reason)
-        here: ComponentTotals = state.totals
+        here = state.totals
         trace = tuple(-value for value in solution.trace)
         bad = here.statistics.collapsed(self.family, prior)
         return Clusters(solution.theta, solution, here, here.log_likelihood, bad, (trace,))
@@ -127,11 +183,10 @@ def fit_clusters(
     """Short runs from random starts; the best is continued to the end, unless it collapses."""
     prior = problem.prior(n_components)
     seen: list[Clusters] = []
+    start = partial(problem.law.random_start, problem, subset, n_components, rng)
     for _ in range(MORE_STARTS if n_components > 1 else 1):
         runs = [
-            problem.solve(
-                _random_start(problem, subset, n_components, prior, rng), prior, steps=SHORT_RUN
-            )
+            problem.solve(start(prior), prior, steps=SHORT_RUN)
             for _ in range(n_init if n_components > 1 else 1)
         ]
         seen += runs
@@ -143,7 +198,7 @@ def fit_clusters(
                 return replace(done, traces=done.traces + _traces(seen, best))
             waiting.remove(best)
     strong = problem.prior(n_components, strong=True)
-    held = problem.solve(_random_start(problem, subset, n_components, strong, rng), strong)
+    held = problem.solve(start(strong), strong)
     bad = next(run.collapsed for run in [*seen, held] if run.collapsed)
     return replace(held, collapsed=bad, traces=held.traces + _traces(seen, None))
 
@@ -165,6 +220,23 @@ def _best(found: list[Clusters]) -> Clusters:
 
 def _traces(found: list[Clusters], but: Clusters | None) -> tuple[tuple[float, ...], ...]:
     return tuple(each.traces[0] for each in found if each is not but)
+
+
+def warn_collapsed(
+    collapsed: tuple[int, ...], n_components: int, *, given_start: bool, noun: str = "components"
+) -> None:
+    """Warn about components that shrank onto rows without any spread, and what to do."""
+    text = (
+        f"{capitalised(noun)} {', '.join(map(str, collapsed))} collapsed onto repeated rows, or "
+        "onto a line or plane (a column of few distinct values)"
+    )
+    if not given_start:
+        text += " in every start; a stronger prior keeps their variance above 0"
+    warn_user(
+        f"{text}. Ask for fewer than {n_components} {noun}, raise regularisation, or drop such a "
+        "column.",
+        CollapsedComponent,
+    )
 
 
 def pooled_totals(family: Family, blocks: Blocks, executor: Executor) -> ComponentTotals:
@@ -199,6 +271,7 @@ def components_from(
         problem.family, problem.pooled.statistics, stored, responsibility
     )
     count = totals(responsibility)
+    count = count + problem.mixing_prior.imagined(len(count))
     return Components(log_shares(count), problem.family.from_statistics(statistics + prior))
 
 
@@ -214,18 +287,6 @@ def _start_statistics(family: Family, pooled: Any, stored: Any, responsibility: 
     if isinstance(family, FullFamily) and not np.isfinite(stored).all():
         stored = np.where(np.isnan(stored), pooled.mean[0], stored)
     return family.statistics(stored, responsibility)
-
-
-def _random_start(
-    problem: MixtureProblem,
-    subset: Subset,
-    n_components: int,
-    prior: Any,
-    rng: np.random.Generator,
-) -> Components:
-    codes = draw_labels(subset, n_components, rng)
-    labels = Labels(codes, n_components, subset.weight)
-    return components_from(problem, subset.stored, labels, prior)
 
 
 def best_by_bic(

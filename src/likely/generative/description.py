@@ -5,12 +5,14 @@
 An ``Explanation`` shows the log-odds of rows as this sum of contributions of the features.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.description import (
@@ -22,8 +24,10 @@ from likely.description import (
     remark_on_many_values,
 )
 from likely.distributions import Distribution
-from likely.errors import UnknownName
+from likely.errors import InvalidInput, UnknownName
 from likely.formatting import capitalised, count, html_block, html_table, text_table
+from likely.inputs.estimators import feature_names, generator
+from likely.objectives.components import Components
 
 MOST_ROWS = 3  # examples shown when printed
 MOST_FEATURES = 10
@@ -124,6 +128,99 @@ def _rows(about: ComponentFacts) -> list[tuple[object, ...]]:
             words = margins.parameters_of(place, about.labels[j])
             rows[j] = (about.names[j], part.event, *words)
     return rows
+
+
+class DescribedComponents(ABC):
+    """Methods of a fitted p(x | k), of classes, clusters or states, that describe it by column."""
+
+    components_: Components
+    schema_: Any  # a Schema
+
+    @property
+    def distribution_(self) -> Any:
+        """The fitted p(x | k)."""
+        return self.components_.distribution
+
+    def informative_features(
+        self, top: int = 10, random_state: Any = 0
+    ) -> dict[Any, dict[str, float]]:
+        """The most informative features for each class or component, in nats per row.
+
+        A feature's evidence is the mean log-odds for the class, over its rows, from the feature
+        alone; it is estimated from draws of the model (see ``likely.distributions.base``).
+        """
+        check_is_fitted(self)
+        rng = generator(random_state)
+        evidence = self.distribution_.evidence(self.components_.log_mixing, rng)
+        names = feature_names(self)
+        out = {}
+        for label, row in zip(self.component_labels(), evidence, strict=True):
+            order = np.argsort(-row, kind="stable")[:top]
+            out[label] = {names[j]: float(row[j]) for j in order}
+        return out
+
+    def parameters(self, column: str | int) -> dict[str, Array]:
+        """The fitted parameters of one column by name, with one entry or row for each class.
+
+        A column of categories or bins has their names as ``categories``, too.
+        """
+        check_is_fitted(self)
+        names = list(feature_names(self))
+        if column not in names and column not in range(len(names)):
+            raise UnknownName("column", column, names)
+        at = names.index(column) if column in names else int(column)
+        for part, features in self.distribution_.by_part():
+            if at in features:
+                labels = self._value_labels()[at]
+                named = {"categories": np.array(labels)} if labels else {}
+                return {**named, **part.values_of(features.index(at))}
+        raise InvalidInput(
+            f"Column {names[at]!r} has no parameters of its own in {type(self).__name__}; "
+            "expected one that the model reads. Choose another."
+        )
+
+    def describe(self) -> Description:
+        """What separates the classes or components: the most informative columns first."""
+        check_is_fitted(self)
+        about = ComponentFacts(
+            self.distribution_,
+            self.components_.log_mixing,
+            feature_names(self),
+            tuple(map(str, self.component_labels())),
+            self._value_labels(),
+            self._linear_weights(),
+        )
+        return describe_components(
+            about, name=type(self).__name__, component=self._component, n_iter=self.n_steps()
+        )
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How the columns were read, where each may have its own event model."""
+        return ColumnsRead().with_columns(feature_names(self), self.schema_.kinds)
+
+    @property
+    def _component(self) -> tuple[str, str]:
+        """The word for a component: singular and plural."""
+        return "component", "components"
+
+    @abstractmethod
+    def n_steps(self) -> int | None:
+        """Steps of EM; None where there was none."""
+
+    def _value_labels(self) -> list[list[str]]:
+        """The values of the codes of each column; empty for numbers."""
+        return [
+            [] if values is None else [str(value) for value in values.tolist()]
+            for values in self.schema_.categories
+        ]
+
+    def _linear_weights(self) -> Array | None:
+        """The weights of a posterior that is linear in x."""
+        return None
+
+    def component_labels(self) -> list[Any]:
+        """The classes, or the numbers of the components."""
+        return list(range(len(self.components_.log_mixing)))
 
 
 @final

@@ -27,6 +27,7 @@ from likely.distributions import (
     CategoricalFamily,
     DiagonalFamily,
     Family,
+    FullFamily,
     JointTableFamily,
     LaplaceFamily,
     ProductFamily,
@@ -109,7 +110,7 @@ def product_family(
     plan: EventPlan,
     sizes: tuple[int, ...],
     *,
-    gaussian: DiagonalFamily,
+    gaussian: DiagonalFamily | FullFamily,
     sketch: bool = False,
 ) -> ProductFamily:
     """The families of the plan; ``sizes`` are those of the columns of codes, bins last.
@@ -185,7 +186,7 @@ def _coded(event: Event) -> bool:
 
 
 def _family(
-    event: Event, sizes: tuple[int, ...], *, gaussian: DiagonalFamily, sketch: bool
+    event: Event, sizes: tuple[int, ...], *, gaussian: DiagonalFamily | FullFamily, sketch: bool
 ) -> Family:
     if event == "categorical" or isinstance(event, CategoricalFamily):
         return CategoricalFamily(sizes)

@@ -1,4 +1,4 @@
-"""Priors of the generative classifiers: for the classes, and for their counts."""
+"""Priors of the generative models: for classes and mixing proportions, and for counts."""
 
 from functools import partial
 from typing import Any
@@ -45,6 +45,18 @@ def class_prior(prior: Any, count: Array) -> Array:
         return np.log(share)
 
 
+def mixing_prior(prior: Any) -> Dirichlet:
+    """The prior of mixing proportions, which are estimated; flat unless one is given."""
+    if isinstance(prior, Dirichlet):
+        return prior
+    if isinstance(prior, str) and prior == "estimate":
+        return Dirichlet()
+    raise InvalidInput(
+        f"prior is {prior!r}; 'estimate' or a Dirichlet was expected. Use "
+        "likely.distributions.Dirichlet(2.0) for one pseudo-row of each component."
+    )
+
+
 def smoothing_per_column(
     smoothing: Any, family: ProductFamily, statistics: ProductStatistics
 ) -> Array:
@@ -67,6 +79,26 @@ def smoothing_per_column(
             f"smoothing must be 0 or more; found {alpha.min():g}. Use 1.0, or 'auto'."
         )
     return np.broadcast_to(alpha, n_columns).copy()
+
+
+def checked_smoothing(smoothing: Any, n_columns: int) -> Array:
+    """Pseudo-counts per value of every column, as given: one number, or one per column."""
+    advice = "Use 1.0, or one number per column."
+    try:
+        alpha = np.asarray(smoothing, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"smoothing must be a number, or one per column; found {smoothing!r}. {advice}"
+        ) from None
+    if alpha.ndim > 1 or alpha.size not in (1, n_columns):
+        raise InvalidInput(
+            f"smoothing has shape {alpha.shape}; one number or {n_columns} were expected, one per "
+            f"column of X. {advice}"
+        )
+    if not ((alpha >= 0) & (alpha < np.inf)).all():
+        wrong = alpha.ravel()[~((alpha >= 0) & (alpha < np.inf)).ravel()][0]
+        raise InvalidInput(f"smoothing must be finite and 0 or more; found {wrong:g}. {advice}")
+    return np.broadcast_to(alpha, n_columns)
 
 
 def _chosen(family: ProductFamily, statistics: ProductStatistics, n_columns: int) -> Array:

@@ -6,23 +6,34 @@ A table has one axis for each parent, then the axis of the variable itself; each
 last axis sums to 1.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from likely._typing import Array
 from likely.errors import CyclicGraph, InvalidInput
-from likely.graphical.evidence import known_variable, known_variables
+from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.markov_field import MarkovField
+from likely.graphical.plans import Kept
 from likely.graphical.variable import State, Variable, by_name
 
-SUM_TOLERANCE = 1e-4  # files print probabilities with a few digits
+if TYPE_CHECKING:
+    from likely.compute.executor import Executor
+    from likely.graphical.family_counts import Smoothing
+    from likely.graphical.fit_report import FitReport
+    from likely.graphical.structure import Structure
+
+# Files round: rows of known networks are off by at most 3e-7, and twenty states printed with four
+# digits by up to 1e-3.  A typing error is larger.
+SUM_TOLERANCE = 1e-3
+ROUNDING = 1e-12  # of a sum of probabilities that were given in full
+PARTS = 32  # sub-networks that are kept for the next query
 
 
 @final
@@ -42,6 +53,10 @@ class BayesianNetwork(FactorGraph):
     See ``from_tables``, ``from_edges`` and ``from_data`` for other ways to write one.
     """
 
+    kind = "bayesian-network"
+    fit_report: "FitReport | None" = None  # how the tables were learned, where they were
+    pictures: ClassVar[tuple[str, ...]] = ("directed", "factor-graph", "undirected")
+
     def __init__(
         self,
         factors: Iterable[Factor],
@@ -53,7 +68,9 @@ class BayesianNetwork(FactorGraph):
         self.parents = _parents(self)
         self.order = _ancestral_order(self.parents)
         for factor in self.factors:
-            _refuse_wrong_sums(factor)
+            row = wrong_row(factor)
+            if row is not None:
+                raise InvalidInput(wrong_sum(factor, row))
 
     @classmethod
     def from_tables(
@@ -84,8 +101,8 @@ class BayesianNetwork(FactorGraph):
                     f"There is no table for {variable.name!r}; one for every variable was "
                     "expected. Add it to the tables."
                 )
-            above = [known_variable(named, p) for p in (parents or {}).get(variable.name, ())]
-            factors.append(Factor((*above, variable), tables[variable.name]))
+            above = (parents or {}).get(variable.name, ())
+            factors.append(Factor(_scope(named, above, variable.name), tables[variable.name]))
         return cls(factors, variables, name=name)
 
     @classmethod
@@ -99,12 +116,12 @@ class BayesianNetwork(FactorGraph):
         """A network with the edges (parent, child) and uniform tables, to be fitted to data."""
         variables = [Variable(key, values) for key, values in states.items()]
         named = by_name(variables)
-        above: dict[str, list[Variable]] = {variable.name: [] for variable in variables}
+        above: dict[str, list[str]] = {variable.name: [] for variable in variables}
         for parent, child in edges:
-            above[known_variable(named, child).name].append(known_variable(named, parent))
+            above[known_variable(named, child).name].append(parent)
         factors = []
         for variable in variables:
-            scope = (*above[variable.name], variable)
+            scope = _scope(named, above[variable.name], variable.name)
             shape = tuple(each.n_states for each in scope)
             factors.append(Factor(scope, np.full(shape, 1.0 / variable.n_states)))
         return cls(factors, variables, name=name)
@@ -163,6 +180,48 @@ class BayesianNetwork(FactorGraph):
             waiting += [(parent, True) for parent in self.parents[name]] if up else []
         return found
 
+    @cached_property
+    def _sums_to_one(self) -> bool:
+        """Whether each row of each table sums to 1, up to rounding."""
+        sums = (table.potential.sum(axis=-1) for table in self.factors)
+        return all(bool((np.abs(total - 1.0) <= ROUNDING).all()) for total in sums)
+
+    @cached_property
+    def _parts(self) -> Kept[FactorGraph]:
+        return Kept(PARTS)
+
+    def relevant(self, names: Collection[str], evidence: Evidence) -> FactorGraph:
+        """The tables of ``names``, of what was observed, and of their ancestors.
+
+        The tables of all others sum to 1.  A network whose tree is small is not cut.
+        """
+        kept = _with_ancestors((*names, *evidence.codes, *evidence.soft), self.parents)
+        if len(kept) == len(self.names) or not self._sums_to_one:
+            return self
+        if kept and self.plans.is_small:
+            return self
+        return self._parts.get(kept, lambda: self._part(kept))
+
+    def _part(self, kept: Collection[str]) -> FactorGraph:
+        variables = [variable for variable in self.variables if variable.name in kept]
+        return FactorGraph([self.tables[variable.name] for variable in variables], variables)
+
+    def ancestral_sample(self, uniform: Array) -> Mapping[str, Array]:
+        """Codes of each variable, drawn from its table given those of its parents.
+
+        ``uniform`` (n_samples, n_variables) has the draws from U(0, 1).
+        """
+        column = {name: v for v, name in enumerate(self.names)}
+        codes: dict[str, Array] = {}
+        for name in self.order:
+            upper = np.cumsum(self.tables[name].potential, axis=-1)
+            rows = upper[tuple(codes[parent] for parent in self.parents[name])]
+            draws = uniform[:, column[name]] * rows[..., -1]
+            below = rows <= draws[:, None]  # a state of probability 0 has no room between two sums
+            last = (rows < rows[..., -1:]).sum(axis=-1)  # the last state that has any
+            codes[name] = np.minimum(below.sum(axis=-1), last)
+        return {name: codes[name] for name in self.names}
+
     def markov_field(self) -> MarkovField:
         """The moral graph: parents of a variable are joined, and the tables are its potentials."""
         return MarkovField(self.factors, self.variables, name=self.name)
@@ -182,11 +241,154 @@ class BayesianNetwork(FactorGraph):
             factors.append(Factor([self.by_name[name] for name in scope], table))
         return BayesianNetwork(factors, self.variables, name=self.name)
 
-    def fit(self, data: Any, **settings: Any) -> "BayesianNetwork":
-        """The network with the same edges and tables learned from data."""
-        from likely.graphical.learning import fit_tables
+    def to_networkx(self) -> Any:
+        """The edges from parents to children as a networkx.DiGraph."""
+        from likely.graphical.formats.networkx_graph import directed_graph
 
-        return fit_tables(self, data, **settings)
+        return directed_graph(self)
+
+    def fit(
+        self,
+        data: Any,
+        *,
+        smoothing: "Smoothing" = 1.0,
+        sample_weight: Any = None,
+        method: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+        executor: "str | Executor" = "auto",
+    ) -> "BayesianNetwork":
+        """The network with the same edges, and tables learned from data.
+
+        Parameters
+        ----------
+        data
+            A data frame whose cells are states; empty cells are missing, and variables without a
+            column are hidden.  Or an array with a column for each variable, whose whole numbers
+            are codes, −1 for missing; or a file.
+        smoothing
+            Pseudo-counts in each cell of a table, or ``EquivalentSample(size)``, as BDeu has them.
+            With 0, a row of a table that was never seen is uniform.
+        sample_weight
+            A number for each row, or the name of a column: weight 2 is the row twice, 0 is the
+            row absent.
+        method
+            "counts", from the rows in which a variable and its parents are all observed; "em",
+            from all of them; "auto" is counts where nothing is missing, else EM.
+        max_iter, tol
+            When EM ends: its steps, and the gain left in nats per row, by Aitken's estimate.
+        random_state
+            Seed of the tables of hidden variables with which EM begins.
+        executor
+            Where sums over rows are computed: "serial", "threads" or "auto".
+
+        Returns
+        -------
+        BayesianNetwork
+            Its ``fit_report`` has the log-likelihood and how EM ended.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> network = BayesianNetwork.from_edges([("rain", "wet")], {"rain": 2, "wet": 2})
+        >>> data = pa.table({"rain": [0, 0, 1], "wet": [0, 1, 1]})
+        >>> network.fit(data).tables["wet"].table
+        array([[0.5       , 0.5       ],
+               [0.33333333, 0.66666667]])
+        """
+        from likely.graphical.coded_rows import coded_rows
+        from likely.graphical.learning import TableSettings, fit_tables
+
+        settings = TableSettings(smoothing, method, max_iter, tol, random_state)
+        rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
+        return fit_tables(self, rows, settings)
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Any,
+        structure: "str | Structure | BayesianNetwork | Iterable[tuple[str, str]]" = "chow-liu",
+        *,
+        target: str | None = None,
+        states: Mapping[str, int | Iterable[State]] | None = None,
+        smoothing: "Smoothing" = 1.0,
+        sample_weight: Any = None,
+        method: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+        executor: "str | Executor" = "auto",
+    ) -> "BayesianNetwork":
+        """A network whose edges and tables are learned from data.
+
+        Parameters
+        ----------
+        data
+            A data frame, an array or a file.  States are the distinct values of a column, sorted;
+            those of an ordered categorical in its order.
+        structure
+            "chow-liu" (the best tree), "tan" (tree-augmented naive Bayes), "naive-bayes",
+            "hill-climbing", or one of these with settings, such as
+            ``HillClimbing(score="bdeu")``; edges (parent, child); or a network, whose edges and
+            states are used.
+        target
+            The class of "tan" and "naive-bayes"; the root of "chow-liu".  Hill climbing has none.
+        states
+            States of some variables, instead of those in the data.  A variable without a column
+            is hidden.
+        smoothing, sample_weight, method, max_iter, tol, random_state, executor
+            See ``fit``.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> data = pa.table({"a": ["x", "x", "y", "y"], "b": [0, 0, 1, 1], "c": [0, 1, 0, 1]})
+        >>> BayesianNetwork.from_data(data).edges
+        (('a', 'b'), ('a', 'c'))
+        """
+        from likely.graphical.coded_rows import coded_rows
+        from likely.graphical.learning import TableSettings, fit_tables
+        from likely.graphical.states_of_data import rows_with_states
+        from likely.graphical.structure import learned_edges
+
+        settings = TableSettings(smoothing, method, max_iter, tol, random_state)
+        if isinstance(structure, BayesianNetwork):
+            variables = structure.variables
+            rows = coded_rows(variables, data, sample_weight=sample_weight, executor=executor)
+            return fit_tables(structure, rows, settings)
+        rows = rows_with_states(data, states or {}, sample_weight, executor)
+        edges = learned_edges(rows, structure, target, random_state)
+        network = cls.from_edges(edges, {each.name: each.states for each in rows.variables})
+        return fit_tables(network, rows, settings)
+
+    def with_tables(
+        self, tables: Iterable[ArrayLike], fit_report: "FitReport | None" = None
+    ) -> "BayesianNetwork":
+        """The network with other tables, in the order of its factors."""
+        other = self.with_factors(
+            Factor(factor.variables, table, name=factor.name)
+            for factor, table in zip(self.factors, tables, strict=True)
+        )
+        other.fit_report = fit_report
+        return other
+
+
+def _scope(
+    named: Mapping[str, Variable], parents: str | Iterable[str], child: str
+) -> list[Variable]:
+    """Parents, then the child; a parent that is the child, or occurs twice, is refused."""
+    above = (parents,) if isinstance(parents, str) else parents
+    scope = [known_variable(named, name) for name in (*above, child)]
+    names = [variable.name for variable in scope]
+    if child in names[:-1]:
+        raise CyclicGraph([child])
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InvalidInput(
+            f"The edge {twice[0]} → {child} was given twice; each was expected once. Remove one."
+        )
+    return scope
 
 
 def _parents(network: FactorGraph) -> Mapping[str, tuple[str, ...]]:
@@ -246,16 +448,22 @@ def _with_ancestors(names: Iterable[str], parents: Mapping[str, tuple[str, ...]]
     return frozenset(found)
 
 
-def _refuse_wrong_sums(table: Factor) -> None:
-    """Each row of a conditional table sums to 1, up to the digits that files print."""
-    sums = table.potential.sum(axis=-1)
-    wrong = np.abs(sums - 1.0) > SUM_TOLERANCE
-    if wrong.any():
-        cell = tuple(int(i) for i in np.argwhere(wrong)[0])
-        above = table.variables[:-1]
-        row = ", ".join(f"{v.name}={v.states[i]}" for v, i in zip(above, cell, strict=True))
-        raise InvalidInput(
-            f"The table of {table.scope[-1]!r} sums to {float(sums[cell]):.6g}"
-            f"{f' in the row {row}' if row else ''}; 1 was expected. Correct the row, or divide it "
-            "by its sum."
-        )
+def wrong_row(table: Factor) -> int | None:
+    """The first row of a conditional table that does not sum to 1, rows counted in order."""
+    with np.errstate(over="ignore"):  # infinity is not 1 either
+        wrong = np.abs(table.potential.sum(axis=-1) - 1.0) > SUM_TOLERANCE
+    return int(wrong.argmax()) if wrong.any() else None
+
+
+def wrong_sum(table: Factor, row: int) -> str:
+    """What is wrong with a row that does not sum to 1."""
+    above = table.variables[:-1]
+    cell = np.unravel_index(row, [variable.n_states for variable in above])
+    named = ", ".join(f"{v.name}={v.states[i]}" for v, i in zip(above, cell, strict=True))
+    with np.errstate(over="ignore"):
+        total = float(table.potential[cell].sum())
+    return (
+        f"The table of {table.scope[-1]!r} sums to {total:.6g}"
+        f"{f' in the row {named}' if named else ''}; 1 was expected. Correct the row, or divide it "
+        "by its sum."
+    )

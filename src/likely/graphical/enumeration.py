@@ -7,12 +7,13 @@ The whole table of log F is built, so it has Π n_i cells.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import GraphTooLarge, ImpossibleEvidence
+from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference import Answer, BestStates, InferenceMethod, Request
 from likely.graphical.memory import memory_limit
@@ -21,6 +22,7 @@ from likely.special import logsumexp
 if TYPE_CHECKING:
     from likely.graphical.factor_graph import FactorGraph
 
+MOST_AXES = 64  # of a NumPy array; variables with one state reach it within any memory
 TIE = 1e-12  # relative difference of log scores that rounding explains
 
 
@@ -73,8 +75,9 @@ class Enumeration(InferenceMethod):
         upper = np.cumsum(np.exp(log_joint - total).ravel())
         draws = uniform[:, 0] if graph.names else np.zeros(len(uniform))
         cells = np.searchsorted(upper, draws * upper[-1], side="right")
-        codes = np.unravel_index(cells, log_joint.shape)
-        drawn = dict(zip(free_variables(graph, evidence), codes, strict=True))
+        free = free_variables(graph, evidence)
+        codes = np.unravel_index(cells, log_joint.shape) if free else ()
+        drawn = dict(zip(free, codes, strict=True))
         known = {name: np.full(len(uniform), code) for name, code in evidence.codes.items()}
         return {name: (drawn | known)[name] for name in graph.names}
 
@@ -88,28 +91,33 @@ def log_joint_table(graph: "FactorGraph", evidence: Evidence, memory: int | None
     """log F(x, e) over the variables that were not observed, one axis for each."""
     free = free_variables(graph, evidence)
     shape = tuple(graph.variable(name).n_states for name in free)
-    needed = 3 * 8 * float(np.prod(shape, dtype=float))
+    needed = 3 * 8 * prod(map(float, shape))  # inf, where it is beyond float64
     limit = memory_limit(memory)
     if needed > limit:
         raise GraphTooLarge(
             f"Enumerating {len(free)} variables", needed, limit, "Use method='junction-tree'."
         )
+    if len(free) > MOST_AXES:
+        raise InvalidInput(
+            f"{len(free)} variables were to be enumerated; at most {MOST_AXES} have a table. Use "
+            "method='junction-tree'."
+        )
     axis = {name: i for i, name in enumerate(free)}
     total = np.zeros(shape)
     for factor in graph.factors:
         part = factor.given(evidence.codes)
-        total = total + _spread(part.log_table, [axis[name] for name in part.scope], len(free))
+        total = total + spread(part.log_table, [axis[name] for name in part.scope], len(free))
     for name, likelihood in evidence.soft.items():
         with np.errstate(divide="ignore"):
             log_likelihood = np.log(likelihood)
         if name in evidence.codes:
             total = total + log_likelihood[evidence.codes[name]]
         else:
-            total = total + _spread(log_likelihood, [axis[name]], len(free))
+            total = total + spread(log_likelihood, [axis[name]], len(free))
     return np.asarray(total)
 
 
-def _spread(table: Array, axes: list[int], n_axes: int) -> Array:
+def spread(table: Array, axes: list[int], n_axes: int) -> Array:
     """A table with its axes at the positions ``axes`` of ``n_axes``, for broadcasting."""
     order = np.argsort(axes)
     shape = np.ones(n_axes, dtype=int)

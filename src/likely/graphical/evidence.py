@@ -6,7 +6,8 @@ likelihood λ(x) ≥ 0, as if a child of x had been seen whose conditional is λ
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from numbers import Real
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,8 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
 from likely.graphical.variable import Variable
+
+NULLS = ("<NA>", "NaT")  # pandas' missing values, which compare as neither true nor false
 
 Given = Mapping[str, object]
 Soft = Mapping[str, ArrayLike | Mapping[str, float]]
@@ -40,22 +43,33 @@ def checked_evidence(
     A value that is None, NaN or empty text is missing, unless it is the name of a state.
     """
     codes = {}
-    for name, state in (given or {}).items():
+    for name, state in _by_name("given", given).items():
         variable = known_variable(variables, name)
         if not is_missing(state, variable):
             codes[variable.name] = variable.code(state)
     likelihoods = {}
-    for name, values in (soft or {}).items():
+    for name, values in _by_name("soft", soft).items():
         variable = known_variable(variables, name)
         likelihoods[variable.name] = _likelihood(variable, values)
     return Evidence(codes, likelihoods)
+
+
+def _by_name(argument: str, values: Any) -> Mapping[str, Any]:
+    if values is not None and not isinstance(values, Mapping):
+        raise InvalidInput(
+            f"{argument} is of the type {type(values).__name__}; a dictionary by names of "
+            "variables was expected, such as {'rain': 'yes'}."
+        )
+    return values or {}
 
 
 def is_missing(state: object, variable: Variable) -> bool:
     """Whether a cell says nothing: null or empty, and no state of that name."""
     if isinstance(state, str):
         return not state.strip() and state not in variable.codes
-    return state is None or state != state
+    if state is None or isinstance(state, Real):
+        return state is None or state != state
+    return str(state) in NULLS and str(state) not in variable.codes
 
 
 def known_variable(variables: Mapping[str, Variable], name: object) -> Variable:
@@ -71,11 +85,17 @@ def known_variables(variables: Mapping[str, Variable], names: Iterable[object]) 
 
 def _likelihood(variable: Variable, values: ArrayLike | Mapping[str, float]) -> Array:
     if isinstance(values, Mapping):
-        numbers = np.zeros(variable.n_states)
+        cells: list[Any] = [0.0] * variable.n_states
         for state, value in values.items():
-            numbers[variable.code(state)] = value
-    else:
+            cells[variable.code(state)] = value
+        values = cells
+    try:
         numbers = np.array(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"Soft evidence on {variable.name!r} holds something that is no number ({error}); one "
+            f"likelihood for each of its {variable.n_states} states was expected."
+        ) from error
     if numbers.shape != (variable.n_states,):
         raise InvalidInput(
             f"Soft evidence on {variable.name!r} has the shape {numbers.shape}; one likelihood "

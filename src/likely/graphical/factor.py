@@ -20,6 +20,7 @@ from likely.errors import InvalidInput
 from likely.graphical.variable import Variable, by_name
 
 Scale = Literal["linear", "log"]
+MOST_VARIABLES = 64  # axes of an array
 
 
 @final
@@ -46,6 +47,7 @@ class Factor:
     ) -> None:
         variables = tuple(variables)
         by_name(variables)
+        _refuse_many(variables)
         object.__setattr__(self, "variables", variables)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "scale", _checked_scale(scale))
@@ -67,12 +69,14 @@ class Factor:
         if self.scale == "log":
             return self.table
         with np.errstate(divide="ignore"):
-            return _frozen(np.log(self.table))
+            return _frozen(np.asarray(np.log(self.table)))
 
     @cached_property
     def potential(self) -> Array:
         """f itself; exp of a log-potential may overflow, so inference reads ``log_table`` then."""
-        return self.table if self.scale == "linear" else _frozen(np.exp(self.table))
+        with np.errstate(over="ignore", under="ignore"):
+            exp = np.asarray(np.exp(self.table)) if self.scale == "log" else self.table
+            return _frozen(exp)
 
     def log_value(self, codes: Mapping[str, int]) -> float:
         """log f of one configuration, given as the code of each variable."""
@@ -80,6 +84,8 @@ class Factor:
 
     def given(self, codes: Mapping[str, int]) -> "Factor":
         """The factor with some variables fixed: a slice over the others."""
+        if codes.keys().isdisjoint(self.scope):
+            return self
         index = tuple(codes.get(name, slice(None)) for name in self.scope)
         free = [variable for variable in self.variables if variable.name not in codes]
         return Factor(free, self.table[index], scale=self.scale, name=self.name)
@@ -90,11 +96,26 @@ class Factor:
 
 def table_of(variables: Sequence[Variable], table: ArrayLike | Callable[..., float]) -> Array:
     """A table as an array; a function is called with the names of the states of each cell."""
-    if not callable(table):
-        return np.array(table, dtype=float)
     shape = tuple(variable.n_states for variable in variables)
-    states = product(*(variable.states for variable in variables))
-    return np.array([table(*cell) for cell in states], dtype=float).reshape(shape)
+    try:
+        if not callable(table):
+            return np.array(table, dtype=float)
+        states = product(*(variable.states for variable in variables))
+        return np.array([table(*cell) for cell in states], dtype=float).reshape(shape)
+    except (TypeError, ValueError) as error:
+        scope = ", ".join(variable.name for variable in variables)
+        raise InvalidInput(
+            f"The table over ({scope}) holds something that is no number ({error}); numbers in the "
+            f"shape {shape} were expected."
+        ) from error
+
+
+def _refuse_many(variables: tuple[Variable, ...]) -> None:
+    if len(variables) > MOST_VARIABLES:
+        raise InvalidInput(
+            f"A factor depends on {len(variables)} variables; at most {MOST_VARIABLES} were "
+            "expected. Leave out variables with one state, or split the factor."
+        )
 
 
 def _checked_scale(scale: str) -> Scale:
@@ -105,13 +126,7 @@ def _checked_scale(scale: str) -> Scale:
 
 def _checked_table(variables: tuple[Variable, ...], table: Any, scale: Scale, title: str) -> Array:
     shape = tuple(variable.n_states for variable in variables)
-    try:
-        numbers = table_of(variables, table)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"The table of {title} holds something that is no number ({error}); numbers in the "
-            f"shape {shape} were expected."
-        ) from error
+    numbers = table_of(variables, table)
     if numbers.shape != shape:
         if numbers.ndim == 1 and numbers.size == np.prod(shape, dtype=float):
             numbers = numbers.reshape(shape)

@@ -6,9 +6,9 @@ Drawn with a circle for each variable, a square for each factor, and an edge whe
 depends on a variable.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.graphical.beliefs import Beliefs, Configuration
+from likely.graphical.diagrams.graph_pictures import DrawnGraph
 from likely.graphical.enumeration import log_joint_table
 from likely.graphical.evidence import (
     Evidence,
@@ -27,13 +28,16 @@ from likely.graphical.evidence import (
 )
 from likely.graphical.factor import Factor
 from likely.graphical.inference import Request
+from likely.graphical.junction_tree import JunctionTree
 from likely.graphical.memory import memory_in_bytes
+from likely.graphical.messages import Messages, tree_messages
+from likely.graphical.plans import Plans
 from likely.graphical.variable import Variable, by_name
 
 Memory = int | str | None
 
 
-class FactorGraph:
+class FactorGraph(DrawnGraph):
     """Discrete variables and the factors over them; it never changes.
 
     Parameters
@@ -46,6 +50,8 @@ class FactorGraph:
     name
         A title for pictures and files.
     """
+
+    kind: ClassVar[str] = "factor-graph"  # as files call it
 
     def __init__(
         self,
@@ -63,7 +69,7 @@ class FactorGraph:
         """The variables by their names."""
         return by_name(self.variables)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the variables."""
         return tuple(self.by_name)
@@ -118,6 +124,28 @@ class FactorGraph:
                     return False
                 above[a] = b
         return True
+
+    # ── plans of inference ───────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def plans(self) -> Plans:
+        """The junction trees and arrays that inference keeps for the next query."""
+        return Plans(self)
+
+    def junction_tree(self, given: Given | None = None) -> JunctionTree:
+        """The cliques that exact inference uses when the variables of ``given`` are observed.
+
+        It says its width and the bytes of its tables, and prints as a table.
+        """
+        return self.plans.tree(checked_evidence(self.by_name, given).observed)
+
+    def relevant(self, names: Collection[str], evidence: Evidence) -> "FactorGraph":
+        """A graph with the same answers for ``names`` and the same log Z(e): here, this one."""
+        return self
+
+    def ancestral_sample(self, uniform: Array) -> Mapping[str, Array] | None:
+        """Codes drawn variable by variable, where the graph has such an order: here, None."""
+        return None
 
     # ── values ───────────────────────────────────────────────────────────────────────────────
 
@@ -271,6 +299,38 @@ class FactorGraph:
         codes = sample(self, evidence, n_samples, random_state, method, memory_in_bytes(memory))
         return states_frame(self.by_name, codes, library)
 
+    def messages(
+        self,
+        root: str | None = None,
+        given: Given | None = None,
+        *,
+        soft: Soft | None = None,
+        semiring: str = "sum-product",
+        mode: str | None = None,
+        observed: str = "slice",
+    ) -> Messages:
+        """The messages of a graph without cycles, in order, with what they give.
+
+        Parameters
+        ----------
+        root
+            The variable that all messages go to; by default each edge carries one each way.
+        given, soft
+            Observed states and likelihoods of states, by name.
+        semiring
+            "sum-product" for marginals; "max-sum" or "max-product" for the most probable
+            configuration.
+        mode
+            The numbers: "scaled" (each message by its largest entry), "log", or "plain".  By
+            default logs for max-sum and scaled numbers otherwise.  Scaled numbers give way to
+            logs where the entries of a message differ by more than e^600.
+        observed
+            "slice" takes observed variables out of their factors; "indicator" keeps them, with
+            a factor that is 1 at the observed state.
+        """
+        evidence = checked_evidence(self.by_name, given, soft)
+        return tree_messages(self, root, evidence, semiring=semiring, mode=mode, observed=observed)
+
     def _wanted(
         self, variables: str | Sequence[str | tuple[str, ...]] | None
     ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -307,9 +367,21 @@ class FactorGraph:
         constant = Factor((), np.array(-log_z), scale="log", name="1/Z")
         return FactorGraph([*self.factors, constant], self.variables, name=self.name)
 
+    def to_networkx(self) -> Any:
+        """Variables by name and factors by position, as a bipartite networkx.Graph."""
+        from likely.graphical.formats.networkx_graph import bipartite_graph
+
+        return bipartite_graph(self)
+
     def with_factors(self, factors: Iterable[Factor]) -> Self:
         """A graph of the same kind and variables with other factors."""
-        return type(self)(factors, self.variables, name=self.name)
+        other = type(self)(factors, self.variables, name=self.name)
+        same = len(other.factors) == len(self.factors) and all(
+            a.scope == b.scope for a, b in zip(other.factors, self.factors, strict=True)
+        )
+        if same:
+            other.plans = Plans(other, self.plans)
+        return other
 
     def __repr__(self) -> str:
         title = f" {self.name!r}" if self.name else ""

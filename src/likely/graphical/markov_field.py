@@ -8,7 +8,7 @@ A potential of 0 is an infinite energy.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,11 @@ from likely.graphical.evidence import Given, known_variable
 from likely.graphical.factor import Factor, table_of
 from likely.graphical.factor_graph import FactorGraph, Memory
 from likely.graphical.variable import State, Variable, by_name
+
+if TYPE_CHECKING:
+    from likely.compute.executor import Executor
+    from likely.graphical.fit_report import FitReport
+    from likely.graphical.log_linear import Feature
 
 Scope = str | Sequence[str]
 
@@ -39,6 +44,10 @@ class Minimum:
 @final
 class MarkovField(FactorGraph):
     """Potentials over named variables; every set of variables in a factor is a clique."""
+
+    kind = "markov-field"
+    fit_report: "FitReport | None" = None  # how the potentials were learned, where they were
+    pictures: ClassVar[tuple[str, ...]] = ("undirected", "factor-graph")
 
     @classmethod
     def from_potentials(
@@ -80,8 +89,10 @@ class MarkovField(FactorGraph):
 
     def at_temperature(self, temperature: float) -> "MarkovField":
         """The field with all energies divided by a temperature: P(x) ∝ exp(−F(x)/T)."""
-        if not temperature > 0:
-            raise InvalidInput(f"temperature={temperature!r} was given; use a number above 0.")
+        if not 0 < temperature < np.inf:
+            raise InvalidInput(
+                f"temperature={temperature!r} was given; use a finite number above 0."
+            )
         return self.with_factors(
             Factor(f.variables, f.log_table / temperature, scale="log", name=f.name)
             for f in self.factors
@@ -96,9 +107,67 @@ class MarkovField(FactorGraph):
         bound = energy if best.exact else -np.inf
         return Minimum(best.states, energy, bound, best.exact, best.method, best.unique)
 
+    def fit(
+        self,
+        data: Any,
+        *,
+        l2: Any = 1.0,
+        features: "Iterable[Feature] | None" = None,
+        target: str | Sequence[str] | None = None,
+        sample_weight: Any = None,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        executor: "str | Executor" = "auto",
+    ) -> "MarkovField":
+        """The field with the same factors, and log-potentials learned from data by gradients.
+
+        Parameters
+        ----------
+        data, sample_weight, executor
+            See ``BayesianNetwork.fit``; cells may be missing.
+        l2
+            ½·l2·θ² is added to minus the log-likelihood; one number, or one for each feature.
+        features
+            Functions of the states, each with one weight θ, such as
+            ``Feature(("x", "y"), [[0, 0], [0, 1]])``; one that has several scopes is shared by
+            them.  By default an indicator of each cell of every factor.  Potentials of 0 stay 0.
+        target
+            Variables that are explained by the others, which are given; by default the joint of
+            all variables is learned.
+        tol, max_iter
+            When the search ends: the gap to the optimum as a share of minus the log-likelihood
+            at θ = 0, and its steps.
+
+        Returns
+        -------
+        MarkovField
+            Its ``fit_report`` has the log-likelihood and the solution, whose ``theta`` are the
+            weights.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> field = MarkovField.from_potentials({"a": 2, "b": 2}, {("a", "b"): [[1, 1], [1, 1]]})
+        >>> data = pa.table({"a": [0, 0, 1, 1], "b": [0, 0, 1, 0]})
+        >>> field.fit(data, l2=0.1).fit_report.converged
+        True
+        """
+        from likely.graphical.coded_rows import coded_rows
+        from likely.graphical.log_linear import fit_log_linear, log_linear_objective
+
+        rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
+        objective = log_linear_objective(self, rows, features, l2=l2, target=target)
+        return fit_log_linear(objective, tol=tol, max_iter=max_iter)
+
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them, it is independent of all others."""
         return self.neighbours[self.variable(name).name]
+
+    def to_networkx(self) -> Any:
+        """The variables and their neighbours as a networkx.Graph."""
+        from likely.graphical.formats.networkx_graph import undirected_graph
+
+        return undirected_graph(self)
 
     def cliques(self) -> list[tuple[str, ...]]:
         """The maximal sets of variables that are all neighbours of each other.

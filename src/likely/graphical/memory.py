@@ -2,6 +2,7 @@
 
 import os
 import re
+from math import inf
 
 from likely.errors import InvalidInput
 
@@ -27,7 +28,7 @@ def memory_in_bytes(memory: int | float | str | None) -> int | None:
         found = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]i?|)b?\s*", memory.lower())
         if found and found[1].count(".") <= 1 and found[1] != ".":
             return int(float(found[1]) * units[found[2]])
-    elif not isinstance(memory, bool) and memory > 0:
+    elif not isinstance(memory, bool) and 0 < memory < inf:
         return int(memory)
     raise InvalidInput(
         f"memory={memory!r} was given; a number of bytes or text such as '8GB' was expected."

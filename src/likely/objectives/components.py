@@ -122,13 +122,13 @@ def block_expectations(family: Family, model: Components, block: Block) -> Compo
 
 
 def block_log_joint(family: Family, model: Components, block: Block) -> Array:
-    return model.log_joint(_checked(family, block))
+    return model.log_joint(checked_rows(family, block))
 
 
 def block_log_posterior(
     family: Family, model: Components, temperature: float, block: Block
 ) -> Array:
-    score = model.log_score(_checked(family, block), temperature)
+    score = model.log_score(checked_rows(family, block), temperature)
     impossible = np.isneginf(score.max(axis=1, keepdims=True))  # only the prior is left
     if not impossible.any():
         return log_softmax(score, axis=1)
@@ -137,7 +137,7 @@ def block_log_posterior(
     )
 
 
-def _checked(family: Family, block: Block) -> Any:
+def checked_rows(family: Family, block: Block) -> Any:
     """Check new rows: values that the family cannot have, and infinities, are refused."""
     X = block.X.stored()
     with placing(block):
@@ -205,8 +205,9 @@ class ComponentsObjective(ExpectationObjective):
         term = partial(block_expectations, self.family, theta)
         here = self.executor.sum(term, self.blocks)
         log_prior = theta.distribution.log_likelihood_of(self.prior)
-        if np.any(self.imagined):
-            log_prior += float(np.dot(self.imagined, theta.log_mixing))
+        imagined = np.broadcast_to(self.imagined, theta.log_mixing.shape)
+        held = imagined > 0  # 0 · −∞ is nan
+        log_prior += float(np.dot(imagined[held], theta.log_mixing[held]))
         return Expectation(here, here.log_likelihood + log_prior, float(here.count.sum()))
 
     def maximise(self, totals: ComponentTotals) -> Components:

@@ -3,6 +3,7 @@
     names, schema and distributions describe n_features_in_ columns
     priors, counts and distributions have one entry for each of classes_
     a linear model has one coefficient for each column or category of its coding
+    a chain has one start and one row of transitions for each state that emits
 
 A checksum shows that a file is what was written; these checks stop a file that was not
 written by likely from reaching compiled loops, which trust their arguments.
@@ -18,6 +19,7 @@ from likely.data.schema import Schema
 from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.errors import InvalidInput
+from likely.graphical.chain import Chain
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.coding import Coding
 from likely.linear.inference import Inference
@@ -40,6 +42,9 @@ def check_consistent(model: Any) -> None:
         _check_classes(learned, parts)
     if "coding_" in learned:
         _check_linear(learned)
+    if "chain_" in learned:
+        states = {len(part.log_mixing) for part in parts if isinstance(part, Components)}
+        same_count("The states of a chain", {learned["chain_"].n_states}, states)
 
 
 def _check_columns(learned: dict[str, Any], parts: list[Any]) -> None:
@@ -93,6 +98,10 @@ def _check_part(part: Any) -> None:
     """Refuse a part whose own fields do not fit together."""
     if isinstance(part, Components):
         same_count("log_mixing", part.log_mixing.shape, (part.distribution.n_components,))
+    if isinstance(part, Chain):
+        states = (part.n_states, part.n_states)
+        same_count("The start of a chain", np.shape(part.log_start), states[:1])
+        same_count("The transitions of a chain", np.shape(part.log_transition), states)
     if isinstance(part, Distribution):
         _check_distribution(part)
     if isinstance(part, Schema):

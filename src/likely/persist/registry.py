@@ -25,6 +25,7 @@ from likely.persist.graphs import graph_class
 
 PART_MODULES = (
     "likely.data.schema",
+    "likely.graphical.chain",
     "likely.linear.alpha",
     "likely.linear.inference",
     "likely.linear.coding",

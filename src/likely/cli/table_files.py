@@ -1,0 +1,87 @@
+"""Tables that a command writes: CSV, TSV, JSON lines or Parquet, chunk by chunk."""
+
+import csv
+import json
+import sys
+from codecs import getwriter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from likely.cli.answer import Exit, Refusal
+
+Chunk = dict[str, list[Any]]  # columns of equal length
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+
+
+def write_table(
+    output: str, names: list[str], chunks: Iterable[Chunk], *, verb: str = "predict"
+) -> tuple[int, Path | None]:
+    """Write all chunks; the number of rows, and the file (None for standard output).
+
+    A file gets its name only when it is complete; standard output is written chunk by chunk.
+    """
+    from likely.files import file_made_whole
+
+    if output == "-":
+        n = _write_delimited(sys.stdout, names, chunks, ",")
+        sys.stdout.flush()
+        return n, None
+    path = Path(output)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise Refusal(
+            f"{output!r} has the suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}. "
+            "Choose another name.",
+            Exit.USAGE,
+            f"likely {verb} --help",
+        )
+    with file_made_whole(path) as file:
+        if suffix == ".parquet":
+            return _write_parquet(file, names, chunks), path
+        text = getwriter("utf-8")(file)
+        if suffix == ".jsonl":
+            return _write_json_lines(text, chunks), path
+        return _write_delimited(text, names, chunks, "\t" if suffix == ".tsv" else ","), path
+
+
+def _write_delimited(file: Any, names: list[str], chunks: Iterable[Chunk], delimiter: str) -> int:
+    """CSV or TSV, written chunk by chunk; the number of rows."""
+    writer, n = csv.writer(file, delimiter=delimiter, lineterminator="\n"), 0
+    writer.writerow(names)
+    for columns in chunks:
+        writer.writerows(zip(*columns.values(), strict=True))
+        n += len(columns[names[0]])
+    return n
+
+
+def _write_json_lines(file: Any, chunks: Iterable[Chunk]) -> int:
+    """One JSON object per row; the number of rows."""
+    n = 0
+    for columns in chunks:
+        for row in zip(*columns.values(), strict=True):
+            record = dict(zip(columns, row, strict=True))
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            n += 1
+    return n
+
+
+def _write_parquet(file: BinaryIO, names: list[str], chunks: Iterable[Chunk]) -> int:
+    """Parquet, with the types of the first chunk; the number of rows."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    types = [pa.string(), *[pa.float64()] * (len(names) - 1)]
+    writer, n = None, 0
+    try:
+        for columns in chunks:
+            table = pa.table(columns)
+            writer = writer or ParquetWriter(file, table.schema)
+            writer.write_table(table)
+            n += table.num_rows
+        if writer is None:  # no chunk: the columns without rows
+            writer = ParquetWriter(file, pa.schema(list(zip(names, types, strict=True))))
+    finally:
+        if writer is not None:
+            writer.close()
+    return n

@@ -1,0 +1,338 @@
+"""Compiled propagation in a junction tree: collect, distribute, read.
+
+    collect      message_k(s) = Σ_own table_k(own, s), and the parent's table is multiplied by it
+    distribute   table_k ×= (Σ_rest table_parent)(s) / message_k(s), with 0 / 0 = 0
+
+All tables lie in one array ``work``: the cliques, the messages to their parents, then room for two
+messages.  All integers of a plan lie in one array, in sections: section s is
+plan[plan[s] : plan[s + 1]].  Every array that a function takes costs compiling and calling.
+
+Arithmetic is linear.  Factors and messages are scaled to a maximum of 1 and the logs of the scales
+add up to log Z.  ``span``, the largest over the smallest positive number, is multiplied along:
+while the product for a clique stays below SPAN nothing can underflow.  Otherwise the table itself
+is looked at, and if it is too wide the caller is told to work in logs.
+
+Integers are int64, numbers float64.  The caller checks; nothing is checked here.
+"""
+
+import numpy as np
+from numba import njit, uint64
+
+from likely.fast.strided import SIZES, STRIDES, assign, multiply, sum_onto
+
+SPAN = 1e260
+DONE, IMPOSSIBLE, TOO_WIDE = 0, 1, 2
+
+(
+    N_STATES,  # of each variable; sections 0 to 2 are the axes of the operations
+    STATE_STARTS,  # of the states of all variables end to end
+    SCOPE_STARTS,  # of the scopes of all factors end to end
+    SCOPES,
+    TABLE_STARTS,  # of the tables of all factors end to end
+    SLICED,  # 1 for a variable that no clique has
+    CONSTANTS,  # factors without a variable in the tree
+    CLIQUE_AT,  # in ``work``, and at the end where the messages begin
+    MESSAGE_AT,  # in ``work``, and at the end where the free room begins
+    PARENT,  # of each clique, −1 for a root
+    OWN_LAST,  # 1 for a clique whose separator's axes come first
+    HOSTED_STARTS,  # of the factors of all cliques end to end
+    HOSTED,
+    HOMED_STARTS,  # of the variables of all cliques end to end, whose evidence they take
+    HOMED,
+    GROUP_STARTS,  # of the groups of children that have one separator, by parent
+    MEMBER_STARTS,  # of the children of all groups end to end
+    MEMBERS,
+    READ_AT,  # in ``work``, where a variable is read; −1 for a sliced one
+    READ_CLIQUE,  # that must be right for it
+    AXIS_STARTS,  # of the axes of all cliques end to end, their own first, then the separator's
+    AXES,
+    N_OWN,  # axes of each clique
+    KINDS,  # the first operation of each kind
+) = range(3, 27)
+
+EVIDENCE, READING, GROUPS, SEPARATORS = range(1, 5)  # kinds of operations; factors come first
+
+
+@njit(cache=True, nogil=True)
+def sliced_start(plan, f, codes):
+    """Where the part of a factor's table begins that agrees with the sliced variables."""
+    start, step = plan[plan[TABLE_STARTS] + f], 1
+    first, last = plan[plan[SCOPE_STARTS] + f], plan[plan[SCOPE_STARTS] + f + 1]
+    for p in range(last - 1, first - 1, -1):
+        v = plan[plan[SCOPES] + p]
+        if plan[plan[SLICED] + v]:
+            start += step * max(codes[v], 0)
+        step *= plan[plan[N_STATES] + v]
+    return start
+
+
+@njit(cache=True, nogil=True)
+def fill(work, start, stop, x):
+    for i in range(uint64(start), uint64(stop)):
+        work[i] = x
+
+
+@njit(cache=True, nogil=True)
+def _divide(work, start, stop, x):
+    for i in range(uint64(start), uint64(stop)):
+        work[i] /= x
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _total(work, start, stop):
+    total = 0.0
+    for i in range(uint64(start), uint64(stop)):
+        total += work[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _span(work, start, stop):
+    """The largest number, and the largest over the smallest positive one (1 if there is none)."""
+    top, low = 0.0, np.inf
+    for i in range(uint64(start), uint64(stop)):
+        x = work[i]
+        if x > top:
+            top = x
+        if x > 0.0 and x < low:
+            low = x
+    return top, (top / low if top > 0.0 else 1.0)
+
+
+@njit(cache=True, nogil=True)
+def _with_room(work, start, stop, span, more):
+    """The span after a product with something of span ``more``, and the log of a rescaling.
+
+    Where the bound is too large, the table itself is looked at, and divided by its maximum.
+    A span that is infinite stays so: something may be lost already.
+    """
+    if span * more <= SPAN or span == np.inf:
+        return span * more, 0.0
+    top, span = _span(work, start, stop)
+    if top == 0.0:
+        return 1.0, 0.0
+    _divide(work, start, stop, top)
+    return (span * more if span * more <= SPAN else np.inf), np.log(top)
+
+
+@njit(cache=True, nogil=True)
+def _take_factors(codes, values, spans, plan, k, work, count):
+    """The clique's table = the product of its factors; its span, and the log of a rescaling."""
+    at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
+    first, last = plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]
+    span, total = 1.0, 0.0
+    if first == last:
+        fill(work, at, stop, 1.0)
+    for p in range(first, last):
+        f = plan[plan[HOSTED] + p]
+        start = sliced_start(plan, f, codes)
+        if p == first:
+            span = spans[f]
+            assign(work, at, values, start, plan, f, count)
+        else:
+            span, log_scale = _with_room(work, at, stop, span, spans[f])
+            total += log_scale
+            multiply(work, at, values, start, plan, f, count)
+    return span, total
+
+
+@njit(cache=True, nogil=True)
+def _take_evidence(likelihood, has_likelihood, plan, k, span, work, count):
+    """The clique's table × the likelihoods of its variables; its span, and a rescaling's log."""
+    at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
+    total = 0.0
+    for p in range(plan[plan[HOMED_STARTS] + k], plan[plan[HOMED_STARTS] + k + 1]):
+        v = plan[plan[HOMED] + p]
+        if has_likelihood[v]:
+            start, end = plan[plan[STATE_STARTS] + v], plan[plan[STATE_STARTS] + v + 1]
+            _, more = _span(likelihood, start, end)
+            span, log_scale = _with_room(work, at, stop, span, more)
+            total += log_scale
+            o = plan[plan[KINDS] + EVIDENCE] + v
+            multiply(work, at, likelihood, start, plan, o, count)
+    return span, total
+
+
+@njit(cache=True, nogil=True)
+def _take_messages(plan, k, span, spans, work, count):
+    """The clique's table × the messages of its children; its span, and the log of a rescaling.
+
+    Messages over one separator are multiplied with each other first, in the free room.
+    """
+    at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
+    message_at, room, total = plan[MESSAGE_AT], plan[plan[MESSAGE_AT + 1] - 1], 0.0
+    for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
+        first, last = plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]
+        c = plan[plan[MEMBERS] + first]
+        source, more = plan[message_at + c], spans[c]
+        if last - first > 1:
+            size = plan[message_at + c + 1] - source
+            fill(work, room, room + size, 1.0)
+            more = 1.0
+            for p in range(first, last):
+                c = plan[plan[MEMBERS] + p]
+                more, log_scale = _with_room(work, room, room + size, more, spans[c])
+                total += log_scale
+                to, source = uint64(room), uint64(plan[message_at + c])
+                for i in range(uint64(size)):
+                    work[to + i] *= work[source + i]
+            source = room
+        span, log_scale = _with_room(work, at, stop, span, more)
+        total += log_scale
+        multiply(work, at, work, source, plan, plan[plan[KINDS] + GROUPS] + g, count)
+    return span, total
+
+
+@njit(cache=True, nogil=True)
+def collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale):
+    """Fill the cliques' tables and the messages to their parents; the outcome and log Z.
+
+    ``codes`` (n_variables,) of the sliced variables.  ``likelihood`` of the states of the others,
+    scaled to a maximum of 1 each, where ``has_likelihood`` is set.  ``values`` are the factors'
+    tables, scaled to a maximum of 1 each, and ``spans`` (n_factors,) theirs.  A message is scaled
+    to a maximum of 1; ``scale`` (n_cliques,) is what it was divided by.  Roots are scaled to a sum
+    of 1.
+    """
+    log_z = 0.0
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    message_spans = np.empty(scale.size)
+    for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
+        x = values[sliced_start(plan, plan[p], codes)]
+        if x == 0.0:
+            return IMPOSSIBLE, -np.inf
+        log_z += np.log(x)
+    for k in range(scale.size):
+        at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
+        span, a = _take_factors(codes, values, spans, plan, k, work, count)
+        span, b = _take_evidence(likelihood, has_likelihood, plan, k, span, work, count)
+        span, c = _take_messages(plan, k, span, message_spans, work, count)
+        if span > SPAN:
+            return TOO_WIDE, 0.0
+        if plan[plan[PARENT] + k] < 0:
+            top = _total(work, at, stop)
+        else:
+            sent, o = plan[plan[MESSAGE_AT] + k], plan[plan[KINDS] + SEPARATORS] + k
+            stop = plan[plan[MESSAGE_AT] + k + 1]
+            fill(work, sent, stop, 0.0)
+            sum_onto(work, sent, work, at, plan, o, count)
+            top, message_spans[k] = _span(work, sent, stop)
+            at = sent
+        if top == 0.0:
+            return IMPOSSIBLE, -np.inf
+        _divide(work, at, stop, top)
+        log_z += a + b + c + np.log(top)
+        scale[k] = top
+    return DONE, log_z
+
+
+@njit(cache=True, nogil=True)
+def distribute(plan, work, scale, needed, count):
+    """Bring the needed cliques' tables to P(clique | e), their messages to P(separator | e).
+
+    ``needed`` (n_cliques,) has the parent of each needed clique.
+    """
+    room = plan[plan[MESSAGE_AT + 1] - 1]
+    for k in range(scale.size - 1, -1, -1):
+        at = plan[plan[CLIQUE_AT] + k]
+        for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
+            fresh = True
+            for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
+                c = plan[plan[MEMBERS] + p]
+                if not needed[c]:
+                    continue
+                message = plan[plan[MESSAGE_AT] + c]
+                size = plan[plan[MESSAGE_AT] + c + 1] - message
+                if fresh:
+                    fill(work, room, room + size, 0.0)
+                    o = plan[plan[KINDS] + GROUPS] + g
+                    sum_onto(work, room, work, at, plan, o, count)
+                    fresh = False
+                _ratio(work, message, room, size, scale[c])
+                o = plan[plan[KINDS] + SEPARATORS] + c
+                multiply(work, plan[plan[CLIQUE_AT] + c], work, room + size, plan, o, count)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _ratio(work, message, total, size, scale):
+    """Behind the total its ratio to the message, which then becomes the total."""
+    old, new, ratio = uint64(message), uint64(total), uint64(total + size)
+    for i in range(uint64(size)):
+        x = work[old + i]
+        work[ratio + i] = work[new + i] / (x * scale) if x > 0.0 else 0.0
+        work[old + i] = work[new + i]
+
+
+@njit(cache=True, nogil=True)
+def marginals(codes, likelihood, has_likelihood, wanted, needed, values, spans, plan, work, out):
+    """Collect, distribute where it is needed, and read the ``wanted`` variables into ``out``.
+
+    ``needed`` (n_cliques,) are cliques that the caller will read; those above and those that have
+    a wanted variable join them.  ``out`` has the states of all variables end to end.
+    Returns the outcome and log Z.
+    """
+    scale = np.empty(needed.size)
+    outcome, log_z = collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
+    if outcome != DONE:
+        return outcome, log_z
+    for v in range(wanted.size):
+        if wanted[v] and plan[plan[READ_AT] + v] >= 0:
+            needed[plan[plan[READ_CLIQUE] + v]] = True
+    for k in range(needed.size):
+        above = plan[plan[PARENT] + k]
+        if needed[k] and above >= 0:
+            needed[above] = True
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    distribute(plan, work, scale, needed, count)
+    for v in range(wanted.size):
+        if wanted[v]:
+            start, stop = plan[plan[STATE_STARTS] + v], plan[plan[STATE_STARTS] + v + 1]
+            at, o = plan[plan[READ_AT] + v], plan[plan[KINDS] + READING] + v
+            fill(out, start, stop, 0.0)
+            if at < 0:
+                out[start + max(codes[v], 0)] = 1.0
+                continue
+            sum_onto(out, start, work, at, plan, o, count)
+            _divide(out, start, stop, _total(out, start, stop))
+    return outcome, log_z
+
+
+@njit(cache=True, nogil=True)
+def draw(uniform, plan, work, codes):
+    """Draw the free variables from the root down, from the tables that ``collect`` left.
+
+    ``codes`` (n_variables, n_samples) is overwritten; ``uniform`` (n_samples, n_variables).  The
+    cliques' tables become cumulative over their own variables, which are drawn together.
+    """
+    n_states, axes = plan[N_STATES], plan[AXES]
+    for k in range(plan[N_OWN + 1] - plan[N_OWN] - 1, -1, -1):
+        first, last = axes + plan[plan[AXIS_STARTS] + k], axes + plan[plan[AXIS_STARTS] + k + 1]
+        middle = first + plan[plan[N_OWN] + k]
+        at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
+        n_separator = plan[plan[MESSAGE_AT] + k + 1] - plan[plan[MESSAGE_AT] + k]
+        n = (stop - at) // n_separator
+        along, across = n_separator, 1
+        if plan[plan[OWN_LAST] + k]:
+            along, across = 1, n
+        for r in range(1, n):
+            for s in range(n_separator):
+                cell = at + s * across + r * along
+                work[cell] += work[cell - along]
+        for i in range(uniform.shape[0]):
+            s = 0
+            for p in range(middle, last):
+                s = s * plan[n_states + plan[p]] + codes[plan[p], i]
+            start = at + s * across
+            top = work[start + (n - 1) * along]
+            x = uniform[i, plan[first]] * top
+            low, high = 0, n - 1  # the first sum above x, or the first that is whole
+            while low < high:
+                r = (low + high) // 2
+                y = work[start + r * along]
+                if y > x or y == top:
+                    high = r
+                else:
+                    low = r + 1
+            for p in range(middle - 1, first - 1, -1):
+                m = plan[n_states + plan[p]]
+                codes[plan[p], i] = low % m
+                low //= m

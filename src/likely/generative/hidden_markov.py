@@ -1,0 +1,379 @@
+"""Hidden Markov models: sequences of rows whose hidden states form a chain.
+
+    p(x, z) = π(z_1) p(x_1 | z_1) Π_t A(z_{t−1}, z_t) p(x_t | z_t)
+
+A mixture in which the component of a row depends on that of the row before it.
+
+References
+----------
+Rabiner, A tutorial on hidden Markov models and selected applications in speech recognition, 1989.
+Bishop, Pattern Recognition and Machine Learning, §13.2.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import Tags
+
+from likely._typing import Array, Codes
+from likely.compute.executor import Executor, executor_for
+from likely.data.block import ArrayBlocks, WholeGroups
+from likely.data.schema import Schema
+from likely.distributions import (
+    Distribution,
+    Labels,
+    Product,
+    ProductFamily,
+    ProductPart,
+    Selection,
+)
+from likely.errors import InvalidInput
+from likely.generative.clusters import (
+    Clusters,
+    MixtureProblem,
+    fit_clusters,
+    pooled_totals,
+    warn_collapsed,
+)
+from likely.generative.events import (
+    Event,
+    EventPlan,
+    encode_events,
+    plan_events,
+    product_family,
+    with_input_tags,
+)
+from likely.generative.gaussian_mixture import FAMILIES
+from likely.generative.hidden_states import HiddenStates, MarkovStates, states_from
+from likely.generative.priors import checked_smoothing
+from likely.generative.sequence_surface import FittedSequences
+from likely.generative.starts import (
+    check_fitted_start,
+    draw_subset,
+    refuse_other_starts,
+    same_categories,
+    soft_rows,
+)
+from likely.generative.surface import check_search
+from likely.graphical.chain import Chain
+from likely.inputs.estimators import (
+    generator,
+    naming_columns,
+    refuse_unless_number,
+    refuse_unless_whole,
+    warn_unless_converged,
+)
+from likely.inputs.rows import EncodedRows, RowExtras, RowsInMemory, check_rows
+from likely.inputs.sequences import (
+    check_lengths,
+    check_sequence_weight,
+    check_states,
+    in_sequences,
+)
+from likely.inputs.tables import own_columns, refuse_file
+from likely.kinds import ColumnKind
+from likely.names import lookup
+from likely.objectives.components import Components
+
+ROUNDING = 1e-8  # of given probabilities, which should sum to 1
+
+
+class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
+    """A hidden Markov model with any event model, mixed by column, by EM from several starts.
+
+    Rows are in order, and those of one sequence are consecutive: ``lengths`` has the number of rows
+    of each sequence, and without it all rows are one sequence.
+
+    Parameters
+    ----------
+    n_states : int, default=1
+        Number of hidden states.
+    event : str, Family or mapping, default="auto"
+        The event model of every column, or of each by name or position, as in ``NaiveBayes``:
+        ``gaussian``, ``categorical``, ``poisson``, ….
+    covariance : {"full", "tied", "diagonal", "spherical"}, default="full"
+        For Gaussian columns: one matrix per state, one for all, variances only, or one variance
+        per state.
+    smoothing : float or array of shape (n_features,), default=1.0
+        Pseudo-counts added for each value, in event models of counts.
+    start_smoothing : float, default=1.0
+        Pseudo-counts added for each state, where a sequence starts.
+    transition_smoothing : float, default=1.0
+        Pseudo-counts added for each transition between two states.
+    start : array or fitted HiddenMarkovModel, default=None
+        Where EM begins instead of random starts: labels (n,) or soft labels (n, K) of X, or
+        another model.
+    n_init : int, default=5
+        Number of random starts.  Each has a short run of EM; the best that does not collapse is
+        continued to the end.
+    regularisation : float, default=1e-6
+        Strength of the prior on variances: pseudo-observations with the variance of the data, as a
+        fraction of the rows.
+    tol : float, default=1e-8
+        EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate; the unit
+        of the weights has no effect.
+    max_iter : int, default=1000
+        Maximum number of EM iterations; 0 leaves the start as it is.
+    executor : str or Executor, default="auto"
+        How sums over sequences are computed: ``serial``, ``threads`` or ``auto``.
+    random_state : int, RandomState or Generator, default=None
+        Seed for the random starts and for ``sample``.
+
+    Attributes
+    ----------
+    start_probability_ : array of shape (n_states,)
+    transition_probability_ : array of shape (n_states, n_states)
+        From the state of the row to that of the column.
+    distribution_ : Product
+        The fitted emissions p(x | state).
+    components_ : Components
+        The share of each state among the rows, and the emissions.
+    solution_ : Solution or None
+        How the best start ended; its trace is minus the penalised log-likelihood.
+    log_likelihood_traces_ : list of lists
+        The penalised log-likelihood, step by step: for the start that was kept, then for the
+        short runs of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely.generative.hidden_markov import HiddenMarkovModel
+    >>> X = np.array([0.1, -0.2, 0.0, 5.1, 4.9, 5.0, 5.2, 0.2, -0.1]).reshape(-1, 1)
+    >>> states = HiddenMarkovModel(2, random_state=0).fit(X).predict(X)
+    >>> bool((states == states[0]).tolist() == [True] * 3 + [False] * 4 + [True] * 2)
+    True
+    """
+
+    def __init__(
+        self,
+        n_states: int = 1,
+        event: "Event | Mapping[Any, Event]" = "auto",
+        covariance: str = "full",
+        *,
+        smoothing: float | Array = 1.0,
+        start_smoothing: float = 1.0,
+        transition_smoothing: float = 1.0,
+        start: Any = None,
+        n_init: int = 5,
+        regularisation: float = 1e-6,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        executor: str | Executor = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_states = n_states
+        self.event = event
+        self.covariance = covariance
+        self.smoothing = smoothing
+        self.start_smoothing = start_smoothing
+        self.transition_smoothing = transition_smoothing
+        self.start = start
+        self.n_init = n_init
+        self.regularisation = regularisation
+        self.tol = tol
+        self.max_iter = max_iter
+        self.executor = executor
+        self.random_state = random_state
+
+    @classmethod
+    def from_parameters(cls, start: Any, transition: Any, emission: Distribution) -> Self:
+        """A model with given parameters, as if it had been fitted.
+
+        ``start`` (K,) and ``transition`` (K, K) are probabilities, from row to column;
+        ``emission`` is a member of a family of ``likely.distributions`` with K components.
+        """
+        pi, A = _probabilities("start", start, 1), _probabilities("transition", transition, 2)
+        if not len(pi) == len(A) == A.shape[1] == emission.n_components:
+            raise InvalidInput(
+                f"start has {len(pi)} states, transition the shape {A.shape} and emission "
+                f"{emission.n_components} components; expected one number of states. Make them "
+                "agree."
+            )
+        family, d = emission.own_family(), emission.n_features
+        columns = tuple(range(d))
+        selection = Selection(family.coded, columns, columns, everything=True)
+        model = cls(len(pi), family)
+        model.plan_ = EventPlan((family,) * d, (False,) * d)
+        categories = tuple(np.arange(family.sizes[j]) if family.coded else None for j in columns)
+        kind: ColumnKind = "number"
+        model.schema_ = Schema(None, (kind,) * d, (family.coded,) * d, categories)
+        model.library_, model.n_features_in_ = None, d
+        model.family_ = ProductFamily((ProductPart(family, selection),))
+        with np.errstate(divide="ignore"):
+            model.chain_ = Chain(np.log(pi), np.log(A))
+            share = np.log(model.chain_.occupancy())
+        model.components_ = Components(share, Product((emission,), (selection,)))
+        model.solution_, model.log_likelihood_traces_ = None, []
+        return model
+
+    @naming_columns
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        lengths: Any = None,
+        states: Any = None,
+    ) -> Self:
+        """Fit to sequences of rows; y is ignored.
+
+        Parameters
+        ----------
+        X : array, sparse array or frame of shape (n, n_features)
+            The rows of all sequences, one sequence after the other.
+        sample_weight : array of shape (n_sequences,), optional
+            The weight of each sequence: 2 counts it twice.
+        lengths : array of shape (n_sequences,), optional
+            The number of rows of each sequence; one sequence if not given.
+        states : array of shape (n,), optional
+            The states of rows where they are known, 0 to K − 1; −1 where they are hidden.
+        """
+        self._check_arguments()
+        data = self._open(X, sample_weight, lengths, states)
+        blocks = data.blocks
+        assert isinstance(blocks, ArrayBlocks)  # files are refused
+        sequences = WholeGroups(blocks)
+        problem = MixtureProblem(
+            self.family_,
+            sequences,
+            data.executor,
+            pooled_totals(self.family_, sequences, data.executor),
+            checked_smoothing(self.smoothing, self.n_features_in_),
+            self.regularisation,
+            self.tol,
+            self.max_iter,
+            MarkovStates(float(self.start_smoothing), float(self.transition_smoothing)),
+        )
+        self.n_rows_ = float(problem.pooled.count.sum())
+        self._keep(self._solved(problem, blocks, data.position))
+        return self
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, lengths: Any = None
+    ) -> Codes:
+        """Fit, and the most probable states of all rows."""
+        return self.fit(X, sample_weight=sample_weight, lengths=lengths).predict(X, lengths)
+
+    def n_steps(self) -> int | None:
+        return None if self.solution_ is None else int(self.solution_.n_iter)
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of EM."""
+        return self.n_steps() or 0
+
+    @property
+    def converged_(self) -> bool:
+        return self.solution_ is None or bool(self.solution_.converged)
+
+    def __sklearn_tags__(self) -> Tags:
+        return with_input_tags(super().__sklearn_tags__(), self.event)
+
+    def _open(self, X: Any, sample_weight: Any, lengths: Any, states: Any) -> EncodedRows[Schema]:
+        """Check the rows and their sequences; sets ``family_`` and remembers the columns."""
+        refuse_file(X, type(self).__name__)
+        gaussian = lookup("covariance", self.covariance, FAMILIES)
+        X, sample_weight, states = own_columns(X, sample_weight, states)
+        given = check_rows(self, X, None, RowExtras(), target="none")
+        assert isinstance(given, RowsInMemory)
+        n_rows, k = given.table.n_rows, int(self.n_states)
+        known = check_lengths(lengths, n_rows)
+        weight = check_sequence_weight(sample_weight, known)
+        executor = executor_for(self.executor, given.table.nbytes * k)
+        given = in_sequences(
+            replace(given, executor=executor), known, weight, check_states(states, k, n_rows)
+        )
+        self.plan_ = plan_events(self.event, given.kinds, sparse=given.sparse)
+        rows = encode_events(given, self.plan_)
+        self.schema_, self.library_ = rows.coding, rows.library
+        self.family_ = product_family(self.plan_, self.schema_.sizes, gaussian=gaussian)
+        return rows
+
+    def _solved(
+        self, problem: MixtureProblem, blocks: ArrayBlocks, position: Array | None
+    ) -> Clusters:
+        k = int(self.n_states)
+        if blocks.y is None and self.start is None:
+            subset = draw_subset(problem.blocks, problem.family)
+            return fit_clusters(problem, subset, k, self.n_init, generator(self.random_state))
+        prior = problem.prior(k)
+        if isinstance(self.start, HiddenMarkovModel):
+            return problem.solve(self._given_start(self.start), prior)
+        if self.start is None:
+            labels: Any = Labels(blocks.target, k, blocks.weight)
+        else:
+            refuse_other_starts(self.start, "a fitted HiddenMarkovModel")
+            kept = None if position is None else position >= 0
+            labels = soft_rows(self.start, k, blocks.n_rows, kept)
+            if blocks.weight is not None:
+                labels = labels * blocks.weight[:, None]
+        return problem.solve(states_from(problem, blocks.X.stored(), labels, prior), prior)
+
+    def _given_start(self, start: "HiddenMarkovModel") -> HiddenStates:
+        check_fitted_start(start, n_features=self.n_features_in_)
+        if start.chain_.n_states != self.n_states:
+            raise InvalidInput(
+                f"start has {start.chain_.n_states} states; n_states is {self.n_states}. Make them "
+                "agree."
+            )
+        if not same_categories(start.schema_, self.schema_) or (
+            start.family_.parts != self.family_.parts
+        ):
+            raise InvalidInput(
+                "start is a HiddenMarkovModel with other event models, covariances or categories "
+                "than X has here; they must be the same. Fit it to the same columns, or give its "
+                "states, start=model.predict(X)."
+            )
+        zeros = {"start": start.chain_.log_start, "transition": start.chain_.log_transition}
+        for name, logs in zeros.items():
+            smoothing = self.get_params(deep=False)[f"{name}_smoothing"]
+            if smoothing and self.max_iter and np.isneginf(logs).any():
+                raise InvalidInput(
+                    f"start has a {name} probability of 0, which {name}_smoothing={smoothing:g} "
+                    f"does not allow: EM would have no likelihood to begin with. Use "
+                    f"{name}_smoothing=0, which keeps it at 0, or start from other probabilities."
+                )
+        return HiddenStates(start.chain_, start.components_)
+
+    def _keep(self, found: Clusters) -> None:
+        self.chain_, self.components_ = found.components.chain, found.components.components
+        self.solution_ = found.solution
+        self.log_likelihood_traces_ = [list(trace) for trace in found.traces]
+        warn_unless_converged(self, found.solution)
+        if found.collapsed:
+            given = self.start is not None
+            warn_collapsed(found.collapsed, self.n_states, given_start=given, noun="states")
+
+    def _check_arguments(self) -> None:
+        refuse_unless_whole("n_states", self.n_states, lowest=1, advice="Use 2.")
+        refuse_unless_whole("n_init", self.n_init, lowest=1, advice="Use 5.")
+        check_search(self.tol, self.max_iter)
+        for name in ("start_smoothing", "transition_smoothing", "regularisation"):
+            value = self.get_params(deep=False)[name]
+            refuse_unless_number(name, value, lowest=0, advice="Use 1.0.")
+
+
+def _probabilities(name: str, given: Any, n_axes: int) -> Array:
+    """Given probabilities, whose rows sum to 1."""
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    expected = "one per state" if n_axes == 1 else "a row for each state"
+    if values.ndim != n_axes or not values.size:
+        raise InvalidInput(
+            f"{name} has the shape {np.shape(values)}; expected probabilities, {expected}. "
+            "Give numbers."
+        )
+    sums = values.sum(axis=-1)
+    if not (values >= 0).all() or not (np.abs(sums - 1) <= ROUNDING).all():
+        row = int(np.argmax(~(np.abs(np.atleast_1d(sums) - 1) <= ROUNDING)))
+        raise InvalidInput(
+            f"{name} must be 0 or more and sum to 1; row {row} is "
+            f"{np.atleast_2d(values)[row].tolist()}. Divide it by its sum."
+        )
+    return values / sums[..., None]

@@ -1,0 +1,220 @@
+"""Rows to learn from: a frame, an array or a file, as blocks of codes of states.
+
+A row of weight 0 is left out before its cells are read, so that they have no effect at all.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.compute.executor import Executor, executor_for
+from likely.data.block import ArrayBlocks, Block, Blocks, block_rows
+from likely.data.formats.registry import read
+from likely.data.frames import InMemoryTable, as_table
+from likely.data.layouts.mixed import Mixed
+from likely.data.source import Source, column_index
+from likely.data.source_blocks import UNKNOWN_ROWS, chunks, weights
+from likely.errors import BadCell, InvalidInput
+from likely.formatting import listed
+from likely.graphical.evidence_table import (
+    FindCode,
+    code_of_value,
+    code_of_written,
+    codes_by_state,
+    codes_of_table,
+    distinct_rows,
+)
+from likely.graphical.variable import Variable
+from likely.inputs.numbers import check_weight
+from likely.inputs.tables import as_frame, own_columns
+
+ReadCodes = Callable[[Sequence[Variable], InMemoryTable], Codes]
+
+
+class CodedRows(NamedTuple):
+    """Rows as blocks of codes, one column for each variable, and where they are summed."""
+
+    variables: tuple[Variable, ...]
+    blocks: Blocks  # their X is ``Mixed``, with codes only
+    executor: Executor
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many states each variable has."""
+        return sizes_of(self.variables)
+
+    def distinct(self) -> tuple[Codes, Array]:
+        """The distinct rows in lexicographic order, and the total weight of each, in memory."""
+        parts = [(codes_of(block), weight_of(block)) for block in self.blocks]
+        if not parts:
+            refuse_no_rows()
+        codes = np.concatenate([part for part, _ in parts])
+        weight = np.concatenate([part for _, part in parts])
+        return distinct_rows(codes, self.sizes, weight)
+
+
+class GivenRows(NamedTuple):
+    """Rows in memory whose weight is not 0, before they are coded."""
+
+    table: InMemoryTable
+    weight: Array | None
+    number: Array | None  # of each row among those given; None: all of them
+
+
+def coded_rows(
+    variables: Sequence[Variable],
+    data: Any,
+    *,
+    sample_weight: Any = None,
+    executor: str | Executor = "auto",
+) -> CodedRows:
+    """Data as blocks of codes.
+
+    ``data`` is a frame or an array (see ``codes_of_frame``), a source or the path of a file, or
+    blocks of codes; ``sample_weight`` has a number for each row, or is the name of a column.
+    """
+    if isinstance(data, CodedRows):
+        return data
+    variables = tuple(variables)
+    if isinstance(data, Blocks):
+        return CodedRows(variables, data, executor_for(executor, data.nbytes))
+    source = source_of(data)
+    if source is not None:
+        blocks = SourceCodes(source, variables, column_of_weights(source, sample_weight))
+        return CodedRows(variables, blocks, executor_for(executor, source.nbytes))
+    return coded(variables, given_rows(data, sample_weight), executor, codes_of_table)
+
+
+def coded(
+    variables: Sequence[Variable], rows: GivenRows, executor: str | Executor, read_codes: ReadCodes
+) -> CodedRows:
+    """Rows in memory as codes; a bad cell is named by its row in the data and its column."""
+    number = np.arange(rows.table.n_rows) if rows.number is None else rows.number
+    with _naming(variables, number):
+        codes = read_codes(variables, rows.table)
+    blocks = array_blocks(variables, codes, rows.weight)
+    return CodedRows(tuple(variables), blocks, executor_for(executor, codes.nbytes))
+
+
+def source_of(data: Any) -> Source | None:
+    """A file as a source of rows; None for anything in memory."""
+    data = read(data) if isinstance(data, str | Path) else data
+    return data if isinstance(data, Source) else None
+
+
+def column_of_weights(source: Source, sample_weight: Any) -> str | None:
+    """The column of weights of a file, which must be named."""
+    if sample_weight is None:
+        return None
+    if not isinstance(sample_weight, str):
+        raise InvalidInput(
+            f"sample_weight is {type(sample_weight).__name__} and the data is a file; the name of "
+            f"one of its columns was expected. Columns are {listed(source.names)}."
+        )
+    column_index(source.names, sample_weight)
+    return sample_weight
+
+
+def given_rows(data: Any, sample_weight: Any) -> GivenRows:
+    """The rows of a frame or an array whose weight is not 0."""
+    frame, sample_weight = own_columns(as_frame(data), sample_weight)
+    table = as_table(frame)
+    if table.n_rows == 0:
+        refuse_no_rows()
+    weight = check_weight(sample_weight, n_rows=table.n_rows)
+    if weight is None or (weight > 0).all():
+        return GivenRows(table, weight, None)
+    kept = np.flatnonzero(weight)
+    return GivenRows(table.take(kept), weight[kept], kept)
+
+
+def refuse_no_rows() -> NoReturn:
+    raise InvalidInput(
+        "The data has no row with a weight above 0; at least one was expected. Check how it was "
+        "read."
+    )
+
+
+def array_blocks(
+    variables: Sequence[Variable], codes: Codes, weight: Array | None = None
+) -> ArrayBlocks:
+    """Codes in memory as blocks."""
+    return ArrayBlocks(Mixed(np.empty((len(codes), 0)), codes, sizes_of(variables)), weight=weight)
+
+
+def codes_of(block: Block) -> Codes:
+    """The codes of a block, int32 in C order."""
+    codes: Codes = np.require(block.X.stored().codes, np.int32, ["C", "W"])
+    return codes
+
+
+def weight_of(block: Block) -> Array:
+    """The weights of a block, float64."""
+    if block.weight is None:
+        return np.ones(block.n_rows)
+    return np.require(block.weight, np.float64, ["C", "W"])
+
+
+def sizes_of(variables: Sequence[Variable]) -> tuple[int, ...]:
+    """How many states each variable has."""
+    return tuple(variable.n_states for variable in variables)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SourceCodes(Blocks):
+    """The rows of a file as blocks of codes, read and coded again in each pass."""
+
+    source: Source
+    variables: tuple[Variable, ...]
+    weight: str | None = None
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # read-only here
+        return sum(sizes_of(self.variables))
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        return self.source.n_rows
+
+    @property
+    def nbytes(self) -> int | None:  # type: ignore[override]
+        return self.source.nbytes
+
+    def __iter__(self) -> Iterator[Block]:
+        n_rows = self.source.n_rows or UNKNOWN_ROWS
+        rows = block_rows(n_rows, self.n_features, 4 * n_rows * len(self.variables))
+        start = 0
+        others = [name for name in self.source.names if name != self.weight]
+        written = self.source.with_text(others)
+        find = code_of_value if written is self.source else code_of_written
+        for table in chunks(written, rows):
+            yield self._block(table, start, find)
+            start += table.num_rows
+
+    def _block(self, table: Any, start: int, find: FindCode) -> Block:
+        weight, number = None, np.arange(start, start + table.num_rows)
+        if self.weight is not None:
+            weight = weights(table.column(self.weight), start)
+            kept = weight > 0
+            table = table.drop_columns([self.weight]).filter(kept)
+            weight, number = weight[kept], number[kept]
+        with _naming(self.variables, number):
+            codes = codes_by_state(self.variables, as_table(table), find)
+        design = Mixed(np.empty((len(codes), 0)), codes, sizes_of(self.variables))
+        return Block(X=design, weight=weight, start=start)
+
+
+@contextmanager
+def _naming(variables: Sequence[Variable], number: Array) -> Iterator[None]:
+    """Give the position of a bad cell as the row of the data and the name of its column."""
+    try:
+        yield
+    except BadCell as error:
+        names = [variable.name for variable in variables]
+        raise error.moved(row=int(number[error.row])).named(names) from None

@@ -1,0 +1,42 @@
+"""How the tables of a graph were learned."""
+
+from dataclasses import dataclass
+from typing import final
+
+from likely.formatting import count, fixed
+from likely.solvers.minimise import Solution
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FitReport:
+    """The method, the likelihood it reached, and how its search ended."""
+
+    method: str  # "counts", "em" or "gradient"
+    weight: float  # Σ_i w_i of the rows
+    log_likelihood: float  # of what was observed, in nats; nan where counts left cells out
+    solution: Solution | None = None  # None where the estimate has a closed form
+
+    @property
+    def converged(self) -> bool:
+        return self.solution is None or self.solution.converged
+
+    @property
+    def n_iter(self) -> int:
+        """Steps of the search; 0 where there was none."""
+        return 0 if self.solution is None else self.solution.n_iter
+
+    @property
+    def trace(self) -> tuple[float, ...]:
+        """The log-likelihood with the log-prior, from the start to the end of the search."""
+        return () if self.solution is None else tuple(-value for value in self.solution.trace)
+
+    def __str__(self) -> str:
+        steps = ""
+        if self.solution is not None:
+            end = "converged" if self.converged else "not converged"
+            steps = f", {end} after {count(self.n_iter, 'step')}"
+        return (
+            f"Learned by {self.method} from rows of weight {self.weight:g}: log-likelihood "
+            f"{fixed(self.log_likelihood, 3)}{steps}."
+        )
