@@ -344,6 +344,16 @@ def test_the_factor_graph_has_the_tables_of_the_network():
     assert_allclose(list(found.values()), model.query(rows, "day")["day"][0], atol=1e-12)
 
 
+def test_the_plate_shows_a_given_network_or_what_a_column_depends_on():
+    own = BayesianNetworkClassifier(five_variables()).plate()
+    assert {node.name for node in own.nodes} == {"x1", "x2", "x3", "x4", "x5"}
+    assert [plate.label for plate in own.plates] == ["N"]
+    edges = {(edge.source, edge.target) for edge in model_of("tan").plate().edges}
+    assert {("yₙ", "xₙⱼ"), ("xₙᵢ", "xₙⱼ"), ("θₖⱼ", "xₙⱼ"), ("α", "θₖⱼ")} <= edges
+    naive = model_of("naive-bayes", smoothing=0.0).plate()
+    assert {node.name for node in naive.nodes} == {"π", "yₙ", "xₙⱼ", "θₖⱼ"}
+
+
 def test_a_file_is_refused_and_numbers_may_be_categories(tmp_path):
     with pytest.raises(InvalidInput, match="X is a file"):
         model_of().fit(str(tmp_path / "rows.csv"), "y")

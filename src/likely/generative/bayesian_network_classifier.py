@@ -32,8 +32,15 @@ from likely.generative.description import (
     describe_components,
     explanation,
 )
-from likely.generative.network_columns import NetworkColumns, learned_columns, named_states
-from likely.generative.network_edges import edges_table, refuse_large_tables
+from likely.generative.network_columns import (
+    NetworkColumns,
+    coded_rows_of,
+    codes_of_all,
+    labels_of,
+    learned_columns,
+    named_states,
+)
+from likely.generative.network_edges import columns_plate, edges_table, refuse_large_tables
 from likely.generative.network_posterior import (
     class_log_joint,
     class_margins,
@@ -46,14 +53,16 @@ from likely.generative.network_target import (
     target_name,
     without_target,
 )
-from likely.generative.surface import JointProbabilities, check_search
+from likely.generative.surface import ClassJointProbabilities, check_search
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.coded_rows import CodedRows, array_blocks
+from likely.graphical.coded_rows import CodedRows
+from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.family_counts import Smoothing
 from likely.graphical.learning import TableSettings, fit_tables
 from likely.graphical.methods import sample
+from likely.graphical.model_plates import network_plate
 from likely.graphical.structure import Edge, Structure, learned_edges
 from likely.graphical.table import TableBeliefs, beliefs_of_codes
 from likely.graphical.variable import Variable
@@ -73,7 +82,7 @@ TABLES = ("learn", "keep")
 METHODS = ("auto", "counts", "em")
 
 
-class BayesianNetworkClassifier(JointProbabilities, ClassifierMixin, BaseEstimator):
+class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEstimator):
     """A classifier that is a Bayesian network of discrete columns and the class.
 
     Parameters
@@ -191,9 +200,9 @@ class BayesianNetworkClassifier(JointProbabilities, ClassifierMixin, BaseEstimat
     ) -> tuple[NetworkColumns, BayesianNetwork]:
         """Variables, edges and tables from the rows."""
         columns, codes = learned_columns(given, self.discretize, names)
-        labels = _labels(given)
+        labels = labels_of(given)
         variables = (*columns.variables, Variable(self.target_, given.classes.tolist()))
-        rows = _coded_rows(variables, np.column_stack([codes, labels]), given)
+        rows = coded_rows_of(variables, np.column_stack([codes, labels]), given)
         edges = learned_edges(rows, self.structure, self.target_, self.random_state)
         states = {variable.name: variable.states for variable in variables}
         refuse_large_tables(states, edges)
@@ -210,9 +219,9 @@ class BayesianNetworkClassifier(JointProbabilities, ClassifierMixin, BaseEstimat
         if known_name("value of tables", self.tables, TABLES) == "keep":
             return columns, network
         states = np.array([target.code(label) for label in given.classes.tolist()])
-        spread = _among_all(network, columns, codes)
-        spread[:, network.names.index(self.target_)] = states[_labels(given)]
-        rows = _coded_rows(network.variables, spread, given)
+        spread = codes_of_all(network, columns, codes)
+        spread[:, network.names.index(self.target_)] = states[labels_of(given)]
+        rows = coded_rows_of(network.variables, spread, given)
         return columns, fit_tables(network, rows, self._settings(rows))
 
     def _settings(self, rows: CodedRows) -> TableSettings:
@@ -312,6 +321,13 @@ class BayesianNetworkClassifier(JointProbabilities, ClassifierMixin, BaseEstimat
         check_is_fitted(self)
         return self.network_.factor_graph()
 
+    def plate(self) -> Diagram:
+        """The plate diagram: a given network; else the class, a column and one it depends on."""
+        if self.network is not None:
+            return network_plate(type(self).__name__, self.network.draw())
+        naive = self.structure == "naive-bayes"
+        return columns_plate(type(self).__name__, naive=naive, smoothed=self.smoothing != 0)
+
     def describe(self) -> Description:
         """The most informative columns first, and the edges of the network."""
         columns, member = self._fitted_columns(), self._margins()
@@ -373,13 +389,13 @@ class BayesianNetworkClassifier(JointProbabilities, ClassifierMixin, BaseEstimat
 
     def _codes(self, X: Any) -> Codes:
         columns = self._fitted_columns()
-        return _among_all(self.network_, columns, columns.codes(self, X))
+        return codes_of_all(self.network_, columns, columns.codes(self, X))
 
     def _codes_of_some(self, X: Any) -> Codes:
         """Codes of rows that may lack columns, and may have the target."""
         rest, labels = without_target(X, self.target_, self.classes_)
         columns = self.columns_
-        codes = _among_all(self.network_, columns, columns.codes_of_some(self, rest))
+        codes = codes_of_all(self.network_, columns, columns.codes_of_some(self, rest))
         if labels is not None:
             states = np.append(self.class_states_, -1)
             codes[:, self.network_.names.index(self.target_)] = states[labels]
@@ -387,24 +403,3 @@ class BayesianNetworkClassifier(JointProbabilities, ClassifierMixin, BaseEstimat
 
     def _log_joint(self, codes: Codes) -> Array:
         return class_log_joint(self.network_, self.target_, codes)[:, self.class_states_]
-
-
-def _labels(given: RowsInMemory) -> Codes:
-    assert given.y is not None  # the rows have classes
-    return given.y
-
-
-def _coded_rows(variables: tuple[Variable, ...], codes: Codes, given: RowsInMemory) -> CodedRows:
-    coded = np.ascontiguousarray(codes, dtype=np.int32)
-    coded[:, [variable.n_states == 1 for variable in variables]] = 0
-    return CodedRows(variables, array_blocks(variables, coded, given.weight), given.executor)
-
-
-def _among_all(network: BayesianNetwork, columns: NetworkColumns, codes: Codes) -> Codes:
-    """The codes of columns among those of all variables; what has one state is in it."""
-    place = {name: v for v, name in enumerate(network.names)}
-    single = [variable.n_states == 1 for variable in network.variables]
-    out = np.full((len(codes), len(place)), -1, dtype=np.int32)
-    out[:, [place[variable.name] for variable in columns.variables]] = codes
-    out[:, single] = 0
-    return out

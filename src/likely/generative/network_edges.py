@@ -1,11 +1,21 @@
-"""The edges of a network of columns: how large its tables are, and how they are shown."""
+"""The edges of a network of columns: how large its tables are, and how they are shown and drawn."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 
 from likely.description import NamedColumn, NamedTable
 from likely.errors import InvalidInput
 from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.diagrams import diagram
+from likely.graphical.diagrams.diagram import Diagram, Node
+from likely.graphical.model_plates import (
+    CLASSES,
+    ROWS,
+    ComponentParameters,
+    Parameter,
+    component_plate,
+)
 from likely.graphical.structure import Edge
 
 MOST_CELLS = 2**26  # of all tables together: half a gigabyte of probabilities
@@ -43,3 +53,23 @@ def edges_table(network: BayesianNetwork) -> NamedTable:
 def _n_free(network: BayesianNetwork, name: str) -> int:
     table = network.tables[name].table
     return int((table.shape[-1] - 1) * prod(table.shape[:-1]))
+
+
+def columns_plate(title: str, *, naive: bool, smoothed: bool) -> Diagram:
+    """The class and a column of each row; unless it is naive, with another column it depends on."""
+    tables = ComponentParameters((Parameter("θₖⱼ", CLASSES),), per_column=True, smoothed=smoothed)
+    alone = component_plate(title, Node("yₙ", shaded=True), tables)
+    if naive:
+        return alone
+    parent = Node("xₙᵢ", shaded=True)
+    plates = [
+        replace(plate, members=(*plate.members, parent.name)) if plate.label == ROWS else plate
+        for plate in alone.plates
+    ]
+    edges = (diagram.Edge("yₙ", parent.name), diagram.Edge(parent.name, "xₙⱼ"))
+    return replace(
+        alone,
+        nodes=(*alone.nodes, parent),
+        edges=(*alone.edges, *edges),
+        plates=tuple(plates),
+    )
