@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
-from likely import Discretizer, NaiveBayes
+from likely import BayesianNetworkClassifier, Discretizer, NaiveBayes
 from likely.distributions import Dirichlet
 from likely.errors import (
     CyclicGraph,
@@ -20,7 +20,6 @@ from likely.errors import (
     UnseenCategories,
 )
 from likely.examples import five_variables
-from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
 from likely.generative.network_posterior import _one_after_another, column_contributions
 from likely.graphical.bayesian_network import BayesianNetwork
 

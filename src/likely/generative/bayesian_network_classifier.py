@@ -78,6 +78,7 @@ from likely.inputs.tables import refuse_file
 from likely.names import known_name
 from likely.special import log_softmax
 
+CLASSES = ("class", "classes")
 TABLES = ("learn", "keep")
 METHODS = ("auto", "counts", "em")
 
@@ -88,26 +89,24 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     Parameters
     ----------
     network : BayesianNetwork, default=None
-        Edges and states to use: its variables are the columns of X and the target, matched by
-        name; those without a column are hidden.  None learns them.
+        Edges and states, for the columns and the target of these names; variables without a
+        column are hidden.  None learns them.
     structure : str, Structure or list of edges, default="tan"
         How edges are learned, without a network: ``tan`` (tree-augmented naive Bayes),
         ``naive-bayes``, ``chow-liu``, ``hill-climbing``, one of the classes of
         ``likely.graphical.structure``, or pairs (parent, child) of names.
     target : str, default=None
-        Name of the class's variable; by default the name of y, if it has one, else ``class``.
+        Name of the class's variable; by default that of y, if it has one, else ``class``.
     tables : {"learn", "keep"}, default="learn"
         Whether the tables of a given network are learned from the rows, or kept.
     smoothing : float or EquivalentSample, default=1.0
         Pseudo-counts in each cell of a table.
     method : {"auto", "counts", "em"}, default="auto"
-        What missing cells do in a fit: ``counts`` learns each table from the rows in which its
-        columns are all present; ``em`` uses every row, and is exact where cells are missing at
-        random.  ``auto`` is counts, and EM for a network with hidden variables.
+        With missing cells, ``counts`` learns each table from the rows that have all its columns,
+        and ``em`` from all rows.  ``auto`` is counts, and EM where variables are hidden.
     discretize : str, Discretizer or None, default="entropy"
-        How columns of numbers are cut into bins: ``entropy`` (where the classes differ, by
-        description length), ``quantile``, ``uniform``, or a Discretizer.  None reads each number
-        as a category.  A given network names its states, so that nothing is cut.
+        Bins of numbers: ``entropy`` (where the classes differ, by description length),
+        ``quantile``, ``uniform``, or a Discretizer.  None, or a network, reads them as states.
     tol : float, default=1e-8
         EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate.
     max_iter : int, default=1000
@@ -130,7 +129,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
+    >>> from likely import BayesianNetworkClassifier
     >>> X = pa.table({"sky": ["clear", "clear", "grey", "grey"], "wind": [0, 1, 0, 1]})
     >>> model = BayesianNetworkClassifier().fit(X, ["dry", "dry", "wet", "wet"])
     >>> model.predict_proba(pa.table({"sky": ["grey"], "wind": [None]})).round(3)
@@ -251,9 +250,8 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     ) -> TableBeliefs:
         """Probabilities of the states of columns, or of the class, given the cells of each row.
 
-        X is a frame with any of the columns, and of the target; what it lacks is unobserved.
-        ``columns`` are names, all variables by default; rows of probability 0 raise, or are nan
-        with ``impossible="nan"``.
+        X is a frame with any of the columns and the target.  Rows of probability 0 raise, or are
+        nan with ``impossible="nan"``.
         """
         check_is_fitted(self)
         asked = [columns] if isinstance(columns, str) else columns
@@ -317,7 +315,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         return self.network_.n_parameters(full_joint=not naive)
 
     def factor_graph(self) -> FactorGraph:
-        """The fitted network as a factor graph, with a factor for each table."""
+        """The fitted network as a factor graph."""
         check_is_fitted(self)
         return self.network_.factor_graph()
 
@@ -338,14 +336,12 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
             tuple(map(str, self.classes_.tolist())),
             [variable.states for variable in columns.variables],
         )
-        name, classes = type(self).__name__, ("class", "classes")
-        described = describe_components(about, name=name, component=classes, n_iter=self.n_steps())
+        described = describe_components(
+            about, name=type(self).__name__, component=CLASSES, n_iter=self.n_steps()
+        )
         return described.also(
             tables=(edges_table(self.network_),),
-            notes=(
-                "The evidence is that of a column alone; the network also uses how columns depend "
-                "on each other.",
-            ),
+            notes=("The network also uses how columns depend on each other.",),
         )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
@@ -394,8 +390,8 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     def _codes_of_some(self, X: Any) -> Codes:
         """Codes of rows that may lack columns, and may have the target."""
         rest, labels = without_target(X, self.target_, self.classes_)
-        columns = self.columns_
-        codes = codes_of_all(self.network_, columns, columns.codes_of_some(self, rest))
+        found = self.columns_.codes_of_some(self, rest)
+        codes = codes_of_all(self.network_, self.columns_, found)
         if labels is not None:
             states = np.append(self.class_states_, -1)
             codes[:, self.network_.names.index(self.target_)] = states[labels]
