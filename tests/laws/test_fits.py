@@ -98,7 +98,8 @@ WRITERS = {
         path, orient="records", lines=True, double_precision=15
     ),
 }
-IN_MEMORY = {"nb-bins", "nb-laplace"} | {n for n in FITS if sparse.issparse(FITS[n].data()[0])}
+IN_MEMORY = {"nb-bins", "nb-laplace"} | {n for n in FITS if n.startswith("bn-")}
+IN_MEMORY |= {n for n in FITS if sparse.issparse(FITS[n].data()[0])}
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
