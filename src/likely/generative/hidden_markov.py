@@ -59,6 +59,8 @@ from likely.generative.starts import (
 )
 from likely.generative.surface import check_search
 from likely.graphical.chain import Chain
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.model_plates import chain_plate, event_parameters, gaussian_parameters
 from likely.inputs.estimators import (
     generator,
     naming_columns,
@@ -72,6 +74,7 @@ from likely.inputs.sequences import (
     check_sequence_weight,
     check_states,
     in_sequences,
+    refuse_lengths_as_y,
 )
 from likely.inputs.tables import own_columns, refuse_file
 from likely.kinds import ColumnKind
@@ -233,7 +236,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
             The states of rows where they are known, 0 to K − 1; −1 where they are hidden.
         """
         self._check_arguments()
-        data = self._open(X, sample_weight, lengths, states)
+        data = self._open(X, y, sample_weight, lengths, states)
         blocks = data.blocks
         assert isinstance(blocks, ArrayBlocks)  # files are refused
         sequences = WholeGroups(blocks)
@@ -270,10 +273,20 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
     def converged_(self) -> bool:
         return self.solution_ is None or bool(self.solution_.converged)
 
+    def plate(self) -> Diagram:
+        """The plate diagram: the states and features of each row, and parameters."""
+        gaussian = self.event == "gaussian"
+        named = event_parameters(self.event, self.smoothing)
+        return chain_plate(
+            type(self).__name__, gaussian_parameters(self.covariance) if gaussian else named
+        )
+
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)
 
-    def _open(self, X: Any, sample_weight: Any, lengths: Any, states: Any) -> EncodedRows[Schema]:
+    def _open(
+        self, X: Any, y: Any, sample_weight: Any, lengths: Any, states: Any
+    ) -> EncodedRows[Schema]:
         """Check the rows and their sequences; sets ``family_`` and remembers the columns."""
         refuse_file(X, type(self).__name__)
         gaussian = lookup("covariance", self.covariance, FAMILIES)
@@ -281,6 +294,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
         given = check_rows(self, X, None, RowExtras(), target="none")
         assert isinstance(given, RowsInMemory)
         n_rows, k = given.table.n_rows, int(self.n_states)
+        refuse_lengths_as_y(y, n_rows)
         known = check_lengths(lengths, n_rows)
         weight = check_sequence_weight(sample_weight, known)
         executor = executor_for(self.executor, given.table.nbytes * k)
