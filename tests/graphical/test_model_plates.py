@@ -4,6 +4,7 @@ import pytest
 
 import likely
 from likely.distributions import Dirichlet
+from likely.generative.hidden_markov import HiddenMarkovModel
 from likely.graphical.diagrams.diagram import Diagram, Edge, Node
 from likely.graphical.model_plates import network_plate
 
@@ -79,6 +80,15 @@ def test_parameters_follow_from_the_settings(model, parameters):
 def test_a_prepared_model_has_the_diagram_of_its_model():
     inner = likely.LogisticRegression()
     assert likely.Prepared(inner).plate() == inner.plate()
+
+
+def test_the_states_of_a_sequence_depend_on_the_ones_before():
+    diagram = HiddenMarkovModel(2, "gaussian").plate()
+    plates = {plate.label: set(plate.members) for plate in diagram.plates}
+    assert plates == {"N": {"zₙₜ₋₁", "zₙₜ", "xₙₜ"}, "T": {"zₙₜ", "xₙₜ"}, "K": {"μₖ", "Σₖ"}}
+    assert Edge("zₙₜ₋₁", "zₙₜ") in diagram.edges
+    assert [node.name for node in diagram.nodes if node.shaded] == ["xₙₜ"]
+    assert "θₖ" in nodes_of(HiddenMarkovModel(2, "categorical"))
 
 
 def test_a_network_is_repeated_for_each_row():

@@ -46,7 +46,7 @@ from likely.generative.network_target import (
     target_name,
     without_target,
 )
-from likely.generative.surface import JointProbabilities, check_search
+from likely.generative.surface import JointClassifier, check_search
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.coded_rows import CodedRows, array_blocks
 from likely.graphical.evidence import Evidence, known_variable, known_variables
@@ -73,7 +73,7 @@ TABLES = ("learn", "keep")
 METHODS = ("auto", "counts", "em")
 
 
-class BayesianNetworkClassifier(JointProbabilities, ClassifierMixin, BaseEstimator):
+class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator):
     """A classifier that is a Bayesian network of discrete columns and the class.
 
     Parameters

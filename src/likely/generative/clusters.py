@@ -50,6 +50,7 @@ from likely.solvers.minimise import Solution, search
 SAME_END = 1e-9  # two starts whose likelihoods differ by less, relatively, have found the same
 SHORT_RUN = 30  # steps of EM that each start is given
 PATIENCE = 3  # sizes in a row that do not lower BIC
+FLAT = Dirichlet()
 MORE_STARTS = 3  # times n_init, drawn when every start has collapsed
 
 
@@ -124,7 +125,7 @@ class MixtureProblem:
     tol: float
     max_iter: int
     law: HiddenLaw = IndependentLabels()
-    mixing_prior: Dirichlet = Dirichlet()  # of independent labels
+    mixing_prior: Dirichlet = FLAT  # of independent labels
 
     def prior(self, n_components: int, *, strong: bool = False) -> Any:
         """Pseudo-statistics that keep every component proper, in the units of the data."""

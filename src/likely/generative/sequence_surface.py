@@ -30,7 +30,9 @@ from likely.generative.hidden_states import (
 )
 from likely.graphical.beliefs import Beliefs, Configuration
 from likely.graphical.chain import Chain, sequence_sums
+from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.model_plates import chain_plate
 from likely.inputs.estimators import feature_names, generator, naming_columns
 from likely.inputs.rows import encode_new_rows
 from likely.inputs.sequences import check_lengths, check_sequence_weight, refuse_lengths_as_y
@@ -48,6 +50,8 @@ class FittedSequences(DescribedComponents):
     library_: str | None
     solution_: Any  # a Solution, or None where parameters were given
     n_features_in_: int
+    event: Any
+    covariance: str
     executor: Any
     random_state: Any
 
@@ -168,6 +172,10 @@ class FittedSequences(DescribedComponents):
             METHOD,
             log_partition=lambda: float(self.log_likelihoods(X, lengths=lengths).sum()),
         )
+
+    def plate(self) -> Diagram:
+        """The plate diagram: the hidden states and the rows of each sequence, and parameters."""
+        return chain_plate(type(self).__name__, self.event, self.covariance)
 
     def describe(self) -> Description:
         """What separates the states, where sequences start, and how they go on."""

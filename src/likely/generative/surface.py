@@ -47,7 +47,67 @@ from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
 
 
-class FittedComponents(DescribedComponents):
+class JointProbabilities(ABC):
+    """Rows with a joint probability p(x, k), of classes or of clusters."""
+
+    @abstractmethod
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_components)."""
+
+    @abstractmethod
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_components), with every constant: its log-sum-exp is log p(x)."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x), (n, n_components)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def score_samples(self, X: Any) -> Array:
+        """log p(x) of each row."""
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(x_i) of each row; there is no y."""
+        return self.score_samples(X)
+
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Σ_i w_i times ``log_likelihoods``."""
+        X, sample_weight = own_columns(X, sample_weight)
+        each = self.log_likelihoods(X, y)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
+
+
+class JointClassifier(JointProbabilities):
+    """Classes and rows with a joint probability: predictions, and likelihoods of labels."""
+
+    classes_: Array
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        log_proba = self.predict_log_proba(X)
+        return self.classes_[log_proba.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy: the share of the rows, by weight, whose label is predicted."""
+        return accuracy(self, X, y, sample_weight)
+
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(x_i, y_i) of each row, or log p(x_i) without labels.
+
+        y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``,
+        or in a frame with their names: Σ_k t_k log p(x, k).
+        """
+        if y is None:
+            return self.score_samples(X)
+        X, y = own_columns(X, y)
+        joint = self.predict_joint_log_proba(X)
+        if is_soft(y):
+            return soft_total(y, joint, self.classes_)
+        codes = codes_among(y, self.classes_, n_rows=len(joint))
+        return joint[np.arange(len(joint)), codes]
+
+
+class FittedComponents(DescribedComponents, JointProbabilities):
     """Anything with classes or clusters p(x, k)."""
 
     family_: Any  # a Family
@@ -69,30 +129,12 @@ class FittedComponents(DescribedComponents):
         term = partial(block_log_posterior, self.family_, self.components_, self._temperature)
         return _mapped(term, design, self.executor)
 
-    def predict_proba(self, X: Any) -> Array:
-        """p(k | x), (n, n_components)."""
-        return np.exp(self.predict_log_proba(X))
-
     @naming_columns
     def predict_joint_log_proba(self, X: Any) -> Array:
         """log p(x, k), (n, n_components), with every constant: its log-sum-exp is log p(x)."""
         design = self._encode(X)
         term = partial(block_log_joint, self.family_, self.components_)
         return _mapped(term, design, self.executor)
-
-    def score_samples(self, X: Any) -> Array:
-        """log p(x) of each row."""
-        return logsumexp(self.predict_joint_log_proba(X), axis=1)
-
-    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
-        """log p(x_i) of each row; there is no y."""
-        return self.score_samples(X)
-
-    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Σ_i w_i times ``log_likelihoods``."""
-        X, sample_weight = own_columns(X, sample_weight)
-        each = self.log_likelihoods(X, y)
-        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
 
     def n_parameters(self, naive: bool = True) -> int:
         """The number of free parameters, including K − 1 for the class or mixing proportions.
@@ -132,49 +174,7 @@ class FittedComponents(DescribedComponents):
         return self._decode(distribution.sample(component, rng, length=length)), component
 
 
-class JointProbabilities(ABC):
-    """Classes and rows with a joint probability p(x, k): predictions, scores and likelihoods."""
-
-    classes_: Array
-
-    @abstractmethod
-    def predict_log_proba(self, X: Any) -> Array:
-        """log p(k | x), (n, n_classes)."""
-
-    @abstractmethod
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, k), (n, n_classes), with every constant: its log-sum-exp is log p(x)."""
-
-    def predict_proba(self, X: Any) -> Array:
-        """p(k | x), (n, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
-        log_proba = self.predict_log_proba(X)
-        return self.classes_[log_proba.argmax(axis=1)]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy: the share of the rows, by weight, whose label is predicted."""
-        return accuracy(self, X, y, sample_weight)
-
-    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
-        """log p(x_i, y_i) of each row, or log p(x_i) without labels.
-
-        y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``,
-        or in a frame with their names: Σ_k t_k log p(x, k).
-        """
-        if y is None:
-            return self.score_samples(X)
-        X, y = own_columns(X, y)
-        joint = self.predict_joint_log_proba(X)
-        if is_soft(y):
-            return soft_total(y, joint, self.classes_)
-        codes = codes_among(y, self.classes_, n_rows=len(joint))
-        return joint[np.arange(len(joint)), codes]
-
-
-class FittedClassifier(FittedComponents, JointProbabilities):
+class FittedClassifier(JointClassifier, FittedComponents):
     """Components that are classes."""
 
     solution_: Any

@@ -195,6 +195,12 @@ def test_a_picture_of_thousands_of_nodes_is_refused_with_advice():
     assert diagram.text.count("\n") == 1999
 
 
+def test_too_many_messages_on_one_edge_are_refused():
+    arrows = tuple(Arrow("a", "b", f"message {k}") for k in range(60))
+    with pytest.raises(InvalidInput, match=r"60 messages find no place.*Draw fewer"):
+        Diagram((Node("a"), Node("b")), (Edge("a", "b"),), arrows=arrows).boxes()
+
+
 def test_messages_are_beside_their_edges_and_lines_are_not_written_over():
     drawing = MESSAGES.drawing
     assert len(drawing.arrows) == len(MESSAGES.arrows)

@@ -13,6 +13,8 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.formatting import count
 from likely.graphical.diagrams.curves import (
     BULGES,
     arc,
@@ -30,8 +32,8 @@ from likely.graphical.diagrams.drawing import (
     Box,
     Drawing,
     Line,
-    Point,
-    Shape,
+    Place,
+    PlacedNode,
     enclosing,
     text_width,
 )
@@ -48,22 +50,30 @@ DOT = 9.0
 ARROW_GAP = 1.5  # between an arrowhead and the shape it points to
 BETWEEN_PARTS = 40.0
 WIDEST, TALLEST = 5.0, 2.2  # width to height, and height to width, before layers are given up
-MORE_ROOM, MOST_ROOM = 1.25, 30.0
+MORE_ROOM, ROOMIER, MOST_REPEATED = 1.25, 3, 150  # further tries, for so many nodes
+MOST_ROOM = 20.0
 CROWDED_ROOM = 4.0  # from here on, labels may lie on lines
 LABELLED_ROOM = 1.6  # to begin with, where lines have labels
 
 
 def arranged(diagram: Diagram) -> Drawing:
-    """The diagram with a place for everything."""
+    """The diagram with a place for everything, and with no line over a node if that can be."""
     plan = _Plan(diagram)
     room = LABELLED_ROOM if plan.label_width or diagram.arrows else 1.0
-    while True:
-        drawing = plan.drawn(room)
-        if drawing is not None:
-            return drawing
+    most = ROOMIER if len(diagram.nodes) <= MOST_REPEATED else 0
+    tries: list[Drawing] = []
+    while len(tries) <= most:
         if room > MOST_ROOM:
-            raise AssertionError("no room for a label")  # labels are finite, room is not
+            raise InvalidInput(
+                f"The labels of {count(len(diagram.arrows), 'message')} find no place beside the "
+                "edges; a few for each edge were expected. Draw fewer at a time."
+            )
+        drawing = plan.drawn(room)
+        tries += [] if drawing is None else [drawing]
+        if drawing is not None and not drawing.n_lines_over_nodes:
+            break
         room *= MORE_ROOM
+    return min(tries, key=lambda each: each.n_lines_over_nodes)
 
 
 @final
@@ -123,29 +133,34 @@ class _Plan:
         else:
             placed = self._in_parts(room)
         shapes = [
-            _shape(node, Point(*centre), size)
+            _shape(node, Place(*centre), size)
             for node, centre, size in zip(
                 self.diagram.nodes, placed.centres.tolist(), self.sizes.tolist(), strict=True
             )
         ]
-        lines = self._lines(shapes, placed.detours)
+        lines, n_over = self._lines(shapes, placed.detours)
         labelled = LabelledLines(self.diagram, shapes, lines, plates)
         found = label_places(labelled, free_of_lines=room < CROWDED_ROOM)
         if found is None:
             return None
         labels_found, arrows = found
-        return _from_origin(shapes, lines, arrows, plates, labels_found)
+        drawing = _from_origin(shapes, lines, arrows, plates, labels_found)
+        return replace(drawing, n_lines_over_nodes=n_over)
 
-    def _lines(self, shapes: Sequence[Shape], detours: list[list[Array]]) -> list[Line]:
+    def _lines(
+        self, shapes: Sequence[PlacedNode], detours: list[list[Array]]
+    ) -> tuple[list[Line], int]:
+        """The line of each edge, and how often one runs over a node."""
         boxes = box_array([shape.box for shape in shapes])
-        lines = []
+        lines, n_over = [], 0
         for (a, b), ways, edge in zip(self.edges, detours, self.diagram.edges, strict=True):
             others = np.delete(boxes, [a, b], axis=0)
             start, end = (np.array(shapes[i].shape.centre) for i in (a, b))
-            curve = best_curve(straight(start, end), ways, others)
+            curve, hits = best_curve(straight(start, end), ways, others)
+            n_over += hits
             gap = ARROW_GAP if edge.directed else 0.0
             lines.append(Line(between_shapes(curve, shapes[a], shapes[b], gap), edge.directed))
-        return lines
+        return lines, n_over
 
     # ── parts ────────────────────────────────────────────────────────────────────────────────
 
@@ -203,14 +218,14 @@ def _node_size(node: Node, width: float, common: float) -> tuple[float, float]:
     return width + 0.8 * LEAST_SIZE, LEAST_SIZE
 
 
-def _shape(node: Node, centre: Point, size: list[float]) -> Shape:
+def _shape(node: Node, centre: Place, size: list[float]) -> PlacedNode:
     if node.kind == "dot":
         dot = Box.around(centre, DOT, DOT)
-        above = Point(centre.x, centre.y - DOT / 2 - FONT_SIZE * LINE_HEIGHT / 2)
+        above = Place(centre.x, centre.y - DOT / 2 - FONT_SIZE * LINE_HEIGHT / 2)
         text = Box.around(above, size[0], FONT_SIZE * LINE_HEIGHT)
-        return Shape(node.name, node.kind, True, dot, replace(text, label=node.label))
+        return PlacedNode(node.name, node.kind, True, dot, replace(text, label=node.label))
     box = replace(Box.around(centre, *size), label=node.label)
-    return Shape(node.name, node.kind, node.shaded, box, box)
+    return PlacedNode(node.name, node.kind, node.shaded, box, box)
 
 
 def _arcs(centres: Array, edges: Edges) -> list[list[Array]]:
@@ -284,7 +299,7 @@ def _packed(boxes: Sequence[Box], gap: float) -> list[Array]:
 
 
 def _from_origin(
-    shapes: Sequence[Shape],
+    shapes: Sequence[PlacedNode],
     lines: Sequence[Line],
     arrows: Sequence[Line],
     plates: Sequence[Box],
