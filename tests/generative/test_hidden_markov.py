@@ -548,12 +548,3 @@ def test_rows_without_any_spread_have_nothing_to_separate(covariance):
     ours = model(covariance=covariance).fit(np.ones((20, 2)))
     assert np.isfinite(ours.score(np.ones((20, 2))))
     assert_allclose(ours.predict_proba(np.ones((3, 2))).sum(axis=1), 1.0)
-
-
-def test_the_plate_diagram_has_the_state_of_the_row_before():
-    for kind in (model("gaussian"), model("poisson"), model()):
-        diagram = kind.plate()
-        edges = {(edge.source, edge.target) for edge in diagram.edges}
-        assert {("zₙ₋₁", "zₙ"), ("Aₖ", "zₙ"), ("π", "zₙ")} <= edges
-        rows_plate = next(plate for plate in diagram.plates if plate.label == "N")
-        assert {"zₙ₋₁", "zₙ"} < set(rows_plate.members)

@@ -59,8 +59,6 @@ from likely.generative.starts import (
 )
 from likely.generative.surface import check_search
 from likely.graphical.chain import Chain
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import chain_plate, event_parameters, gaussian_parameters
 from likely.inputs.estimators import (
     generator,
     naming_columns,
@@ -143,7 +141,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from likely.generative.hidden_markov import HiddenMarkovModel
+    >>> from likely import HiddenMarkovModel
     >>> X = np.array([0.1, -0.2, 0.0, 5.1, 4.9, 5.0, 5.2, 0.2, -0.1]).reshape(-1, 1)
     >>> states = HiddenMarkovModel(2, random_state=0).fit(X).predict(X)
     >>> bool((states == states[0]).tolist() == [True] * 3 + [False] * 4 + [True] * 2)
@@ -272,14 +270,6 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
     @property
     def converged_(self) -> bool:
         return self.solution_ is None or bool(self.solution_.converged)
-
-    def plate(self) -> Diagram:
-        """The plate diagram: the states and features of each row, and parameters."""
-        gaussian = self.event == "gaussian"
-        named = event_parameters(self.event, self.smoothing)
-        return chain_plate(
-            type(self).__name__, gaussian_parameters(self.covariance) if gaussian else named
-        )
 
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)

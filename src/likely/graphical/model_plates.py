@@ -86,24 +86,6 @@ def component_plate(
     return Diagram(tuple(nodes), tuple(edges), tuple(plates), title=title)
 
 
-def chain_plate(title: str, of: ComponentParameters) -> Diagram:
-    """A model of x within hidden states, each of which depends on that of the row before."""
-    before, transition = "zₙ₋₁", "Aₖ"
-    one = component_plate(title, Node("zₙ"), of)
-    joins = {ROWS: before, CLASSES: transition}
-    return replace(
-        one,
-        nodes=(*one.nodes, Node(before), Node(transition)),
-        edges=(*one.edges, Edge(before, "zₙ"), Edge(transition, "zₙ")),
-        plates=tuple(
-            replace(plate, members=(*plate.members, joins[plate.label]))
-            if plate.label in joins
-            else plate
-            for plate in one.plates
-        ),
-    )
-
-
 def event_parameters(event: Any, smoothing: Any) -> ComponentParameters:
     """The parameters of an event model of the columns, by its name if it has one."""
     name = event if isinstance(event, str) else ""
