@@ -172,6 +172,11 @@ def mixture(event="auto", n_components=2, **options):
     return likely.MixtureModel(n_components, event, **chosen)
 
 
+def hidden_markov(event="auto", n_states=2, **options):
+    chosen = {"random_state": 0, "n_init": 2, "tol": 1e-7, **options}
+    return likely.HiddenMarkovModel(n_states, event, **chosen)
+
+
 ROOMS = {"rooms": "poisson"}
 TIGHT = {"tol": 1e-14}  # so that two searches agree in θ, not only in the objective, to 1e-9
 
@@ -245,6 +250,8 @@ FITS = {
     "mm-mixed": Fit(mixture(ROOMS), mixed),
     "mm-sparse": Fit(mixture(n_components=3), sparse_counts),
     "mm-poisson": Fit(mixture("poisson"), counts),
+    "hmm-gaussian": Fit(hidden_markov(), numbers),
+    "hmm-mixed": Fit(hidden_markov(ROOMS), mixed),
     "lin-plain": Fit(likely.LinearRegression(), amounts),
     "lin-ridge": Fit(likely.LinearRegression(l2=2.0), amounts),
     "lin-lasso": Fit(likely.LinearRegression(l1=5.0, **TIGHT), amounts),
@@ -292,6 +299,7 @@ FOLDED = [
     name for name in FITS if name.startswith(("cal-", "path-"))
 ]  # rows are put in folds by their index
 MIXTURES = [name for name in FITS if name.startswith(("gm", "mm"))]
+SEQUENCES = [name for name in FITS if name.startswith("hmm")]  # one sequence: rows have an order
 
 
 def rows(X, index):
@@ -300,6 +308,7 @@ def rows(X, index):
 
 LEARNED = (
     "components_",
+    "chain_",
     "edges_",
     "coef_",
     "coefs_",

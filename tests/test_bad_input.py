@@ -94,6 +94,7 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
         {
             "linear": r"Row 0, column 'town': .*contains NaN.*no category.*Fill it",
             "transformer": r"Column 'town' holds strings, such as 'a'; expected numbers.*convert",
+            "HiddenMarkovModel": FINE,
             "MixtureModel": FINE,
             "Prepared": FINE,
             "NaiveBayes": FINE,
@@ -111,7 +112,12 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
     "zero weights": (X, Y, {"sample_weight": np.zeros(12)}, {"all": r"at least one non-zero"}),
     "negative weights": (X, Y, {"sample_weight": -np.ones(12)}, {"all": r"Negative values"}),
     "missing weights": (X, Y, {"sample_weight": np.full(12, np.nan)}, {"all": r"row 0 has nan"}),
-    "too few weights": (X, Y, {"sample_weight": [1.0]}, {"all": r"sample_weight.*\(1,\)"}),
+    "too few weights": (
+        X,
+        Y,
+        {"sample_weight": [1.0]},
+        {"HiddenMarkovModel": FINE, "all": r"sample_weight.*\(1,\)"},  # of one sequence
+    ),
     "words for weights": (X, Y, {"sample_weight": ["a"] * 12}, {"all": r"hold numbers.*'a'. Pass"}),
     "no rows": (X[:0], Y[:0], {}, {"all": r"0 sample\(s\)"}),
     "no columns": (X[:, :0], Y, {}, {"all": r"0 feature\(s\)"}),
@@ -146,11 +152,21 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
             "transformer": r"X is a file; \w+ takes rows in memory. Read it",
             "Prepared": r"X is a file; \w+ takes rows in memory. Read it",
             "BayesianNetworkClassifier": r"X is a file; \w+ takes rows in memory. Read it",
+            "HiddenMarkovModel": r"X is a file; \w+ takes rows in memory. Read it",
             "PenaltyPath": r"X is a file, and cv=3 needs rows in memory.*Read it",
             "all": r"rows.csv: there is no such file. Check the path",
         },
     ),
-    "too few labels": (X, Y[:3], {}, {"supervised": r"X has 12 rows and y has 3", "all": FINE}),
+    "too few labels": (
+        X,
+        Y[:3],
+        {},
+        {
+            "supervised": r"X has 12 rows and y has 3",
+            "HiddenMarkovModel": r"y has 3 entries and X has 12 rows.*lengths",
+            "all": FINE,
+        },
+    ),
     "no labels": (X, None, {}, {"supervised": r"requires y to be passed.*Pass one", "all": FINE}),
     "missing labels": (
         X,

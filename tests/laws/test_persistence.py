@@ -50,6 +50,7 @@ VARIANTS = {  # beside the defaults
     ],
     "DiscriminantAnalysis": [{"covariance": "full"}, {"covariance": "diagonal"}],
     "MixtureModel": [{"n_components": 2}],
+    "HiddenMarkovModel": [{"n_states": 2}, {"n_states": 2, "covariance": "tied"}],
     "GaussianMixture": [{"n_components": 2}, {"n_components": 2, "covariance": "tied"}],
     "Discretizer": [
         {"strategy": "entropy"},
