@@ -11,6 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 
 import likely
 from likely import likelihoods, links
+from likely.distributions import Dirichlet, GaussianPrior
 from tests.event_models import flat
 
 
@@ -224,7 +225,14 @@ FITS = {
     "gm-diagonal": Fit(gaussians("diagonal"), gappy_numbers),
     "gm-spherical": Fit(gaussians("spherical"), gappy_numbers),
     "gm-full-gaps": Fit(gaussians("full"), gappy_numbers),
+    "gm-prior": Fit(
+        gaussians("full", prior=Dirichlet(3.0), gaussian_prior=GaussianPrior(2, 3)), numbers
+    ),
+    "gm-tied-prior": Fit(gaussians("tied", gaussian_prior=GaussianPrior(1, 2)), gappy_numbers),
     "mm-gaussian": Fit(mixture(), numbers),
+    "mm-prior": Fit(
+        mixture(ROOMS, prior=Dirichlet(2.0), gaussian_prior=GaussianPrior(1, 4)), mixed
+    ),
     "mm-mixed": Fit(mixture(ROOMS), mixed),
     "mm-sparse": Fit(mixture(n_components=3), sparse_counts),
     "mm-poisson": Fit(mixture("poisson"), counts),

@@ -1,5 +1,7 @@
 """Compile the loops ahead of time, so that the first large fit does not wait for it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from likely._typing import Array
@@ -9,6 +11,12 @@ from likely.data.layouts.intercept import Centred, Csr, Dense, Design, Mixed
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
 from likely.distributions.full_moments import whitened_sums
 from likely.distributions.responsibility import FAST_CELLS, weighted_sums
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.coded_rows import array_blocks
+from likely.graphical.family_counts import Families, block_family_counts
+from likely.graphical.mutual_information import block_pair_counts
+from likely.graphical.scored_families import ScoredFamilies
+from likely.graphical.structure_scores import BIC
 from likely.likelihoods.responses import likelihood_of
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows
@@ -26,6 +34,7 @@ def warmup() -> None:
     _statistics()
     _designs()
     _descents()
+    _families()
 
 
 def _statistics() -> None:
@@ -93,3 +102,14 @@ def _descents() -> None:
     minimise_model(np.eye(2), np.ones(2), np.ones(2), np.zeros(2), 1e-9)
     together = Grouping(np.zeros(2, dtype=np.intp), np.ones(2))
     minimise_model(np.eye(2), np.ones(2), np.zeros(2), np.zeros(2), 1e-9, together)
+
+
+def _families() -> None:
+    """The counts of discrete networks."""
+    n, p = FAST_CELLS // 4 + 1, 4
+    network = BayesianNetwork.from_edges([], {f"x{j}": 1 for j in range(p)})
+    codes = np.zeros((n, p), dtype=np.int32)
+    (block,) = replace(array_blocks(network.variables, codes), rows_per_block=n)
+    block_family_counts(Families.of(network), block)
+    block_pair_counts((1,) * p, None, block)
+    ScoredFamilies(np.ascontiguousarray(codes.T), np.ones(n), (1,) * p, BIC()).of_family(0, (1,))

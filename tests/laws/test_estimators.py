@@ -277,6 +277,30 @@ def test_log_likelihoods_have_one_signature(kind):
     assert [each.name for each in arguments[:4]] == ["self", "X", "y", "sample_weight"]
     assert arguments[3].default is None
     assert all(each.kind is Parameter.KEYWORD_ONLY for each in arguments[4:])
+    by_row = list(signature(kind.log_likelihoods).parameters.values())
+    assert [each.name for each in by_row[:3]] == ["self", "X", "y"]
+    assert all(each.kind is Parameter.KEYWORD_ONLY for each in by_row[3:])
+
+
+WITHOUT_DENSITY = ("nb-unlabelled", "nb-complement")  # rows without labels; scores of classes
+WITH_LIKELIHOOD = [
+    name
+    for name, fit in FITS.items()
+    if "log_likelihood" in dir(fit.estimator) and name not in WITHOUT_DENSITY
+]
+
+
+@pytest.mark.parametrize("name", WITH_LIKELIHOOD)
+def test_the_log_likelihood_is_the_weighted_total_over_rows(name):
+    """EST-1, under one name in every model."""
+    X, y = FITS[name].data()
+    model = fitted(name)
+    weight = np.random.default_rng(7).uniform(0.5, 2.0, len(y))
+    each = model.log_likelihoods(X, y)
+    assert each.shape == (len(y),) and np.isfinite(each).all()
+    assert_allclose(model.log_likelihood(X, y), each.sum(), rtol=1e-12)
+    assert_allclose(model.log_likelihood(X, y, weight), weight @ each, rtol=1e-12)
+    assert_allclose(model.log_likelihoods(rows(X, np.arange(7)), y[:7]), each[:7], rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "mixture"])

@@ -97,6 +97,23 @@ def test_a_step_of_em_adds_the_prior_once():
     assert_allclose(np.exp(moved.log_mixing), here.totals.count / 30)
 
 
+def test_the_prior_of_the_shares_is_pseudo_rows_in_the_posterior_and_the_m_step():
+    X, y, _ = rows()
+    none = FAMILY.pseudo_statistics(0.0, (3, 2))
+    plain, informed = (
+        ComponentsObjective(FAMILY, ArrayBlocks(Dense(X)), Serial(), none, imagined=imagined)
+        for imagined in (0.0, np.array([2.0, 0.0, 5.0]))
+    )
+    here = model(X, y)
+    before, after = plain.expect(here), informed.expect(here)
+    expected = np.dot([2.0, 0.0, 5.0], here.log_mixing)
+    assert after.log_posterior - before.log_posterior == pytest.approx(expected)
+    share = before.totals.count + np.array([2.0, 0.0, 5.0])
+    assert_allclose(np.exp(informed.maximise(after.totals).log_mixing), share / share.sum())
+    empty = Components(np.log([0.5, 1e-300, 0.5]) - [0.0, np.inf, 0.0], here.distribution)
+    assert np.isfinite(informed.expect(empty).log_posterior)  # 0 · log 0 is no term
+
+
 def test_given_mixing_is_kept():
     X, y, _ = rows()
     given = np.log([0.2, 0.3, 0.5])

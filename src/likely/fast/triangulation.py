@@ -11,8 +11,6 @@ weight (``cost``) and the log of the cells of its clique (``size``) follow every
 All integers are int64.  The caller checks; nothing is checked here.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -23,23 +21,21 @@ DIGITS = 1e9  # keys are compared to nine digits: sums of logs in another order 
 
 FILL, WEIGHTED_FILL, SIZE, SEPARATOR = 0, 1, 2, 3
 
+# rows of ``counts`` (9, n): what is known of each variable in the graph that is left
+(
+    BEGIN,  # of its neighbours in the pool
+    LENGTH,  # of their list, which may still name eliminated variables
+    SPACE,  # up to the next list
+    DEGREE,  # neighbours that are left
+    GONE,
+    MARK,
+    MISSING,
+    SEEN,  # the last step that changed it
+    TOUCHED,  # not of a variable: the variables that a step changed
+) = range(9)
 
-class Graph(NamedTuple):
-    """The graph that is left, (n,) each but for the pool, and what the rules ask of a variable."""
-
-    log_states: Any
-    pool: Any
-    begin: Any  # of a variable's neighbours in the pool
-    length: Any  # of its list, which may still name eliminated variables
-    space: Any  # up to the next list
-    degree: Any  # neighbours that are left
-    alive: Any
-    mark: Any
-    missing: Any
-    cost: Any
-    size: Any
-    around: Any  # Σ log states of the neighbours
-    seen: Any  # the last step that changed a variable
+# rows of ``weights`` (4, n); AROUND is Σ log states of the neighbours
+LOG_STATES, COST, CLIQUE_SIZE, AROUND = range(4)
 
 
 @njit(cache=True, nogil=True)
@@ -54,104 +50,97 @@ def eliminate(starts, neighbours, log_states, rule, most, room):
     (n + 1,) into ``near``.
     """
     n = log_states.size
-    graph, end = _graph(starts, neighbours, log_states, room)
-    near, own_end = np.empty(room, dtype=np.int64), 0
-    order, first = np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-    key, tie = np.empty(n), np.empty(n)
+    counts, weights = np.empty((9, n), dtype=np.int64), np.empty((4, n))
+    pool, near = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    end = _begin(starts, neighbours, log_states, counts, weights, pool)
+    order, first = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    keys, heap = np.empty((2, n)), np.empty((2, n), dtype=np.int64)
     for v in range(n):
-        key[v], tie[v] = _keys(graph, v, rule)
-    heap, place = np.arange(n), np.arange(n)
+        keys[0, v], keys[1, v] = _keys(counts, weights, v, rule)
+        heap[0, v] = heap[1, v] = v
     for i in range(n // 2 - 1, -1, -1):
-        _sink(i, n, heap, place, key, tie)
-    touched, stamp = np.empty(n, dtype=np.int64), n
+        _sink(i, n, heap, keys)
+    own_end, stamp = 0, n
     for step in range(n):
-        v, last = heap[0], n - 1 - step
-        heap[0] = heap[last]
-        place[heap[0]] = 0
-        _sink(0, last, heap, place, key, tie)
-        if graph.size[v] > most:
+        v, last, first[step] = heap[0, 0], n - 1 - step, own_end
+        heap[0, 0] = heap[0, last]
+        heap[1, heap[0, 0]] = 0
+        _sink(0, last, heap, keys)
+        if weights[CLIQUE_SIZE, v] > most:
             return STOPPED, order, first, near
-        if own_end + graph.degree[v] > room:
+        if own_end + counts[DEGREE, v] > room:
             return NO_ROOM, order, first, near
-        for p in range(graph.begin[v], graph.begin[v] + graph.length[v]):
-            if graph.alive[graph.pool[p]]:
-                near[own_end] = graph.pool[p]
+        for p in range(counts[BEGIN, v], counts[BEGIN, v] + counts[LENGTH, v]):
+            if not counts[GONE, pool[p]]:
+                near[own_end] = pool[p]
                 own_end += 1
-        own = near[first[step] : own_end]
         n_touched = 0
-        if graph.missing[v] > 0:
-            for i in range(own.size):
+        if counts[MISSING, v] > 0:
+            for i in range(first[step], own_end):
                 stamp += 1
-                end, n_touched = _join(graph, own, i, stamp, step, end, touched, n_touched)
+                end, n_touched = _join(
+                    counts, weights, pool, near, i, own_end, stamp, step, end, n_touched
+                )
                 if end < 0:
                     return NO_ROOM, order, first, near
-        n_touched = _remove(graph, v, own, step, touched, n_touched)
-        for u in touched[:n_touched]:
-            if graph.alive[u]:
-                key[u], tie[u] = _keys(graph, u, rule)
-                _rise(place[u], heap, place, key, tie)
-                _sink(place[u], last, heap, place, key, tie)
-        order[step], first[step + 1] = v, own_end
+        n_touched = _remove(counts, weights, pool, v, near, first[step], own_end, step, n_touched)
+        for i in range(n_touched):
+            u = counts[TOUCHED, i]
+            if not counts[GONE, u]:
+                keys[0, u], keys[1, u] = _keys(counts, weights, u, rule)
+                _rise(heap[1, u], heap, keys)
+                _sink(heap[1, u], last, heap, keys)
+        order[step] = v
+    first[n] = own_end
     return DONE, order, first, near
 
 
 @njit(cache=True, nogil=True)
-def _graph(starts, neighbours, log_states, room):
-    """The graph before the first step, and the end of its pool."""
-    n, end = log_states.size, 0
-    pool, begin = np.empty(room, dtype=np.int64), np.empty(n, dtype=np.int64)
-    length, around = np.empty(n, dtype=np.int64), np.zeros(n)
-    for u in range(n):
-        begin[u], length[u] = end, starts[u + 1] - starts[u]
-        for p in range(starts[u], starts[u + 1]):
-            pool[end + p - starts[u]] = neighbours[p]
-            around[u] += log_states[neighbours[p]]
-        end += length[u] + SLACK
-    missing, mark = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-    graph = Graph(
-        log_states,
-        pool,
-        begin,
-        length,
-        length + SLACK,
-        length.copy(),
-        np.ones(n, dtype=np.bool_),
-        mark,
-        missing,
-        np.zeros(n),
-        log_states + around,
-        around,
-        np.full(n, -1, dtype=np.int64),
-    )
-    for v in range(n):
-        graph.missing[v], graph.cost[v] = _missing(graph, v)
-    return graph, end
+def _begin(starts, neighbours, log_states, counts, weights, pool):
+    """The graph before the first step; returns the end of its pool."""
+    end = 0
+    for u in range(log_states.size):
+        length = starts[u + 1] - starts[u]
+        counts[BEGIN, u], counts[LENGTH, u], counts[DEGREE, u] = end, length, length
+        counts[SPACE, u], counts[GONE, u] = length + SLACK, 0
+        counts[MARK, u], counts[SEEN, u] = -1, -1
+        weights[LOG_STATES, u], weights[AROUND, u] = log_states[u], 0.0
+        for p in range(length):
+            pool[end + p] = neighbours[starts[u] + p]
+            weights[AROUND, u] += log_states[pool[end + p]]
+        weights[CLIQUE_SIZE, u] = log_states[u] + weights[AROUND, u]
+        end += length + SLACK
+    for v in range(log_states.size):
+        counts[MISSING, v], weights[COST, v] = _missing(counts, log_states, pool, v)
+    return end
 
 
 @njit(cache=True, nogil=True)
-def _missing(graph, v):
+def _missing(counts, weight, pool, v):
     """The pairs of neighbours of v that are not joined, and the sum of their weights.
 
     The longest list is not read: whether its owner is joined to another is in the other's list.
     """
-    weight, mark, length = graph.log_states, graph.mark, graph.length
-    d, total, squares, hub = length[v], 0.0, 0.0, -1
-    own = graph.pool[graph.begin[v] : graph.begin[v] + d]
-    for u in own:
-        mark[u] = v
+    begin, d = counts[BEGIN, v], counts[LENGTH, v]
+    total, squares, hub = 0.0, 0.0, -1
+    for p in range(begin, begin + d):
+        u = pool[p]
+        counts[MARK, u] = v
         total += weight[u]
-        squares += weight[u] ** 2
-        if hub < 0 or length[u] > length[hub]:
+        squares += weight[u] * weight[u]
+        if hub < 0 or counts[LENGTH, u] > counts[LENGTH, hub]:
             hub = u
     twice, with_hub, joined = 0, 0, 0.0
-    for a in own:
+    for p in range(begin, begin + d):
+        a = pool[p]
         if a == hub:
             continue
-        for b in graph.pool[graph.begin[a] : graph.begin[a] + length[a]]:
+        for q in range(counts[BEGIN, a], counts[BEGIN, a] + counts[LENGTH, a]):
+            b = pool[q]
             if b == hub:
                 with_hub += 1
                 joined += weight[a] * weight[b]
-            elif mark[b] == v:
+            elif counts[MARK, b] == v:
                 twice += 1
                 joined += 0.5 * weight[a] * weight[b]
     pairs = d * (d - 1) // 2
@@ -159,143 +148,146 @@ def _missing(graph, v):
 
 
 @njit(cache=True, nogil=True)
-def _join(graph, own, i, stamp, step, end, touched, n_touched):
-    """Join the i-th of ``own`` to those behind it.
+def _join(counts, weights, pool, near, i, near_end, stamp, step, end, n_touched):
+    """Join the i-th of ``near`` to those behind it.
 
     Returns the end of the pool, −1 if it is full, and the number of variables that changed.
     """
-    pool, begin, length, mark = graph.pool, graph.begin, graph.length, graph.mark
-    weight, a = graph.log_states, own[i]
-    for p in range(begin[a], begin[a] + length[a]):
-        mark[pool[p]] = stamp
-    for j in range(i + 1, own.size):
-        b = own[j]
-        if mark[b] == stamp:
+    a = near[i]
+    for p in range(counts[BEGIN, a], counts[BEGIN, a] + counts[LENGTH, a]):
+        counts[MARK, pool[p]] = stamp
+    for j in range(i + 1, near_end):
+        b = near[j]
+        if counts[MARK, b] == stamp:
             continue
         shared, shared_weight = 0, 0.0
-        for p in range(begin[b], begin[b] + length[b]):
+        pair_weight = weights[LOG_STATES, a] * weights[LOG_STATES, b]
+        for p in range(counts[BEGIN, b], counts[BEGIN, b] + counts[LENGTH, b]):
             w = pool[p]
-            if mark[w] == stamp and graph.alive[w]:
+            if counts[MARK, w] == stamp and not counts[GONE, w]:
                 shared += 1
-                shared_weight += weight[w]
-                graph.missing[w] -= 1
-                graph.cost[w] -= weight[a] * weight[b]
-                if graph.seen[w] != step:
-                    graph.seen[w] = step
-                    touched[n_touched] = w
+                shared_weight += weights[LOG_STATES, w]
+                counts[MISSING, w] -= 1
+                weights[COST, w] -= pair_weight
+                if counts[SEEN, w] != step:
+                    counts[SEEN, w] = step
+                    counts[TOUCHED, n_touched] = w
                     n_touched += 1
-        for u, w in ((a, b), (b, a)):
-            graph.missing[u] += graph.degree[u] - shared
-            graph.cost[u] += weight[w] * (graph.around[u] - shared_weight)
-            graph.degree[u] += 1
-            graph.around[u] += weight[w]
-            graph.size[u] += weight[w]
-            end = _append(graph, u, w, end)
+        for _ in range(2):
+            weight = weights[LOG_STATES, b]
+            counts[MISSING, a] += counts[DEGREE, a] - shared
+            weights[COST, a] += weight * (weights[AROUND, a] - shared_weight)
+            counts[DEGREE, a] += 1
+            weights[AROUND, a] += weight
+            weights[CLIQUE_SIZE, a] += weight
+            end = _append(counts, pool, a, b, end)
             if end < 0:
                 return end, n_touched
-        mark[b] = stamp
+            a, b = b, a
+        counts[MARK, b] = stamp
     return end, n_touched
 
 
 @njit(cache=True, nogil=True)
-def _append(graph, u, w, end):
+def _append(counts, pool, u, w, end):
     """Add w to the neighbours of u; returns the end of the pool, −1 if it is full."""
-    pool, begin, length, space = graph.pool, graph.begin, graph.length, graph.space
-    if length[u] == space[u]:
-        wider = 2 * space[u]
-        if end + wider > pool.size:
+    begin, length = counts[BEGIN, u], counts[LENGTH, u]
+    if length == counts[SPACE, u]:
+        if end + 2 * length > pool.size:
             return -1
-        for p in range(length[u]):
-            pool[end + p] = pool[begin[u] + p]
-        begin[u], space[u] = end, wider
-        end += wider
-    pool[begin[u] + length[u]] = w
-    length[u] += 1
+        for p in range(length):
+            pool[end + p] = pool[begin + p]
+        counts[BEGIN, u], counts[SPACE, u] = end, 2 * length
+        begin = end
+        end += 2 * length
+    pool[begin + length] = w
+    counts[LENGTH, u] += 1
     return end
 
 
 @njit(cache=True, nogil=True)
-def _remove(graph, v, own, step, touched, n_touched):
-    """Take v away, whose neighbours ``own`` are joined; returns the number that changed."""
-    weight, total = graph.log_states, 0.0
-    for u in own:
-        total += weight[u]
-    graph.alive[v] = False
-    for u in own:
-        graph.missing[u] -= graph.degree[u] - own.size
-        outside = graph.around[u] - weight[v] - (total - weight[u])
-        graph.cost[u] -= weight[v] * outside
-        graph.degree[u] -= 1
-        graph.around[u] -= weight[v]
-        graph.size[u] -= weight[v]
-        if graph.length[u] > 2 * graph.degree[u] + SLACK:
-            kept = graph.begin[u]
-            for p in range(graph.begin[u], graph.begin[u] + graph.length[u]):
-                if graph.alive[graph.pool[p]]:
-                    graph.pool[kept] = graph.pool[p]
+def _remove(counts, weights, pool, v, near, near_begin, near_end, step, n_touched):
+    """Take v away, whose neighbours are joined; returns the number that changed."""
+    total, weight, d = 0.0, weights[LOG_STATES, v], near_end - near_begin
+    for i in range(near_begin, near_end):
+        total += weights[LOG_STATES, near[i]]
+    counts[GONE, v] = 1
+    for i in range(near_begin, near_end):
+        u = near[i]
+        counts[MISSING, u] -= counts[DEGREE, u] - d
+        outside = weights[AROUND, u] - weight - (total - weights[LOG_STATES, u])
+        weights[COST, u] -= weight * outside
+        counts[DEGREE, u] -= 1
+        weights[AROUND, u] -= weight
+        weights[CLIQUE_SIZE, u] -= weight
+        if counts[LENGTH, u] > 2 * counts[DEGREE, u] + SLACK:
+            kept = counts[BEGIN, u]
+            for p in range(kept, kept + counts[LENGTH, u]):
+                if not counts[GONE, pool[p]]:
+                    pool[kept] = pool[p]
                     kept += 1
-            graph.length[u] = kept - graph.begin[u]
-        if graph.seen[u] != step:
-            graph.seen[u] = step
-            touched[n_touched] = u
+            counts[LENGTH, u] = kept - counts[BEGIN, u]
+        if counts[SEEN, u] != step:
+            counts[SEEN, u] = step
+            counts[TOUCHED, n_touched] = u
             n_touched += 1
     return n_touched
 
 
 @njit(cache=True, nogil=True)
-def _keys(graph, v, rule):
+def _keys(counts, weights, v, rule):
     """What the rule ranks by, and what decides between equals; no missing pair comes first."""
-    missing, size = float(graph.missing[v]), np.floor(DIGITS * graph.size[v] + 0.5)
+    missing = float(counts[MISSING, v])
+    size = np.floor(DIGITS * weights[CLIQUE_SIZE, v] + 0.5)
     if missing == 0.0:
         return -1.0, size
     if rule == FILL:
         return missing, size
     if rule == WEIGHTED_FILL:
-        return np.floor(DIGITS * graph.cost[v] + 0.5), size
+        return np.floor(DIGITS * weights[COST, v] + 0.5), size
     if rule == SIZE:
         return size, missing
-    return np.floor(DIGITS * (graph.size[v] - graph.log_states[v]) + 0.5), missing
+    return np.floor(DIGITS * (weights[CLIQUE_SIZE, v] - weights[LOG_STATES, v]) + 0.5), missing
 
 
 @njit(cache=True, nogil=True)
-def _before(a, b, key, tie):
-    if key[a] != key[b]:
-        return key[a] < key[b]
-    if tie[a] != tie[b]:
-        return tie[a] < tie[b]
+def _before(a, b, keys):
+    if keys[0, a] != keys[0, b]:
+        return keys[0, a] < keys[0, b]
+    if keys[1, a] != keys[1, b]:
+        return keys[1, a] < keys[1, b]
     return a < b
 
 
 @njit(cache=True, nogil=True)
-def _rise(i, heap, place, key, tie):
-    v = heap[i]
-    while i > 0:
-        above = (i - 1) // 2
-        if not _before(v, heap[above], key, tie):
-            break
-        heap[i] = heap[above]
-        place[heap[i]] = i
-        i = above
-    heap[i] = v
-    place[v] = i
+def _rise(i, heap, keys):
+    """Move the i-th of the heap up; heap[1] has the place of each variable in heap[0]."""
+    v = heap[0, i]
+    while i > 0 and _before(v, heap[0, (i - 1) // 2], keys):
+        heap[0, i] = heap[0, (i - 1) // 2]
+        heap[1, heap[0, i]] = i
+        i = (i - 1) // 2
+    heap[0, i] = v
+    heap[1, v] = i
 
 
 @njit(cache=True, nogil=True)
-def _sink(i, n, heap, place, key, tie):
+def _sink(i, n, heap, keys):
+    """Move the i-th of the first n of the heap down."""
     if i >= n:
         return
-    v = heap[i]
+    v = heap[0, i]
     while 2 * i + 1 < n:
         below = 2 * i + 1
-        if below + 1 < n and _before(heap[below + 1], heap[below], key, tie):
+        if below + 1 < n and _before(heap[0, below + 1], heap[0, below], keys):
             below += 1
-        if not _before(heap[below], v, key, tie):
+        if not _before(heap[0, below], v, keys):
             break
-        heap[i] = heap[below]
-        place[heap[i]] = i
+        heap[0, i] = heap[0, below]
+        heap[1, heap[0, i]] = i
         i = below
-    heap[i] = v
-    place[v] = i
+    heap[0, i] = v
+    heap[1, v] = i
 
 
 @njit(cache=True, nogil=True)

@@ -275,7 +275,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
 
     def _open(self, X: Any, sample_weight: Any, lengths: Any, states: Any) -> EncodedRows[Schema]:
         """Check the rows and their sequences; sets ``family_`` and remembers the columns."""
-        refuse_file(X, f"fit of {type(self).__name__}")
+        refuse_file(X, type(self).__name__)
         gaussian = lookup("covariance", self.covariance, FAMILIES)
         X, sample_weight, states = own_columns(X, sample_weight, states)
         given = check_rows(self, X, None, RowExtras(), target="none")

@@ -50,6 +50,7 @@ from likely.generative.events import (
 )
 from likely.generative.priors import class_prior, smoothing_per_column
 from likely.generative.surface import FittedClassifier, check_search
+from likely.graphical.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import (
     columns_named,
     feature_names,
@@ -328,6 +329,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def class_intercept_(self) -> Array:
         """Biases of the linear form, (n_classes,)."""
         return self._linear_form()[1]
+
+    def _plate_parameters(self) -> ComponentParameters:
+        return event_parameters(self.event, self.smoothing)
 
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)

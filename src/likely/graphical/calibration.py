@@ -160,33 +160,27 @@ def drawn_codes(
     codes = np.repeat(np.maximum(codes, 0)[:, None], len(uniform), axis=1)
     for k in reversed(range(tree.n_cliques)):
         axes, n_own = list(tree.clique_axes[k]), int(tree.n_own[k])
-        own_axes = tuple(range(n_own))
         table, total = found.tables[k], found.messages[k]
         with np.errstate(invalid="ignore"):
             table = np.exp(np.where(table > -np.inf, table - total, -np.inf))
-        upper = np.cumsum(table.reshape(-1, *table.shape[n_own:]), axis=0)
-        for cell, samples in _samples_by_cell(codes[axes[n_own:]], upper.shape[1:]):
-            steps = upper[(slice(None), *cell)]
+        upper = np.cumsum(table.reshape(-1, total.size), axis=0)
+        separator = _cells(codes[axes[n_own:]], total.shape)
+        for cell in np.unique(separator):
+            samples, steps = np.flatnonzero(separator == cell), upper[:, cell]
             own = np.searchsorted(steps, uniform[samples, axes[0]] * steps[-1], side="right")
             last = np.searchsorted(steps, steps[-1])  # where rounding goes beyond the end
             parts = np.unravel_index(np.minimum(own, last), table.shape[:n_own])
-            for i in own_axes:
-                codes[axes[i], samples] = parts[i]
+            for axis, part in zip(axes[:n_own], parts, strict=True):
+                codes[axis, samples] = part
     return codes
 
 
-def _samples_by_cell(codes: Codes, shape: tuple[int, ...]) -> list[tuple[tuple[int, ...], Array]]:
-    """The samples in each cell of a separator that occurs."""
-    if not shape:
-        return [((), np.arange(codes.shape[1]))]
-    flat = np.ravel_multi_index(tuple(codes), shape)
-    order = np.argsort(flat, kind="stable")
-    cells, first = np.unique(flat[order], return_index=True)
-    found = np.split(order, first[1:])
-    return [
-        (tuple(int(i) for i in np.unravel_index(cell, shape)), samples)
-        for cell, samples in zip(cells, found, strict=True)
-    ]
+def _cells(codes: Codes, shape: tuple[int, ...]) -> Codes:
+    """The cell of a table that each sample is in, from its codes (n_axes, n_samples)."""
+    found = np.zeros(codes.shape[1], dtype=np.int64)
+    for size, code in zip(shape, codes, strict=True):
+        found = found * size + code
+    return found
 
 
 def refuse_above(tree: JunctionTree, memory: int | None) -> None:

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.graphical.scopes import Scopes
 
 if TYPE_CHECKING:
     from likely.graphical.factor import Factor
@@ -20,7 +19,6 @@ SPAN = 1e260  # as in fast/propagation: the widest numbers that linear arithmeti
 class FactorTables:
     """Tables end to end; that of factor j is values[starts[j] : starts[j + 1]], in C order."""
 
-    scopes: Scopes
     factors: "tuple[Factor, ...]"
 
     @cached_property
@@ -35,18 +33,18 @@ class FactorTables:
 
     @cached_property
     def log_scale(self) -> float:
-        """The sum of the logs of what ``for_sums`` divided the tables by."""
+        """The sum of the logs of what the tables are divided by in ``scaled``."""
         return float(self._linear[1].sum())
 
-    @cached_property
-    def for_sums(self) -> Any:
-        """What the compiled sum-product reads: tables with a maximum of 1, and their spans."""
-        return self._loops(self._linear[0], self._linear[2])
+    @property
+    def scaled(self) -> Array:
+        """The tables, each with a maximum of 1."""
+        return self._linear[0]
 
-    @cached_property
-    def for_scores(self) -> Any:
-        """What the compiled max-sum reads: tables in logs."""
-        return self._loops(self.logs, np.ones(len(self.factors)))
+    @property
+    def spans(self) -> Array:
+        """The largest over the smallest positive number of each table, (n_factors,)."""
+        return self._linear[2]
 
     @cached_property
     def _linear(self) -> tuple[Array, Array, Array]:
@@ -74,17 +72,3 @@ class FactorTables:
 
     def _joined(self, tables: "list[Array]") -> Array:
         return np.concatenate([np.zeros(0), *(np.ravel(table) for table in tables)])
-
-    def _loops(self, values: Array, spans: Array) -> Any:
-        from likely.fast.propagation import Tables
-
-        scopes = self.scopes
-        return Tables(
-            scopes.n_states,
-            scopes.state_starts,
-            scopes.starts,
-            scopes.axes,
-            self.starts,
-            values,
-            spans,
-        )

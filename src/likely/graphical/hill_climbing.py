@@ -36,7 +36,6 @@ from likely.names import lookup
 from likely.progress import report
 
 ROUNDING = 1e-11  # relative to the score: a smaller gain is none, and gains that near are equal
-CHANGED = 8  # edges that a restart changes
 ADD, REMOVE, REVERSE = range(3)
 
 
@@ -57,7 +56,8 @@ class HillClimbing(Structure):
         Steps that may pass without a higher score, in which the last ``tabu`` graphs are not
         visited again.
     restarts
-        How often the search begins again from the best graph with some edges changed at random.
+        How often the search begins again from the best graph with edges changed at random, one
+        for each variable.
     max_steps
         The most moves of each search.
     """
@@ -66,7 +66,7 @@ class HillClimbing(Structure):
     max_parents: int | None = None
     required: tuple[Edge, ...] = ()
     forbidden: tuple[Edge, ...] = ()
-    tabu: int = 0
+    tabu: int = 100
     restarts: int = 0
     max_steps: int = 10_000
 
@@ -229,8 +229,8 @@ class Graph:
 
 
 def _changed(graph: Graph, rng: np.random.Generator) -> Graph:
-    """A graph some random allowed moves away."""
-    for _ in range(CHANGED):
+    """A graph as many random allowed moves away as it has variables."""
+    for _ in range(len(graph.edge)):
         moves = np.argwhere(graph.move_gains() > -inf)
         if len(moves):
             kind, a, v = (int(i) for i in moves[rng.integers(len(moves))])

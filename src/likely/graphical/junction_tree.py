@@ -136,8 +136,10 @@ class JunctionTree:
 
     @cached_property
     def has_running_intersection(self) -> bool:
-        """Whether the cliques of each variable hang together: all but one have it in common with
-        their parent."""
+        """Whether the cliques of each variable hang together.
+
+        All of them but one then share the variable with their parent.
+        """
         sets = [frozenset(names) for names in self.cliques]
         hanging: dict[str, int] = {}
         for names, above in zip(sets, self.parent, strict=True):
@@ -156,8 +158,13 @@ class JunctionTree:
 
     def __str__(self) -> str:
         rows = [
-            [str(k), ", ".join(names), f"{cells:,.0f}", "" if above is None else str(above)]
-            + [", ".join(separator)]
+            [
+                str(k),
+                ", ".join(names),
+                f"{cells:,.0f}",
+                "" if above is None else str(above),
+                ", ".join(separator),
+            ]
             for k, (names, cells, above, separator) in enumerate(
                 zip(self.cliques, self.cells, self.parent, self.separators, strict=True)
             )

@@ -5,12 +5,13 @@ long rows; a short separator comes first instead, so that long rows are summed.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.fast.propagation import Layout, merged_axes
+from likely.fast.strided import merged_axes
 from likely.graphical.junction_tree import JunctionTree
 
 SHORT = 8  # cells of a separator that comes first
@@ -23,7 +24,7 @@ class Lists(NamedTuple):
     values: Codes
 
     @classmethod
-    def of_lengths(cls, lengths: Sequence[int] | Array, values: Array) -> "Lists":
+    def of_lengths(cls, lengths: Sequence[int] | Array, values: Sequence[int] | Array) -> "Lists":
         return cls(_integers(np.append(0, np.cumsum(lengths))), _integers(values))
 
     @classmethod
@@ -61,10 +62,20 @@ class Lists(NamedTuple):
         return np.where(self.lengths > 0, found, 1)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The integers of a plan in one array, and the numbers that one propagation needs room for."""
+
+    plan: Codes
+    n_numbers: int
+    clique_at: list[int]  # where each clique's table begins, and where the last one ends
+    clique_axes: list[list[int]]  # in the order of the axes of the tables
+
+
 def layout_of(tree: JunctionTree) -> Layout:
     """The layout of all tables, and the merged axes of all operations."""
-    scopes, n_cliques = tree.scopes, tree.n_cliques
-    n_states, n_variables = scopes.n_states, scopes.n_variables
+    scopes, n_cliques, n_states = tree.scopes, tree.n_cliques, tree.scopes.n_states
     cliques = Lists(tree.starts, tree.axes)
     place = np.arange(len(tree.axes)) - tree.starts[cliques.owner]
     in_separator = place >= tree.n_own[cliques.owner]
@@ -72,41 +83,54 @@ def layout_of(tree: JunctionTree) -> Layout:
     cells, separator_cells = cliques.products(n_states), separators.products(n_states)
     own_last = (separator_cells < SHORT) & (cells > separator_cells**2) & (tree.above >= 0)
     turned = np.lexsort((in_separator ^ own_last[cliques.owner], cliques.owner))
+    both = Lists.joined(Lists(tree.starts, tree.axes[turned]), separators)
+    table_at = np.append(0, np.cumsum(np.append(cells, separator_cells)))
     groups, members = _groups(tree.above, separators, n_cliques)
     first = members.values[members.starts[:-1]]
-    homes = _smallest(cliques, cells, n_variables)
-    reads = _smallest(
-        Lists.joined(cliques, separators), np.append(cells, separator_cells), n_variables
-    )
-    every = Lists.of_lengths(np.ones(n_variables), np.arange(n_variables))
-    nowhere = Lists.of_lengths([0], np.zeros(0))
-    tables = Lists.joined(Lists(tree.starts, tree.axes[turned]), separators, nowhere)
+    homes = _smallest(cliques, cells, scopes.n_variables)
+    reads = _smallest(both, np.append(cells, separator_cells), scopes.n_variables)
+    every = Lists.of_lengths(np.ones(scopes.n_variables), np.arange(scopes.n_variables))
     op_table = np.concatenate([tree.host, homes, reads, tree.above[first], np.arange(n_cliques)])
-    op_axes = Lists.joined(
-        Lists(scopes.starts, scopes.axes), every, every, separators.picked(first), separators
-    )
-    dims, sizes, strides = merged_axes(
-        np.where(op_table < 0, 2 * n_cliques, op_table), *op_axes, *tables, n_states
-    )
-    counts = [0, scopes.n_factors, n_variables, n_variables, len(first)]
-    return Layout(
-        _integers(~tree.free),
-        _integers(np.flatnonzero(tree.host < 0)),
-        _integers(np.append(0, np.cumsum(cells))),
-        _integers(np.append(0, np.cumsum(separator_cells))),
+    factors = Lists(scopes.starts, scopes.axes)
+    op_axes = Lists.joined(factors, every, every, separators.picked(first), separators)
+    tables = Lists.joined(
+        both, Lists.of_lengths([0], np.zeros(0))
+    )  # the last for what has no table
+    kinds = [0, scopes.n_factors, scopes.n_variables, scopes.n_variables, len(first)]
+    sections = (
+        *merged_axes(np.where(op_table < 0, 2 * n_cliques, op_table), *op_axes, *tables, n_states),
+        n_states,
+        scopes.state_starts,
+        *factors,
+        np.append(0, np.cumsum(factors.products(n_states))),
+        ~tree.free,
+        np.flatnonzero(tree.host < 0),
+        table_at[: n_cliques + 1],
+        table_at[n_cliques:],
         tree.above,
-        _integers(own_last),
+        own_last,
         *Lists.grouped(tree.host, n_cliques),
         *Lists.grouped(homes, n_cliques),
         groups.starts,
         *members,
+        np.where(reads >= 0, table_at[reads], -1),
         np.where(reads >= n_cliques, reads - n_cliques, reads),
-        _integers(reads >= n_cliques),
-        dims,
-        sizes,
-        strides,
-        _integers(np.append(np.cumsum(counts), separator_cells.max(initial=1))),
+        tree.starts,
+        tree.axes,
+        tree.n_own,
+        np.cumsum(kinds),
     )
+    room = 2 * int(separator_cells.max(initial=1))
+    axes = [both.values[a:b].tolist() for a, b in zip(tree.starts, tree.starts[1:], strict=False)]
+    return Layout(
+        _plan(sections), int(table_at[-1]) + room, table_at[: n_cliques + 1].tolist(), axes
+    )
+
+
+def _plan(sections: Sequence[Array]) -> Codes:
+    """Sections end to end, behind a head with their starts."""
+    starts = len(sections) + 1 + np.append(0, np.cumsum([len(part) for part in sections]))
+    return _integers(np.concatenate([starts, *sections]))
 
 
 def _groups(parent: Codes, separators: Lists, n_cliques: int) -> tuple[Lists, Lists]:

@@ -8,7 +8,7 @@ A potential of 0 is an infinite energy.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,23 +43,11 @@ class Minimum:
 
 @final
 class MarkovField(FactorGraph):
-    """Potentials over named variables; every set of variables in a factor is a clique.
-
-    ``fit_report`` says how the potentials were learned, where they were.
-    """
-
-    def __init__(
-        self,
-        factors: Iterable[Factor],
-        variables: Iterable[Variable] | None = None,
-        *,
-        name: str = "",
-        fit_report: "FitReport | None" = None,
-    ) -> None:
-        super().__init__(factors, variables, name=name)
-        self.fit_report = fit_report
+    """Potentials over named variables; every set of variables in a factor is a clique."""
 
     kind = "markov-field"
+    fit_report: "FitReport | None" = None  # how the potentials were learned, where they were
+    pictures: ClassVar[tuple[str, ...]] = ("undirected", "factor-graph")
 
     @classmethod
     def from_potentials(

@@ -1,8 +1,9 @@
 """The junction trees of a graph, kept for the next query.
 
-A tree depends on which variables were observed, not on their states.  Hard evidence is cut out of the
-tables of a tree that was made for it; in a tree that has the variable it is a likelihood of 0 and
-1.  The first serves large graphs, the second small ones, where planning costs more than it saves.
+A tree depends on which variables were observed, not on their states.  Hard evidence is cut out of
+the tables of a tree that was made for it; in a tree that has the variable it is a likelihood of 0
+and 1.  The first serves large graphs, the second small ones, where planning costs more than
+it saves.
 """
 
 from collections import OrderedDict
@@ -60,11 +61,11 @@ class Kept(Generic[T]):
 
 @final
 class Plans:
-    """What inference in one graph needs again and again; graphs with the same scopes share trees."""
+    """What inference in a graph needs again and again; graphs with equal scopes share trees."""
 
     def __init__(self, graph: "FactorGraph", same_scopes: "Plans | None" = None) -> None:
-        self.scopes = same_scopes.scopes if same_scopes else Scopes.of(graph)
-        self.tables = FactorTables(self.scopes, graph.factors)
+        self.scopes: Scopes = same_scopes.scopes if same_scopes else Scopes.of(graph)
+        self.tables = FactorTables(graph.factors)
         self._work = 0.0
         self._trees: Kept[JunctionTree] = same_scopes._trees if same_scopes else Kept(KEPT)
         self._forests: Kept[bool] = same_scopes._forests if same_scopes else Kept(16 * KEPT)

@@ -68,7 +68,7 @@ class Scopes:
     def pairs(self) -> Codes:
         """Two variables a ≠ b of one scope as a·n + b, once each, sorted."""
         lengths = np.diff(self.starts)
-        found = [np.zeros(0, dtype=np.int64)]
+        found: list[Codes] = [np.zeros(0, dtype=np.int64)]
         for length in np.unique(lengths[lengths > 1]):
             begin = self.starts[:-1][lengths == length]
             found.append(self._pairs_of(self.axes[begin[:, None] + np.arange(length)]))

@@ -1,4 +1,4 @@
-"""Evidence as it enters a junction tree: slices of tables, and likelihoods of the tree's variables."""
+"""Evidence as it enters a junction tree: slices of tables, and likelihoods of its variables."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,7 +55,7 @@ class TreeEvidence(NamedTuple):
     ) -> list[tuple[list[int], Array]]:
         """The axes and log tables of factors and likelihoods, without what was cut out."""
         starts, place = tree.scopes.state_starts, tree.scopes.place
-        found = [([], np.array(self.log_scale))]
+        found: list[tuple[list[int], Array]] = [([], np.array(self.log_scale))]
         for factor in factors:
             axes = [place[name] for name in factor.scope]
             index = tuple(slice(None) if tree.free[v] else max(self.codes[v], 0) for v in axes)

@@ -18,7 +18,7 @@ Kjærulff, Triangulation of graphs, 1990.
 """
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import floor
 from typing import NamedTuple
 
@@ -88,7 +88,7 @@ def clique_tree_by_rule(
     """The clique tree of the order that one rule gives; None if a clique is too large."""
     if is_fast(VARIABLE_WORK * log_states.size):
         return _fast_clique_tree(starts, neighbours, log_states, rule)
-    near = [set(neighbours[a:b].tolist()) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    near = [set(neighbours[a:b].tolist()) for a, b in pairwise(starts)]
     found = eliminate(near, log_states.tolist(), rule)
     return None if found is None else clique_tree(*found)
 

@@ -205,8 +205,9 @@ class ComponentsObjective(ExpectationObjective):
         term = partial(block_expectations, self.family, theta)
         here = self.executor.sum(term, self.blocks)
         log_prior = theta.distribution.log_likelihood_of(self.prior)
-        if np.any(self.imagined):
-            log_prior += float(np.dot(self.imagined, theta.log_mixing))
+        imagined = np.broadcast_to(self.imagined, theta.log_mixing.shape)
+        held = imagined > 0  # 0 · −∞ is nan
+        log_prior += float(np.dot(imagined[held], theta.log_mixing[held]))
         return Expectation(here, here.log_likelihood + log_prior, float(here.count.sum()))
 
     def maximise(self, totals: ComponentTotals) -> Components:

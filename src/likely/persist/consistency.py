@@ -43,8 +43,8 @@ def check_consistent(model: Any) -> None:
     if "coding_" in learned:
         _check_linear(learned)
     if "chain_" in learned:
-        states = [len(part.log_mixing) for part in parts if isinstance(part, Components)]
-        same_count("The states of a chain", [learned["chain_"].n_states], states)
+        states = {len(part.log_mixing) for part in parts if isinstance(part, Components)}
+        same_count("The states of a chain", {learned["chain_"].n_states}, states)
 
 
 def _check_columns(learned: dict[str, Any], parts: list[Any]) -> None:
@@ -100,6 +100,7 @@ def _check_part(part: Any) -> None:
         same_count("log_mixing", part.log_mixing.shape, (part.distribution.n_components,))
     if isinstance(part, Chain):
         states = (part.n_states, part.n_states)
+        same_count("The start of a chain", np.shape(part.log_start), states[:1])
         same_count("The transitions of a chain", np.shape(part.log_transition), states)
     if isinstance(part, Distribution):
         _check_distribution(part)
