@@ -164,7 +164,7 @@ class BayesianNetworkClassifier(JointProbabilities, ClassifierMixin, BaseEstimat
         X is an array or a data frame, whose cells may be missing; with a frame, y and
         sample_weight may be names of its columns.
         """
-        refuse_file(X, f"the fit of {type(self).__name__}")
+        refuse_file(X, type(self).__name__)
         check_search(self.tol, self.max_iter)
         known_name("method", self.method, METHODS)
         given = check_rows(self, X, y, RowExtras(sample_weight), target="class", sparse=False)
