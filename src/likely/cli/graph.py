@@ -13,7 +13,7 @@ from likely.cli.graph_question import METHODS, Asked, GraphQuestion, asked_of
 from likely.cli.options import gathered
 from likely.cli.table_files import is_same_file, refuse_json_on_stdout, write_table
 from likely.cli.terminal import Command, Settings, global_options, heading
-from likely.formatting import count
+from likely.formatting import all_listed, count
 
 if TYPE_CHECKING:
     from likely.errors import GraphTooLarge
@@ -118,8 +118,9 @@ def graph(
     asked = asked_of(settings, opened, question)
     found = _answer(settings, asked, question)
     files = _write_files(asked, found, draw, write, output)
+    wrote = f"\n\nWrote {all_listed(files)}." if files else ""
     return Answer(
-        text=f"{heading(_title(opened, question.file))}\n{found.text}",
+        text=f"{heading(_title(opened, question.file))}\n{found.text}{wrote}",
         result={"graph": _facts(opened), **_without_written(found, output)},
         findings=found.findings,
         files=files,
@@ -242,24 +243,25 @@ def _without_written(found: GraphAnswer, output: str | None) -> dict[str, Any]:
 def _title(graph: "FactorGraph", file: str) -> str:
     facts = _facts(graph)
     sizes = [count(facts["variables"], "variable"), count(facts["factors"], "factor")]
-    if "parameters" in facts:
-        sizes = [sizes[0], count(facts["edges"], "edge"), count(facts["parameters"], "parameter")]
-    return f"{graph.name or Path(file).name}: {KINDS[graph.kind]}, {', '.join(sizes)}"
+    if facts["parameters"] is not None:  # a table for each variable
+        sizes[1] = count(facts["parameters"], "parameter")
+    shape = "its factor graph is a tree" if facts["tree"] else "its factor graph has cycles"
+    return f"{graph.name or Path(file).name}: {KINDS[graph.kind]}, {', '.join(sizes)}; {shape}"
 
 
 def _facts(graph: "FactorGraph") -> dict[str, Any]:
     from likely.graphical.bayesian_network import BayesianNetwork
 
-    facts: dict[str, Any] = {
+    parameters = graph.n_parameters() if isinstance(graph, BayesianNetwork) else None
+    return {
         "name": graph.name,
         "kind": graph.kind,
         "variables": len(graph.variables),
         "factors": len(graph.factors),
+        "edges": graph.n_edges,
         "tree": graph.is_tree,
+        "parameters": parameters,
     }
-    if isinstance(graph, BayesianNetwork):
-        facts |= {"edges": len(graph.edges), "parameters": graph.n_parameters()}
-    return facts
 
 
 def _next(asked: Asked, question: GraphQuestion, found: GraphAnswer) -> str:
