@@ -3,8 +3,8 @@
 An operation goes over a clique's table from end to end, while the other table (a factor, a message,
 a vector) moves by the strides of its axes: axes that one stride serves are merged, so the innermost
 loop is long and its stride is 1 or 0.  The integers of a plan lie in one array, in sections:
-section s is plan[plan[s] : plan[s + 1]].  Operation o has the axes DIMS[o] to DIMS[o + 1], outermost
-first, of SIZES and STRIDES.
+section s is plan[plan[s] : plan[s + 1]].  Operation o has the axes DIMS[o] to DIMS[o + 1],
+outermost first, of SIZES and STRIDES.
 
 Integers are int64, numbers float64, C order.  Indices are unsigned inside, because a signed one
 that may be negative keeps a loop from being vectorised.  ``count`` is room for a number for each

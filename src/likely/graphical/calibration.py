@@ -126,8 +126,8 @@ def best_codes(
     factors: Sequence[tuple[Sequence[int], Array]],
     codes: Codes,
     tie: float,
-) -> tuple[Codes, bool]:
-    """The codes of the best configuration, root first, and whether no other is as good.
+) -> tuple[Codes, bool, float]:
+    """The codes of a best configuration, whether no other is as good, and the log of its score.
 
     Scores are equal within the part ``tie`` of the best one.
     """
@@ -140,7 +140,7 @@ def best_codes(
         scores = found.tables[k][(..., *codes[axes[n_own:]])]
         unique &= int((scores >= scores.max() - slack).sum()) == 1
         codes[axes[:n_own]] = np.unravel_index(int(scores.argmax()), scores.shape)
-    return codes, unique
+    return codes, unique, found.log_total
 
 
 def drawn_codes(

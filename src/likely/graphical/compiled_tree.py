@@ -55,8 +55,8 @@ def beliefs(
 
 def best_codes(
     tables: FactorTables, tree: JunctionTree, known: TreeEvidence, tie: float
-) -> tuple[Codes, bool]:
-    """The codes of the best configuration, and whether no other is as good."""
+) -> tuple[Codes, bool, float]:
+    """The codes of a best configuration, whether no other is as good, and the log of its score."""
     plan, work = tree.layout.plan, np.empty(tree.layout.n_numbers)
     with np.errstate(divide="ignore"):
         log_likelihood = np.log(known.likelihood)
@@ -65,7 +65,7 @@ def best_codes(
     if best == -np.inf:
         raise ImpossibleEvidence()
     codes = np.maximum(known.codes, 0)
-    return codes, backtrack(plan, work, tie * max(1.0, abs(best)), codes)
+    return codes, backtrack(plan, work, tie * max(1.0, abs(best)), codes), best
 
 
 def drawn_codes(

@@ -120,7 +120,7 @@ def layout_of(tree: JunctionTree) -> Layout:
         tree.n_own,
         np.cumsum(kinds),
     )
-    room = 2 * int(separator_cells.max(initial=1))
+    room = max(2 * int(separator_cells.max(initial=1)), int(n_states.max(initial=1)))
     axes = [both.values[a:b].tolist() for a, b in zip(tree.starts, tree.starts[1:], strict=False)]
     return Layout(
         _plan(sections), int(table_at[-1]) + room, table_at[: n_cliques + 1].tolist(), axes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
 from likely.graphical import calibration
 from likely.graphical.enumeration import TIE, with_observed
@@ -44,13 +44,13 @@ class TreeInference(InferenceMethod):
         graph = graph.relevant(names, request.evidence)
         tree = graph.plans.tree_for(request.evidence.observed)
         if not request.joints:
-            return _answer(graph, tree, request)
+            return answer_in(graph, tree, request)
         inside = [
             names
             for names in request.joints
             if tree.has_together(_free_axes(tree, names, request.evidence))
         ]
-        found = _answer(graph, tree, replace(request, joints=tuple(inside)))
+        found = answer_in(graph, tree, replace(request, joints=tuple(inside)))
         joints = {
             names: found.joints[names] if names in inside else _joint(graph, tree, request, names)
             for names in request.joints
@@ -77,15 +77,7 @@ class TreeInference(InferenceMethod):
     ) -> BestStates:
         self._refuse_cycles(graph, evidence)
         tree = graph.plans.tree_for(evidence.observed)
-        tree.refuse_above(memory)
-        known = TreeEvidence.of(tree, evidence)
-        if graph.plans.is_fast(tree):
-            from likely.graphical.compiled_tree import best_codes
-
-            codes, unique = best_codes(graph.plans.tables, tree, known, TIE)
-        else:
-            factors = known.log_factors(graph.factors, tree)
-            codes, unique = calibration.best_codes(tree, factors, known.codes, TIE)
+        codes, unique, _ = best_in(graph, tree, evidence, memory)
         return BestStates(dict(zip(graph.names, codes.tolist(), strict=True)), unique)
 
     def sample(
@@ -113,7 +105,7 @@ class TreeInference(InferenceMethod):
             )
 
 
-def _answer(graph: "FactorGraph", tree: JunctionTree, request: Request) -> Answer:
+def answer_in(graph: "FactorGraph", tree: JunctionTree, request: Request) -> Answer:
     """Marginals, and joints that lie in cliques of the tree."""
     tree.refuse_above(request.memory)
     known = TreeEvidence.of(tree, request.evidence)
@@ -146,6 +138,20 @@ def _answer(graph: "FactorGraph", tree: JunctionTree, request: Request) -> Answe
     )
 
 
+def best_in(
+    graph: "FactorGraph", tree: JunctionTree, evidence: Evidence, memory: int | None
+) -> tuple[Codes, bool, float]:
+    """The codes of a best configuration, whether no other is as good, and the log of its score."""
+    tree.refuse_above(memory)
+    known = TreeEvidence.of(tree, evidence)
+    if graph.plans.is_fast(tree):
+        from likely.graphical.compiled_tree import best_codes
+
+        return best_codes(graph.plans.tables, tree, known, TIE)
+    factors = known.log_factors(graph.factors, tree)
+    return calibration.best_codes(tree, factors, known.codes, TIE)
+
+
 def _free_axes(tree: JunctionTree, names: Names, evidence: Evidence) -> tuple[int, ...]:
     """The numbers of those variables whose state is open."""
     place = tree.scopes.place
@@ -168,7 +174,7 @@ def _joint(graph: "FactorGraph", tree: JunctionTree, request: Request, names: Na
         wider = graph.plans.tree(request.evidence.observed, (open_axes,))
         wider.refuse_above(request.memory)
         if wider.cells.sum() <= JOINT_CELLS * tree.cells.sum():
-            return _answer(graph, wider, asked).joints[names]
+            return answer_in(graph, wider, asked).joints[names]
     except GraphTooLarge:
         pass
     return _joint_by_fixing(graph, request, names)
@@ -186,7 +192,7 @@ def _joint_by_fixing(graph: "FactorGraph", request: Request, names: Names) -> Ar
         evidence = replace(request.evidence, codes={**codes, **dict(zip(fixed, cell, strict=True))})
         asked = Request((last,), (), evidence, request.memory)
         try:
-            found = _answer(graph, graph.plans.tree_for(evidence.observed), asked)
+            found = answer_in(graph, graph.plans.tree_for(evidence.observed), asked)
         except ImpossibleEvidence:
             continue
         joint[cell], log_total[cell] = found.marginals[last], found.log_partition

@@ -1,0 +1,403 @@
+"""Compiled propagation in a junction tree for many rows of evidence at once.
+
+The rows of a block are the innermost axis of every table, so that each step is a loop over rows
+with stride 1: work[cell, row].  A block is as long as keeps ``work`` in the cache.  The plan is that
+of ``fast/propagation``: factors are cut at the sliced variables, whose codes differ between rows;
+an observed variable that the tree has is a likelihood of 0 and 1.
+
+Factors without a sliced variable are the same for all rows: ``base`` is their product, for each
+clique.  Rows whose numbers are too wide for linear arithmetic are marked, and left to the caller.
+
+Integers are int64, codes int32, numbers float64.  The caller checks; nothing is checked here.
+"""
+
+import numpy as np
+from numba import njit, uint64
+
+from likely.fast.propagation import (
+    CLIQUE_AT,
+    CONSTANTS,
+    EVIDENCE,
+    GROUP_STARTS,
+    GROUPS,
+    HOMED,
+    HOMED_STARTS,
+    HOSTED,
+    HOSTED_STARTS,
+    KINDS,
+    MEMBER_STARTS,
+    MEMBERS,
+    MESSAGE_AT,
+    N_STATES,
+    PARENT,
+    READ_AT,
+    READ_CLIQUE,
+    READING,
+    SCOPE_STARTS,
+    SCOPES,
+    SEPARATORS,
+    SLICED,
+    SPAN,
+    TABLE_STARTS,
+    fill,
+)
+from likely.fast.strided import SIZES, STRIDES, _begin, _next, multiply, sum_onto
+
+LOW, HIGH = 1e-100, 1e100  # a product of scales goes into the log outside of these
+
+
+@njit(cache=True, nogil=True)
+def is_sliced(plan, f):
+    """Whether a factor has a variable that is cut out of its table."""
+    for p in range(plan[plan[SCOPE_STARTS] + f], plan[plan[SCOPE_STARTS] + f + 1]):
+        if plan[plan[SLICED] + plan[plan[SCOPES] + p]]:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def base_tables(values, spans, plan, base, base_spans):
+    """Fill ``base`` with the product of each clique's factors that are the same in every row.
+
+    ``base_spans`` (n_cliques,) become the products of the spans of all its factors.
+    """
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    for k in range(base_spans.size):
+        at, base_spans[k] = plan[plan[CLIQUE_AT] + k], 1.0
+        fill(base, at, plan[plan[CLIQUE_AT] + k + 1], 1.0)
+        for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
+            f = plan[plan[HOSTED] + p]
+            base_spans[k] *= spans[f]
+            if not is_sliced(plan, f):
+                multiply(base, at, values, plan[plan[TABLE_STARTS] + f], plan, f, count)
+
+
+@njit(cache=True, nogil=True)
+def row_starts(codes, rows, first, n, plan, f, starts):
+    """Where the part of a factor's table begins that agrees with each row's sliced variables."""
+    step = 1
+    for r in range(n):
+        starts[r] = plan[plan[TABLE_STARTS] + f]
+    last = plan[plan[SCOPE_STARTS] + f + 1]
+    for p in range(last - 1, plan[plan[SCOPE_STARTS] + f] - 1, -1):
+        v = plan[plan[SCOPES] + p]
+        if plan[plan[SLICED] + v]:
+            for r in range(n):
+                starts[r] += step * max(codes[rows[first + r], v], 0)
+        step *= plan[plan[N_STATES] + v]
+
+
+@njit(cache=True, nogil=True)
+def _multiply_rows(work, n, at, start, plan, o, count):
+    """work[at…] ×= work[start…], row by row."""
+    first, last, outer = _begin(plan, o, 1, count)
+    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
+    p, base = uint64(at), start
+    while base >= 0:
+        s = uint64(base)
+        for _ in range(n0):
+            for r in range(uint64(n)):
+                work[p, r] *= work[s, r]
+            p += uint64(1)
+            s += t0
+        base = _next(base, first, outer, plan, count)
+
+
+@njit(cache=True, nogil=True)
+def _multiply_factor(work, n, at, values, starts, plan, o, count):
+    """work[at…] ×= the part of a factor's table that each row has."""
+    first, last, outer = _begin(plan, o, 1, count)
+    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
+    p, base = uint64(at), 0
+    while base >= 0:
+        s = uint64(base)
+        for _ in range(n0):
+            for r in range(uint64(n)):
+                work[p, r] *= values[uint64(starts[r]) + s]
+            p += uint64(1)
+            s += t0
+        base = _next(base, first, outer, plan, count)
+
+
+@njit(cache=True, nogil=True)
+def _sum_rows_onto(work, n, start, size, at, plan, o, count):
+    """work[start…] = Σ work[at…] over the axes that it does not have, row by row."""
+    for q in range(uint64(start), uint64(start + size)):
+        for r in range(uint64(n)):
+            work[q, r] = 0.0
+    first, last, outer = _begin(plan, o, 1, count)
+    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
+    p, base = uint64(at), start
+    while base >= 0:
+        s = uint64(base)
+        for _ in range(n0):
+            for r in range(uint64(n)):
+                work[s, r] += work[p, r]
+            p += uint64(1)
+            s += t0
+        base = _next(base, first, outer, plan, count)
+
+
+@njit(cache=True, nogil=True)
+def _take_evidence(codes, rows, first, n, plan, k, work, count):
+    """The clique's table × 0 in the states that each row rules out."""
+    room = plan[plan[MESSAGE_AT + 1] - 1]
+    for p in range(plan[plan[HOMED_STARTS] + k], plan[plan[HOMED_STARTS] + k + 1]):
+        v, seen = plan[plan[HOMED] + p], False
+        for r in range(n):
+            seen |= codes[rows[first + r], v] >= 0
+        if seen:
+            for j in range(plan[plan[N_STATES] + v]):
+                for r in range(n):
+                    code = codes[rows[first + r], v]
+                    work[room + j, r] = 1.0 if code < 0 or code == j else 0.0
+            o = plan[plan[KINDS] + EVIDENCE] + v
+            _multiply_rows(work, n, plan[plan[CLIQUE_AT] + k], room, plan, o, count)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scale(work, n, start, stop, scale, span):
+    """Divide each row by its maximum; ``scale`` is that, ``span`` the one over the smallest."""
+    for r in range(n):
+        scale[r], span[r] = 0.0, np.inf
+    for p in range(uint64(start), uint64(stop)):
+        for r in range(uint64(n)):
+            x = work[p, r]
+            scale[r] = max(scale[r], x)
+            span[r] = min(span[r], x if x > 0.0 else np.inf)
+    for r in range(n):
+        span[r] = scale[r] / span[r] if scale[r] > 0.0 else 1.0
+    for p in range(uint64(start), uint64(stop)):
+        for r in range(uint64(n)):
+            work[p, r] = work[p, r] / scale[r] if scale[r] > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _normalise(work, n, start, stop, scale):
+    """Divide each row by its sum ``scale``."""
+    for r in range(n):
+        scale[r] = 0.0
+    for p in range(uint64(start), uint64(stop)):
+        for r in range(uint64(n)):
+            scale[r] += work[p, r]
+    for p in range(uint64(start), uint64(stop)):
+        for r in range(uint64(n)):
+            work[p, r] = work[p, r] / scale[r] if scale[r] > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _add_logs(scale, n, product, log_z):
+    """log Z += log of the scales, of which several are multiplied before a log is taken."""
+    for r in range(n):
+        if scale[r] < LOW or scale[r] > HIGH:
+            log_z[r] += np.log(scale[r]) if scale[r] > 0.0 else -np.inf
+        else:
+            product[r] *= scale[r]
+            if product[r] < LOW or product[r] > HIGH:
+                log_z[r] += np.log(product[r])
+                product[r] = 1.0
+
+
+@njit(cache=True, nogil=True)
+def _collect(codes, rows, first, n, values, base, base_spans, plan, work, rooms, log_z, count):
+    """Fill the tables of a block of n rows; log Z, and whether a row is too wide, in ``log_z``.
+
+    ``rooms`` (2 n_cliques + 3, block): scales and spans of messages, then room for three rows.
+    A row that is too wide has log Z = nan.
+    """
+    n_cliques = base_spans.size
+    wide, product, starts = rooms[2 * n_cliques], rooms[2 * n_cliques + 1], rooms[2 * n_cliques + 2]
+    for r in range(n):
+        product[r], log_z[r] = 1.0, 0.0
+    starts_of = np.empty(n, dtype=np.int64)
+    for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
+        row_starts(codes, rows, first, n, plan, plan[p], starts_of)
+        for r in range(n):
+            starts[r] = values[starts_of[r]]
+        _add_logs(starts, n, product, log_z)
+    for k in range(n_cliques):
+        at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
+        for p in range(uint64(at), uint64(stop)):
+            x = base[p]
+            for r in range(uint64(n)):
+                work[p, r] = x
+        for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
+            f = plan[plan[HOSTED] + p]
+            if is_sliced(plan, f):
+                row_starts(codes, rows, first, n, plan, f, starts_of)
+                _multiply_factor(work, n, at, values, starts_of, plan, f, count)
+        _take_evidence(codes, rows, first, n, plan, k, work, count)
+        for r in range(n):
+            wide[r] = base_spans[k]
+        for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
+            o = plan[plan[KINDS] + GROUPS] + g
+            for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
+                c = plan[plan[MEMBERS] + p]
+                _multiply_rows(work, n, at, plan[plan[MESSAGE_AT] + c], plan, o, count)
+                for r in range(n):
+                    wide[r] *= rooms[n_cliques + c, r]
+        if plan[plan[PARENT] + k] < 0:
+            _normalise(work, n, at, stop, rooms[k])
+        else:
+            sent, stop = plan[plan[MESSAGE_AT] + k], plan[plan[MESSAGE_AT] + k + 1]
+            o = plan[plan[KINDS] + SEPARATORS] + k
+            _sum_rows_onto(work, n, sent, stop - sent, at, plan, o, count)
+            _scale(work, n, sent, stop, rooms[k], rooms[n_cliques + k])
+        _add_logs(rooms[k], n, product, log_z)
+        for r in range(n):
+            if wide[r] > SPAN:
+                log_z[r] = np.nan
+    for r in range(n):
+        log_z[r] += np.log(product[r])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _distribute(n, plan, work, rooms, needed, count):
+    """Bring the needed cliques' tables to P(clique | e), their messages to P(separator | e)."""
+    room = plan[plan[MESSAGE_AT + 1] - 1]
+    for k in range(needed.size - 1, -1, -1):
+        at = plan[plan[CLIQUE_AT] + k]
+        for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
+            fresh = True
+            for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
+                c = plan[plan[MEMBERS] + p]
+                if not needed[c]:
+                    continue
+                message = plan[plan[MESSAGE_AT] + c]
+                size = plan[plan[MESSAGE_AT] + c + 1] - message
+                if fresh:
+                    o = plan[plan[KINDS] + GROUPS] + g
+                    _sum_rows_onto(work, n, room, size, at, plan, o, count)
+                    fresh = False
+                old, new, ratio = uint64(message), uint64(room), uint64(room + size)
+                for i in range(uint64(size)):
+                    for r in range(uint64(n)):
+                        x = work[old + i, r] * rooms[c, r]
+                        work[ratio + i, r] = work[new + i, r] / x if x > 0.0 else 0.0
+                        work[old + i, r] = work[new + i, r]
+                o = plan[plan[KINDS] + SEPARATORS] + c
+                _multiply_rows(work, n, plan[plan[CLIQUE_AT] + c], room + size, plan, o, count)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def row_marginals(codes, rows, wanted, values, base, base_spans, plan, work, out_at, out, log_z):
+    """log Z of ``rows`` of ``codes`` (n_rows, n_variables), and the wanted variables' marginals.
+
+    ``out`` has a table (n_rows, n_states) for each wanted variable, at ``out_at``.  ``log_z``
+    (n_rows,) is −inf for a row that is impossible and nan for one that is too wide; marginals are
+    nan in both.
+    """
+    n_cliques, block = base_spans.size, work.shape[1]
+    needed = np.zeros(n_cliques, dtype=np.bool_)
+    for v in range(wanted.size):
+        if wanted[v] and plan[plan[READ_AT] + v] >= 0:
+            needed[plan[plan[READ_CLIQUE] + v]] = True
+    for k in range(n_cliques):
+        above = plan[plan[PARENT] + k]
+        if needed[k] and above >= 0:
+            needed[above] = True
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    rooms, own_log_z = np.empty((2 * n_cliques + 3, block)), np.empty(block)
+    room = plan[plan[MESSAGE_AT + 1] - 1]
+    for first in range(0, rows.size, block):
+        n = min(block, rows.size - first)
+        _collect(
+            codes, rows, first, n, values, base, base_spans, plan, work, rooms, own_log_z, count
+        )
+        _distribute(n, plan, work, rooms, needed, count)
+        for r in range(n):
+            log_z[rows[first + r]] = own_log_z[r]
+        for v in range(wanted.size):
+            if not wanted[v]:
+                continue
+            at, m = plan[plan[READ_AT] + v], plan[plan[N_STATES] + v]
+            if at >= 0:
+                o = plan[plan[KINDS] + READING] + v
+                _sum_rows_onto(work, n, room, m, at, plan, o, count)
+                _normalise(work, n, room, room + m, rooms[0])
+            for r in range(n):
+                i = rows[first + r]
+                for j in range(m):
+                    cell = out_at[v] + i * m + j
+                    if not own_log_z[r] > -np.inf:
+                        out[cell] = np.nan
+                    elif at >= 0:
+                        out[cell] = work[room + j, r]
+                    else:
+                        out[cell] = 1.0 if max(codes[i, v], 0) == j else 0.0
+
+
+@njit(cache=True, nogil=True)
+def row_expectations(
+    codes, rows, weight, values, base, base_spans, plan, work, expected, counts, log_z
+):
+    """Add the expected counts of the cells of every factor over ``rows``, and set log Z.
+
+    Those of factors that are the same in every row are added to ``expected``, the cells of the
+    cliques, see ``factor_counts``; those of the others to ``counts``, the cells of the factors.
+    A row that is impossible (log Z = −inf) or too wide (nan) adds nothing.
+    """
+    n_cliques, block = base_spans.size, work.shape[1]
+    needed = np.ones(n_cliques, dtype=np.bool_)
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    rooms, own_log_z = np.empty((2 * n_cliques + 3, block)), np.empty(block)
+    starts, own = np.empty(block, dtype=np.int64), np.empty(block)
+    for first in range(0, rows.size, block):
+        n = min(block, rows.size - first)
+        _collect(
+            codes, rows, first, n, values, base, base_spans, plan, work, rooms, own_log_z, count
+        )
+        _distribute(n, plan, work, rooms, needed, count)
+        for r in range(n):
+            log_z[rows[first + r]] = own_log_z[r]
+            own[r] = weight[rows[first + r]] if own_log_z[r] > -np.inf else 0.0
+        for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
+            row_starts(codes, rows, first, n, plan, plan[p], starts)
+            for r in range(n):
+                counts[starts[r]] += own[r]
+        for k in range(n_cliques):
+            at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
+            _add_expected(n, work, at, stop, own, expected)
+            for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
+                f = plan[plan[HOSTED] + p]
+                if is_sliced(plan, f):
+                    row_starts(codes, rows, first, n, plan, f, starts)
+                    _add_counts(n, work, at, own, starts, plan, f, count, counts)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _add_expected(n, work, start, stop, weight, expected):
+    """expected += Σ_rows weight × P(cell | row)."""
+    for p in range(uint64(start), uint64(stop)):
+        x = 0.0
+        for r in range(uint64(n)):
+            if weight[r] > 0.0:
+                x += weight[r] * work[p, r]
+        expected[p] += x
+
+
+@njit(cache=True, nogil=True)
+def _add_counts(n, work, at, weight, starts, plan, o, count, counts):
+    """counts += weight × P(cell | row), in the part of a factor's table that each row has."""
+    first, last, outer = _begin(plan, o, 1, count)
+    n0, t0 = plan[plan[SIZES] + last - 1], plan[plan[STRIDES] + last - 1]
+    p, base = at, 0
+    while base >= 0:
+        for j in range(n0):
+            for r in range(n):
+                if weight[r] > 0.0:
+                    counts[starts[r] + base + j * t0] += weight[r] * work[p, r]
+            p += 1
+        base = _next(base, first, outer, plan, count)
+
+
+@njit(cache=True, nogil=True)
+def factor_counts(plan, expected, counts):
+    """Add the cells of the cliques to those of the factors that are the same in every row."""
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    for k in range(plan[PARENT + 1] - plan[PARENT]):
+        for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
+            f = plan[plan[HOSTED] + p]
+            if not is_sliced(plan, f):
+                start, at = plan[plan[TABLE_STARTS] + f], plan[plan[CLIQUE_AT] + k]
+                sum_onto(counts, start, expected, at, plan, f, count)
