@@ -17,6 +17,7 @@ from likely.graphical.family_counts import Families, block_family_counts
 from likely.graphical.mutual_information import block_pair_counts
 from likely.graphical.scored_families import ScoredFamilies
 from likely.graphical.structure_scores import BIC
+from likely.graphical.chain import FAST_ROWS, Chain
 from likely.likelihoods.responses import likelihood_of
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows
@@ -35,6 +36,7 @@ def warmup() -> None:
     _designs()
     _descents()
     _families()
+    _chains()
 
 
 def _statistics() -> None:
@@ -85,6 +87,17 @@ def _every_verb(design: Design, d: Array) -> None:
     design.rmatmat(np.ones((len(d), 2)))
     design.sandwich(d)
     design.row_quadratic(np.eye(design.n_features))
+
+
+def _chains() -> None:
+    """The passes over sequences of hidden states, in linear arithmetic and in logs."""
+    rows, lengths = np.zeros((FAST_ROWS, 2)), np.array([FAST_ROWS])
+    even, stuck = np.log(np.full((2, 2), 0.5)), np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    chain = Chain(even[0], even)
+    chain.beliefs(rows, lengths)
+    chain.most_probable(rows, lengths)
+    rows[-1, 0], start = -np.inf, np.array([0.0, -np.inf])
+    Chain(start, stuck).beliefs(rows, lengths)
 
 
 def _descents() -> None:

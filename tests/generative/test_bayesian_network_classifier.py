@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
-from likely import Discretizer, NaiveBayes
+from likely import BayesianNetworkClassifier, Discretizer, NaiveBayes
 from likely.distributions import Dirichlet
 from likely.errors import (
     CyclicGraph,
@@ -20,7 +20,6 @@ from likely.errors import (
     UnseenCategories,
 )
 from likely.examples import five_variables
-from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
 from likely.generative.network_posterior import _one_after_another, column_contributions
 from likely.graphical.bayesian_network import BayesianNetwork
 
@@ -342,6 +341,16 @@ def test_the_factor_graph_has_the_tables_of_the_network():
     found = graph.query("day", {"sky": "grey", "wet": True})["day"]
     rows = pd.DataFrame({"sky": ["grey"], "wet": [True]})
     assert_allclose(list(found.values()), model.query(rows, "day")["day"][0], atol=1e-12)
+
+
+def test_the_plate_shows_a_given_network_or_what_a_column_depends_on():
+    own = BayesianNetworkClassifier(five_variables()).plate()
+    assert {node.name for node in own.nodes} == {"x1", "x2", "x3", "x4", "x5"}
+    assert [plate.label for plate in own.plates] == ["N"]
+    edges = {(edge.source, edge.target) for edge in model_of("tan").plate().edges}
+    assert {("yₙ", "xₙⱼ"), ("xₙᵢ", "xₙⱼ"), ("θₖⱼ", "xₙⱼ"), ("α", "θₖⱼ")} <= edges
+    naive = model_of("naive-bayes", smoothing=0.0).plate()
+    assert {node.name for node in naive.nodes} == {"π", "yₙ", "xₙⱼ", "θₖⱼ"}
 
 
 def test_a_file_is_refused_and_numbers_may_be_categories(tmp_path):

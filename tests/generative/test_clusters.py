@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
-from likely.distributions import CategoricalFamily, DiagonalFamily, Dirichlet, FullFamily
+from likely.distributions import CategoricalFamily, DiagonalFamily, FullFamily
 from likely.generative.clusters import (
     MixtureProblem,
     _best,
@@ -26,8 +26,7 @@ def problem(X, family=None, regularisation=1e-6, tol=1e-8):
     family = FullFamily() if family is None else family
     blocks = ArrayBlocks(Dense(X))
     pooled = pooled_totals(family, blocks, Serial())
-    flat = Dirichlet()
-    return MixtureProblem(family, blocks, Serial(), pooled, 0.0, regularisation, flat, tol, 500)
+    return MixtureProblem(family, blocks, Serial(), pooled, 0.0, regularisation, tol, 500)
 
 
 def solved(X, k, n_init=3, seed=0, **options):

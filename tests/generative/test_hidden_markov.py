@@ -523,7 +523,6 @@ def test_a_given_model_can_be_fitted_again():
 
 def test_inference_in_the_graph_gives_the_same_answers():
     """By whichever method the graph chooses, on a chain of 60 rows."""
-    pytest.importorskip("likely.graphical.methods", reason="the methods of graphs are not there")
     truth = HiddenMarkovModel.from_parameters(*casino())
     X, _ = truth.sample([40, 20], random_state=0)
     graph = truth.factor_graph(X, [40, 20])
@@ -534,3 +533,18 @@ def test_inference_in_the_graph_gives_the_same_answers():
     best, found = graph.most_probable(), truth.most_probable(X, [40, 20])
     assert_allclose(found.log_score, best.log_score, rtol=1e-12)
     assert found.states == best.states or not best.unique
+
+
+def test_lengths_in_the_place_of_y_are_noticed():
+    ours, X = fitted("full"), data("full")
+    for ask in (model().fit, ours.score, ours.log_likelihood, ours.log_likelihoods):
+        with pytest.raises(InvalidInput, match=r"y has 2 entries and X has 90 rows.*by name"):
+            ask(X, [45, 45])
+    ours.score(X, np.arange(90))  # a y of each row is ignored, as in every mixture
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
+def test_rows_without_any_spread_have_nothing_to_separate(covariance):
+    ours = model(covariance=covariance).fit(np.ones((20, 2)))
+    assert np.isfinite(ours.score(np.ones((20, 2))))
+    assert_allclose(ours.predict_proba(np.ones((3, 2))).sum(axis=1), 1.0)

@@ -126,8 +126,8 @@ def test_a_shared_hidden_variable_is_summed_once():
     urns = PlateModel(
         {"urn": 2, "ball": ["white", "black"]},
         {"urn": [0.5, 0.5], "ball": [[0.9, 0.1], [0.2, 0.8]]},
-        {"ball": ["urn"]},
-        {"N": ["ball"]},
+        {"ball": "urn"},
+        {"N": "ball"},
     )
     got = urns.log_likelihood({"ball": ["white", "white"]})
     assert_allclose(np.exp(got), (0.81 + 0.04) / 2)

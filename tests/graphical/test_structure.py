@@ -363,6 +363,8 @@ def test_the_order_of_the_rows_does_not_matter_and_more_search_is_no_worse(seed)
     assert structure_score(found, rows) >= plain - 1e-8
     again = learned_edges_network(rows, further, random_state=seed)
     assert found.edges == again.edges
+    tree = structure_score(learned_edges_network(rows, "chow-liu"), rows)
+    assert structure_score(learned_edges_network(rows, "hill-climbing"), rows) >= tree - 1e-8
 
 
 def test_constant_columns_and_few_rows_do_no_harm():

@@ -99,3 +99,30 @@ def test_a_damaged_file_is_refused(tmp_path):
     path.write_bytes(content)
     with pytest.raises(InvalidFile, match="changed or damaged"):
         likely.load(path)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "message"),
+    [
+        ("class_states_", np.array([0, 2]), "The classes"),
+        ("network_", examples.five_variables(), "not well formed"),
+        ("n_features_in_", 1, "The schema has 2 entries where 1"),
+    ],
+)
+def test_a_classifier_whose_network_is_another_is_refused(attribute, value, message, tmp_path):
+    X = np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 2.0], [1.0, 1.0]])
+    model = likely.BayesianNetworkClassifier(discretize=None).fit(X, [0, 1, 0, 1])
+    setattr(model, attribute, value)
+    likely.save(model, tmp_path / "m.likely")
+    with pytest.raises(InvalidFile, match=message):
+        likely.load(tmp_path / "m.likely")
+
+
+def test_a_classifier_with_fewer_states_than_codes_is_refused(tmp_path):
+    X = np.array([["a", "u"], ["b", "v"], ["c", "u"], ["a", "v"]])
+    y = [0, 1, 0, 1]
+    model, other = (likely.BayesianNetworkClassifier().fit(rows, y) for rows in (X, X[:, ::-1]))
+    model.network_ = other.network_
+    likely.save(model, tmp_path / "m.likely")
+    with pytest.raises(InvalidFile, match="Variable 'x0' has"):
+        likely.load(tmp_path / "m.likely")

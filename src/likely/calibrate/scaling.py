@@ -24,7 +24,7 @@ from likely._typing import Array, Codes
 from likely.description import Description, Fact, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import Parameter, conditional_plate
+from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import (
     ColumnNeeds,
@@ -139,7 +139,7 @@ class Scaling(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
     def plate(self) -> Diagram:
         """The plate diagram: the score of each row is given, and the map to a class is learned."""
-        parameters = [Parameter(symbol) for symbol in self.plate_symbols]
+        parameters = [PlateParameter(symbol) for symbol in self.plate_symbols]
         return conditional_plate(type(self).__name__, parameters, given="sₙ")
 
     def column_needs(self) -> ColumnNeeds:

@@ -27,6 +27,8 @@ from likely.generative.bins import (
     numbers_to_cut,
 )
 from likely.generative.events import EventPlan
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.coded_rows import CodedRows, array_blocks
 from likely.graphical.evidence import known_variable
 from likely.graphical.evidence_table import codes_by_state, state_texts
 from likely.graphical.variable import Variable
@@ -259,3 +261,26 @@ def _number_of(state: str) -> float:
         return float(state)
     except ValueError:
         return np.nan
+
+
+def labels_of(given: RowsInMemory) -> Codes:
+    """The codes of the labels of rows that have classes."""
+    assert given.y is not None  # the rows have classes
+    return given.y
+
+
+def coded_rows_of(variables: tuple[Variable, ...], codes: Codes, given: RowsInMemory) -> CodedRows:
+    """Codes of all variables as rows to learn from; what has one state is in it."""
+    coded = np.ascontiguousarray(codes, dtype=np.int32)
+    coded[:, [variable.n_states == 1 for variable in variables]] = 0
+    return CodedRows(variables, array_blocks(variables, coded, given.weight), given.executor)
+
+
+def codes_of_all(network: BayesianNetwork, columns: NetworkColumns, codes: Codes) -> Codes:
+    """The codes of columns among those of all variables; what has one state is in it."""
+    place = {name: v for v, name in enumerate(network.names)}
+    single = [variable.n_states == 1 for variable in network.variables]
+    out = np.full((len(codes), len(place)), -1, dtype=np.int32)
+    out[:, [place[variable.name] for variable in columns.variables]] = codes
+    out[:, single] = 0
+    return out

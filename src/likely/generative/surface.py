@@ -47,7 +47,37 @@ from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
 
 
-class FittedComponents(DescribedComponents):
+class ComponentProbabilities(ABC):
+    """Rows and components with a joint probability p(x, k): posteriors, densities, likelihoods."""
+
+    @abstractmethod
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_components)."""
+
+    @abstractmethod
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_components), with every constant: its log-sum-exp is log p(x)."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x), (n, n_components)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def score_samples(self, X: Any) -> Array:
+        """log p(x) of each row."""
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(x_i) of each row; there is no y."""
+        return self.score_samples(X)
+
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Σ_i w_i times ``log_likelihoods``."""
+        X, sample_weight = own_columns(X, sample_weight)
+        each = self.log_likelihoods(X, y)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
+
+
+class FittedComponents(ComponentProbabilities, DescribedComponents):
     """Anything with classes or clusters p(x, k)."""
 
     family_: Any  # a Family
@@ -69,30 +99,12 @@ class FittedComponents(DescribedComponents):
         term = partial(block_log_posterior, self.family_, self.components_, self._temperature)
         return _mapped(term, design, self.executor)
 
-    def predict_proba(self, X: Any) -> Array:
-        """p(k | x), (n, n_components)."""
-        return np.exp(self.predict_log_proba(X))
-
     @naming_columns
     def predict_joint_log_proba(self, X: Any) -> Array:
         """log p(x, k), (n, n_components), with every constant: its log-sum-exp is log p(x)."""
         design = self._encode(X)
         term = partial(block_log_joint, self.family_, self.components_)
         return _mapped(term, design, self.executor)
-
-    def score_samples(self, X: Any) -> Array:
-        """log p(x) of each row."""
-        return logsumexp(self.predict_joint_log_proba(X), axis=1)
-
-    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
-        """log p(x_i) of each row; there is no y."""
-        return self.score_samples(X)
-
-    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Σ_i w_i times ``log_likelihoods``."""
-        X, sample_weight = own_columns(X, sample_weight)
-        each = self.log_likelihoods(X, y)
-        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
 
     def n_parameters(self, naive: bool = True) -> int:
         """The number of free parameters, including K − 1 for the class or mixing proportions.
@@ -132,22 +144,10 @@ class FittedComponents(DescribedComponents):
         return self._decode(distribution.sample(component, rng, length=length)), component
 
 
-class JointProbabilities(ABC):
-    """Classes and rows with a joint probability p(x, k): predictions, scores and likelihoods."""
+class ClassJointProbabilities(ComponentProbabilities):
+    """Components that are classes: predictions, and likelihoods of rows with labels."""
 
     classes_: Array
-
-    @abstractmethod
-    def predict_log_proba(self, X: Any) -> Array:
-        """log p(k | x), (n, n_classes)."""
-
-    @abstractmethod
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, k), (n, n_classes), with every constant: its log-sum-exp is log p(x)."""
-
-    def predict_proba(self, X: Any) -> Array:
-        """p(k | x), (n, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
@@ -174,8 +174,8 @@ class JointProbabilities(ABC):
         return joint[np.arange(len(joint)), codes]
 
 
-class FittedClassifier(FittedComponents, JointProbabilities):
-    """Components that are classes."""
+class FittedClassifier(ClassJointProbabilities, FittedComponents):
+    """Classes with families of distributions."""
 
     solution_: Any
     prior: Any

@@ -16,13 +16,13 @@ import numpy as np
 
 from likely.graphical.diagrams.diagram import Diagram, Edge, Node, Plate
 
-ROWS, COLUMNS, CLASSES, CUTS = "N", "J", "K", "K − 1"
+ROWS, STEPS, COLUMNS, CLASSES, CUTS = "N", "T", "J", "K", "K − 1"
 PENALTY, SMOOTHING = "λ", "α"
 JOINT_EVENTS = ("multinomial", "complement")
 SMOOTHED_EVENTS = ("bernoulli", "categorical", "complement", "multinomial", "poisson")
 
 
-class Parameter(NamedTuple):
+class PlateParameter(NamedTuple):
     """A parameter by its symbol, and the plate in which it is repeated, if it is."""
 
     symbol: str
@@ -32,14 +32,14 @@ class Parameter(NamedTuple):
 class ComponentParameters(NamedTuple):
     """The parameters of p(x | k): one for each column, or for all together."""
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[PlateParameter, ...]
     per_column: bool = False
     smoothed: bool = False
 
 
 def conditional_plate(
     title: str,
-    parameters: Sequence[Parameter],
+    parameters: Sequence[PlateParameter],
     *,
     penalised: bool = False,
     given: str = "xₙ",
@@ -91,16 +91,49 @@ def event_parameters(event: Any, smoothing: Any) -> ComponentParameters:
     name = event if isinstance(event, str) else ""
     smoothed = name in SMOOTHED_EVENTS and bool(np.any(np.asarray(smoothing) != 0))
     if name in JOINT_EVENTS:  # one draw for all columns
-        return ComponentParameters((Parameter("θₖ", CLASSES),), smoothed=smoothed)
+        return ComponentParameters((PlateParameter("θₖ", CLASSES),), smoothed=smoothed)
     symbols = ("μₖⱼ", "σ²ₖⱼ") if name == "gaussian" else ("θₖⱼ",)
-    parameters = tuple(Parameter(symbol, CLASSES) for symbol in symbols)
+    parameters = tuple(PlateParameter(symbol, CLASSES) for symbol in symbols)
     return ComponentParameters(parameters, per_column=True, smoothed=smoothed)
 
 
 def gaussian_parameters(covariance: str) -> ComponentParameters:
     """The parameters of Gaussians: a mean for each component, a covariance for each or for all."""
-    spread = Parameter("Σ") if covariance == "tied" else Parameter("Σₖ", CLASSES)
-    return ComponentParameters((Parameter("μₖ", CLASSES), spread))
+    spread = PlateParameter("Σ") if covariance == "tied" else PlateParameter("Σₖ", CLASSES)
+    return ComponentParameters((PlateParameter("μₖ", CLASSES), spread))
+
+
+def chain_plate(title: str, event: Any, covariance: str) -> Diagram:
+    """Hidden states in sequences: each depends on the one before it, and its row depends on it."""
+    joint = ComponentParameters((PlateParameter("θₖ", CLASSES),))
+    parameters = (gaussian_parameters(covariance) if event == "gaussian" else joint).parameters
+    nodes = [Node("π"), Node("A"), Node("zₙₜ₋₁"), Node("zₙₜ"), Node("xₙₜ", shaded=True)]
+    edges = [Edge("π", "zₙₜ₋₁"), Edge("A", "zₙₜ"), Edge("zₙₜ₋₁", "zₙₜ"), Edge("zₙₜ", "xₙₜ")]
+    plates = [Plate(ROWS, ("zₙₜ₋₁", "zₙₜ", "xₙₜ")), Plate(STEPS, ("zₙₜ", "xₙₜ"))]
+    return Diagram(
+        (*nodes, *(Node(each.symbol) for each in parameters)),
+        (*edges, *(Edge(each.symbol, "xₙₜ") for each in parameters)),
+        (*plates, *_plates_of(parameters)),
+        title=title,
+    )
+
+
+def learned_network_plate(title: str, *, naive: bool, smoothed: bool) -> Diagram:
+    """A network whose edges are learned: each column depends on the class, and on another column.
+
+    ``naive`` leaves out the other column.
+    """
+    nodes = [Node("π"), Node("yₙ", shaded=True), Node("xₙⱼ", shaded=True), Node("θⱼ")]
+    edges = [Edge("π", "yₙ"), Edge("yₙ", "xₙⱼ"), Edge("θⱼ", "xₙⱼ")]
+    if not naive:
+        nodes.append(Node("xₙᵢ", shaded=True))
+        edges += [Edge("yₙ", "xₙᵢ"), Edge("xₙᵢ", "xₙⱼ")]
+    if smoothed:
+        nodes.append(Node(SMOOTHING, "dot"))
+        edges.append(Edge(SMOOTHING, "θⱼ"))
+    rows = tuple(node.name for node in nodes if node.shaded)
+    plates = (Plate(ROWS, rows), Plate(COLUMNS, ("xₙⱼ", "θⱼ")))
+    return Diagram(tuple(nodes), tuple(edges), plates, title=title)
 
 
 def network_plate(title: str, diagram: Diagram) -> Diagram:
@@ -110,7 +143,7 @@ def network_plate(title: str, diagram: Diagram) -> Diagram:
     return Diagram(shaded, diagram.edges, (Plate(ROWS, names),), title=title)
 
 
-def _plates_of(parameters: Sequence[Parameter]) -> list[Plate]:
+def _plates_of(parameters: Sequence[PlateParameter]) -> list[Plate]:
     """A plate for each set of parameters that are repeated together."""
     labels = dict.fromkeys(each.plate for each in parameters if each.plate)
     return [

@@ -11,7 +11,7 @@ Buntine, Operations for learning with graphical models, 1994.
 Obermeyer et al., Tensor variable elimination for plated factor graphs, 2019.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any, final
 
@@ -80,16 +80,16 @@ class PlateModel:
         self,
         states: Mapping[str, int | Iterable[State]],
         conditionals: Mapping[str, Conditional],
-        parents: Mapping[str, Sequence[str]] | None = None,
-        plates: Mapping[str, Sequence[str]] | None = None,
+        parents: Mapping[str, str | Iterable[str]] | None = None,
+        plates: Mapping[str, str | Iterable[str]] | None = None,
         *,
-        observed: Iterable[str] = (),
+        observed: str | Iterable[str] = (),
         name: str = "",
     ) -> None:
         self.names = tuple(conditionals)
-        self.parents = {each: tuple((parents or {}).get(each, ())) for each in self.names}
-        self.plates = {size: tuple(members) for size, members in (plates or {}).items()}
-        self.observed = tuple(observed)
+        self.parents = {each: _names((parents or {}).get(each, ())) for each in self.names}
+        self.plates = {size: _names(members) for size, members in (plates or {}).items()}
+        self.observed = _names(observed)
         self.name = name
         for each in (*(parents or {}), *(p for above in self.parents.values() for p in above)):
             self._known(each)
@@ -353,6 +353,11 @@ class PlateModel:
         raise InvalidInput(
             f"The values of {name!r} have the shape {shape}; {expected} was expected{features}."
         )
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Names, of which one may be given as text."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _copy_name(name: str, indices: tuple[int, ...]) -> str:

@@ -37,6 +37,18 @@ def check_lengths(lengths: Any, n_rows: int) -> Codes:
     return given.astype(np.int64)
 
 
+def refuse_lengths_as_y(y: Any, n_rows: int) -> None:
+    """Refuse a y that is ignored and has not one entry for each row: lengths go by name."""
+    if y is None or isinstance(y, str):
+        return
+    shape = np.asarray(array_of(y)).shape
+    if len(shape) == 1 and shape[0] != n_rows:
+        raise InvalidInput(
+            f"y has {shape[0]} entries and X has {n_rows} rows; y is ignored here, so no "
+            "lengths were given. Pass the lengths of sequences by name: lengths=…."
+        )
+
+
 def check_sequence_weight(sample_weight: Any, lengths: Codes) -> Array | None:
     """One weight for each sequence; also one for each row, where those of a sequence are equal."""
     if sample_weight is None:

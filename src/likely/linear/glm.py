@@ -19,7 +19,7 @@ from likely.compute.executor import Executor, Serial
 from likely.data.block import ArrayBlocks, Block, redesigned
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput
-from likely.graphical.model_plates import Parameter
+from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.rows import RowExtras
@@ -316,11 +316,11 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         rng = generator(self.random_state if random_state is None else random_state)
         return self.likelihood_.response.sample(mean, rng, self._density_dispersion())
 
-    def _plate_parameters(self) -> tuple[Parameter, ...]:
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
         response = response_named(self.response)
-        dispersion = () if response.dispersion_is_known else (Parameter("ψ"),)
-        shape = () if response.shape_is_known else (Parameter("α"),)
-        return (Parameter("β"), *dispersion, *shape)
+        dispersion = () if response.dispersion_is_known else (PlateParameter("ψ"),)
+        shape = () if response.shape_is_known else (PlateParameter("α"),)
+        return (PlateParameter("β"), *dispersion, *shape)
 
     def _density_dispersion(self) -> float:
         """ψ of p(y | x): 1 where it is known, because quasi-likelihoods have no density."""

@@ -32,7 +32,7 @@ from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
-from likely.graphical.model_plates import COLUMNS, Parameter
+from likely.graphical.model_plates import COLUMNS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
@@ -258,8 +258,8 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         """Categories as they are; scaled where a penalty compares weights."""
         return ColumnNeeds(scale=has_penalty(self), categories=True)
 
-    def _plate_parameters(self) -> tuple[Parameter, ...]:
-        return (Parameter("wⱼ", COLUMNS),)
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        return (PlateParameter("wⱼ", COLUMNS),)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

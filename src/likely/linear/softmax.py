@@ -28,7 +28,7 @@ from likely.description import ColumnsRead, Description
 from likely.errors import UnknownName
 from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
-from likely.graphical.model_plates import CLASSES, Parameter
+from likely.graphical.model_plates import CLASSES, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
@@ -288,8 +288,8 @@ class SoftmaxRegression(
             return super().log_likelihoods(X, y)
         return soft_total(y, self.predict_log_proba(X), self.classes_)
 
-    def _plate_parameters(self) -> tuple[Parameter, ...]:
-        return (Parameter("βₖ", CLASSES),)
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        return (PlateParameter("βₖ", CLASSES),)
 
     def _described(self) -> str:
         labels = self.classes_.tolist()

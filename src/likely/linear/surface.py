@@ -17,7 +17,7 @@ from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import Parameter, conditional_plate
+from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
@@ -69,9 +69,9 @@ class StandardErrors(ABC):
         parameters = self._plate_parameters()
         return conditional_plate(type(self).__name__, parameters, penalised=has_penalty(self))
 
-    def _plate_parameters(self) -> tuple[Parameter, ...]:
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
         """The parameters in the plate diagram, the penalised one first."""
-        return (Parameter("β"),)
+        return (PlateParameter("β"),)
 
     def wald_test(self, terms: Any, value: Any = 0.0) -> HypothesisTest:
         """Whether these coefficients (names, or rows of a contrast matrix) all equal ``value``.

@@ -1,6 +1,6 @@
 """Pictures of networks, fields and factor graphs, with evidence and with messages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -32,6 +32,7 @@ class Sent:
     target: str
     label: str
     values: np.ndarray
+    log_values: np.ndarray = field(default_factory=lambda: np.zeros(2))
 
 
 def pairs(diagram):
@@ -81,7 +82,8 @@ def test_messages_are_arrows_on_the_factor_graph():
         Sent("f(x2, x5)", "x2", "2a", np.array([0.3, 0.7])),
         Sent("soft(x2)", "x2", "2b", np.array([0.1234567, 1e-12])),
         Sent("x2", "f(x2)", "3a", np.arange(9)),
-        Sent("f(x1)", "x1", "3b", np.zeros(2)),
+        Sent("f(x1)", "x1", "3b", np.zeros(2), np.array([-800.0, -900.0])),
+        Sent("x1", "f(x1, x3)", "4a", np.zeros(2)),
     ]
     diagram = FIVE.draw(messages=iter(sent), given=["x4"])
     assert diagram.arrows[0] == Arrow("x5", "f(x2, x5)", "1a: 1, 1")
@@ -90,11 +92,24 @@ def test_messages_are_arrows_on_the_factor_graph():
         "2b: 0.123, 1e-12",
         "3a",  # too many to write
         "3b",  # lost to rounding
+        "4a: 0, 0",  # logs
     ]
     assert Edge("soft(x2)", "x2", directed=False) in diagram.edges
     assert read_dot(diagram.dot) == diagram
     boxes = diagram.boxes()
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_the_messages_of_inference_are_drawn():
+    """INF-9: eight messages towards x3, where x4 was seen."""
+    messages = FIVE.messages("x3", {"x4": "1"})
+    diagram = messages.draw()
+    assert diagram == FIVE.draw(messages=messages, given=["x4"])
+    assert [(a.source, a.target) for a in diagram.arrows] == [
+        (message.source, message.target) for message in messages
+    ]
+    assert len(diagram.arrows) == 8
+    assert diagram.arrows[-1].label == "6a: 0.25, 0.25"
 
 
 def test_a_picture_is_saved_and_shown(tmp_path):

@@ -49,6 +49,12 @@ def test_an_observed_variable_is_shaded():
     assert Diagram((Node("x"),)).svg.count("#cbd5e1") == 0
 
 
+def test_symbols_are_italic_and_names_are_not():
+    assert Diagram((Node("x1"), Node("x2"))).svg.count("italic") == 2
+    assert Diagram((Node("P38"), Node("Jnk"))).svg.count("italic") == 0
+    assert Diagram((Node("θₖ"), Node("rain"))).svg.count("italic") == 1
+
+
 def test_a_picture_of_fifty_nodes_is_small():
     assert len(random_directed(0).svg) < 60_000
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from likely._typing import Array
-from likely.graphical.diagrams.drawing import Box, Shape
+from likely.graphical.diagrams.drawing import Box, PlacedNode
 
 SAMPLES = 24  # points of each Bézier that are looked at
 CLEARANCE = 4.0  # between a line and a shape that it passes
@@ -74,8 +74,8 @@ def n_hits(curve: Array, boxes: Array) -> int:
     return int(((x > left) & (x < right) & (y > top) & (y < bottom)).any(axis=0).sum())
 
 
-def best_curve(straight_line: Array, detours: Iterable[Array], boxes: Array) -> Array:
-    """The straight line if nothing is in its way, else the detour that meets least."""
+def best_curve(straight_line: Array, detours: Iterable[Array], boxes: Array) -> tuple[Array, int]:
+    """The straight line if nothing is in its way, else the detour over the fewest boxes."""
     best, fewest = straight_line, n_hits(straight_line, boxes)
     for curve in detours:
         if not fewest:
@@ -83,7 +83,7 @@ def best_curve(straight_line: Array, detours: Iterable[Array], boxes: Array) -> 
         hits = n_hits(curve, boxes)
         if hits < fewest:
             best, fewest = curve, hits
-    return best
+    return best, fewest
 
 
 def box_array(boxes: Sequence[Box]) -> Array:
@@ -92,12 +92,12 @@ def box_array(boxes: Sequence[Box]) -> Array:
     return np.array(rows, dtype=float).reshape(len(rows), 4)
 
 
-def between_shapes(curve: Array, source: Shape, target: Shape, gap: float) -> Array:
+def between_shapes(curve: Array, source: PlacedNode, target: PlacedNode, gap: float) -> Array:
     """The part of a curve from the border of one shape to the border of another."""
     return _from_border(_from_border(curve, source, 0.0)[::-1], target, gap)[::-1]
 
 
-def _from_border(curve: Array, shape: Shape, gap: float) -> Array:
+def _from_border(curve: Array, shape: PlacedNode, gap: float) -> Array:
     """A curve that starts in a shape, cut where it leaves it."""
     points = sampled(curve)
     outside = ~_inside(points, shape, gap)
@@ -125,7 +125,7 @@ def _split(bezier: Array, t: float) -> Array:
     return np.array(rest[::-1])
 
 
-def _inside(points: Array, shape: Shape, gap: float) -> Array:
+def _inside(points: Array, shape: PlacedNode, gap: float) -> Array:
     """Whether points are in a shape, or nearer to it than a gap."""
     box = shape.shape
     dx, dy = np.abs(points - np.array(box.centre)).T

@@ -26,7 +26,7 @@ WIDTH_OF = {character: width for characters, width in WIDTHS for character in ch
 SUBSCRIPT, DIGIT, UPPER, OTHER, FULL = 0.50, 0.66, 0.85, 0.70, 1.05
 
 
-class Point(NamedTuple):
+class Place(NamedTuple):
     """A place in the picture."""
 
     x: float
@@ -46,13 +46,13 @@ class Box:
     part: str = "node"
 
     @classmethod
-    def around(cls, centre: Point, width: float, height: float) -> "Box":
+    def around(cls, centre: Place, width: float, height: float) -> "Box":
         x, y = centre
         return cls(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
 
     @property
-    def centre(self) -> Point:
-        return Point((self.left + self.right) / 2, (self.top + self.bottom) / 2)
+    def centre(self) -> Place:
+        return Place((self.left + self.right) / 2, (self.top + self.bottom) / 2)
 
     @property
     def width(self) -> float:
@@ -91,7 +91,7 @@ class Box:
 
 @final
 @dataclass(frozen=True)
-class Shape:
+class PlacedNode:
     """A node in its place; the label is centred in ``text``, which is the shape or beside it."""
 
     name: str
@@ -121,11 +121,12 @@ class Drawing:
 
     width: float
     height: float
-    shapes: tuple[Shape, ...]
+    shapes: tuple[PlacedNode, ...]
     lines: tuple[Line, ...]
     arrows: tuple[Line, ...]  # beside the lines: messages
     plates: tuple[Box, ...]
     labels: tuple[Box, ...]  # of edges, messages and plates
+    n_lines_over_nodes: int = 0
 
     def boxes(self) -> tuple[Box, ...]:
         """The rectangle of each node and of each label outside a node."""

@@ -44,6 +44,9 @@ class DrawnMessage(Protocol):
     @property
     def values(self) -> Array: ...
 
+    @property
+    def log_values(self) -> Array: ...
+
 
 class DrawnGraph(ABC):
     """A graph that can be drawn, in one kind of picture or several."""
@@ -173,9 +176,10 @@ def _circles(graph: "FactorGraph", observed: frozenset[str]) -> tuple[Node, ...]
 
 
 def _message_label(message: DrawnMessage) -> str:
-    """The message's own label, and its values where they are few and numbers."""
+    """The message's own label, and its values where they are few and not lost to rounding."""
     values = np.asarray(message.values, dtype=float).ravel()
-    if values.size > MOST_VALUES or not values.any() or np.isnan(values).any():
+    lost = not values.any() and np.max(message.log_values) < 0
+    if values.size > MOST_VALUES or lost or (values == np.inf).any():
         return message.label
     return f"{message.label}: {', '.join(short_number(value, 3) for value in values)}"
 

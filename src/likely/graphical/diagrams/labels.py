@@ -18,8 +18,8 @@ from likely.graphical.diagrams.drawing import (
     SMALL_SIZE,
     Box,
     Line,
-    Point,
-    Shape,
+    Place,
+    PlacedNode,
     text_width,
 )
 
@@ -44,7 +44,7 @@ class LabelledLines:
     """A diagram whose nodes, lines and plates have their places."""
 
     diagram: Diagram
-    shapes: Sequence[Shape]
+    shapes: Sequence[PlacedNode]
     lines: Sequence[Line]
     plates: Sequence[Box]
 
@@ -110,7 +110,7 @@ def _corners(label: str, plate: Box) -> list[Spot]:
     width, height = text_width(label, SMALL_SIZE), SMALL_SIZE * LINE_HEIGHT
     middle = plate.bottom - CORNER / 2 - height / 2
     places = (plate.right - CORNER - width / 2, plate.left + CORNER + width / 2)
-    boxes = [Box.around(Point(x, middle), width, height) for x in places]
+    boxes = [Box.around(Place(x, middle), width, height) for x in places]
     named = [replace(box, label=label, part="plate") for box in boxes]
     return [Spot(box, None, (box,)) for box in named]
 
@@ -136,9 +136,9 @@ def _message_spot(label: str, point: Array, along: Array, aside: Array) -> Spot:
     half = along * ARROW_LENGTH / 2
     line = Line(straight(middle - half, middle + half), True)
     reach = np.abs(half) + np.abs(aside) * ARROW_WIDTH / 2
-    glyph = Box.around(Point(*middle.tolist()), *(2 * reach).tolist())
+    glyph = Box.around(Place(*middle.tolist()), *(2 * reach).tolist())
     if not label:
-        return Spot(Box.around(Point(*middle.tolist()), 0, 0), line, (glyph,))
+        return Spot(Box.around(Place(*middle.tolist()), 0, 0), line, (glyph,))
     box = _label_box(label, point, aside, ARROW_BESIDE + ARROW_WIDTH / 2 + BESIDE / 2)
     return Spot(replace(box, part="message"), line, (box.grown(LABEL_GAP), glyph))
 
@@ -147,4 +147,4 @@ def _label_box(label: str, point: Array, aside: Array, away: float) -> Box:
     """The box of a label that touches a line's parallel at a distance."""
     size = np.array([text_width(label, SMALL_SIZE), SMALL_SIZE * LINE_HEIGHT])
     centre = point + aside * (away + np.abs(aside) @ size / 2)
-    return replace(Box.around(Point(*centre.tolist()), *size.tolist()), label=label)
+    return replace(Box.around(Place(*centre.tolist()), *size.tolist()), label=label)

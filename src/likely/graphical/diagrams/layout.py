@@ -13,6 +13,8 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.formatting import count
 from likely.graphical.diagrams.curves import (
     BULGES,
     arc,
@@ -30,14 +32,14 @@ from likely.graphical.diagrams.drawing import (
     Box,
     Drawing,
     Line,
-    Point,
-    Shape,
+    Place,
+    PlacedNode,
     enclosing,
     text_width,
 )
 from likely.graphical.diagrams.labels import LabelledLines, label_places
 from likely.graphical.diagrams.layered import Edges, Placed, layered
-from likely.graphical.diagrams.plate_grid import on_plates
+from likely.graphical.diagrams.plate_grid import PADDING, STRIP, Cell, best_cells, on_plates
 from likely.graphical.diagrams.spread import around_centre, spread, star_centre
 
 LEAST_SIZE = 36.0  # of a circle or square
@@ -48,22 +50,30 @@ DOT = 9.0
 ARROW_GAP = 1.5  # between an arrowhead and the shape it points to
 BETWEEN_PARTS = 40.0
 WIDEST, TALLEST = 5.0, 2.2  # width to height, and height to width, before layers are given up
-MORE_ROOM, MOST_ROOM = 1.25, 30.0
+MORE_ROOM, ROOMIER, MOST_REPEATED = 1.25, 3, 150  # further tries, for so many nodes
+MOST_ROOM = 20.0
 CROWDED_ROOM = 4.0  # from here on, labels may lie on lines
 LABELLED_ROOM = 1.6  # to begin with, where lines have labels
 
 
 def arranged(diagram: Diagram) -> Drawing:
-    """The diagram with a place for everything."""
+    """The diagram with a place for everything, and with no line over a node if that can be."""
     plan = _Plan(diagram)
     room = LABELLED_ROOM if plan.label_width or diagram.arrows else 1.0
-    while True:
-        drawing = plan.drawn(room)
-        if drawing is not None:
-            return drawing
+    most = ROOMIER if len(diagram.nodes) <= MOST_REPEATED else 0
+    tries: list[Drawing] = []
+    while len(tries) <= most:
         if room > MOST_ROOM:
-            raise AssertionError("no room for a label")  # labels are finite, room is not
+            raise InvalidInput(
+                f"The labels of {count(len(diagram.arrows), 'message')} find no place beside the "
+                "edges; a few for each edge were expected. Draw fewer at a time."
+            )
+        drawing = plan.drawn(room)
+        tries += [] if drawing is None else [drawing]
+        if drawing is not None and not drawing.n_lines_over_nodes:
+            break
         room *= MORE_ROOM
+    return min(tries, key=lambda each: each.n_lines_over_nodes)
 
 
 @final
@@ -99,6 +109,18 @@ class _Plan:
         return np.array(rows, dtype=float).reshape(len(rows), 2)
 
     @cached_property
+    def members(self) -> list[frozenset[int]]:
+        """The nodes of each plate."""
+        return [
+            frozenset(self.index[name] for name in plate.members) for plate in self.diagram.plates
+        ]
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The cell of each node, where there are plates."""
+        return best_cells(len(self.diagram.nodes), self.edges, self.members)
+
+    @cached_property
     def label_width(self) -> float:
         """The width of the widest label beside a line; twice, where both sides have one."""
         labels = [edge.label for edge in self.diagram.edges]
@@ -111,41 +133,42 @@ class _Plan:
         """The drawing; None where a label finds no place."""
         if not self.diagram.nodes:
             return Drawing(2 * MARGIN, 2 * MARGIN, (), (), (), (), ())
-        plates: list[Box] = []
-        if self.diagram.plates:
-            members = [
-                frozenset(self.index[name] for name in plate.members)
-                for plate in self.diagram.plates
-            ]
-            labels = [plate.label for plate in self.diagram.plates]
-            centres, plates = on_plates(self.sizes, self.edges, members, labels, room)
-            placed = Placed(centres, _arcs(centres, self.edges))
-        else:
+        if all(len(each) == len(self.diagram.nodes) for each in self.members):
             placed = self._in_parts(room)
+            plates = _around_all(_extent(placed, self.sizes), len(self.members))
+        else:
+            labels = [plate.label for plate in self.diagram.plates]
+            centres, plates = on_plates(self.cells, self.sizes, self.members, labels, room)
+            placed = Placed(centres, _arcs(centres, self.edges))
         shapes = [
-            _shape(node, Point(*centre), size)
+            _shape(node, Place(*centre), size)
             for node, centre, size in zip(
                 self.diagram.nodes, placed.centres.tolist(), self.sizes.tolist(), strict=True
             )
         ]
-        lines = self._lines(shapes, placed.detours)
+        lines, n_over = self._lines(shapes, placed.detours)
         labelled = LabelledLines(self.diagram, shapes, lines, plates)
         found = label_places(labelled, free_of_lines=room < CROWDED_ROOM)
         if found is None:
             return None
         labels_found, arrows = found
-        return _from_origin(shapes, lines, arrows, plates, labels_found)
+        drawing = _from_origin(shapes, lines, arrows, plates, labels_found)
+        return replace(drawing, n_lines_over_nodes=n_over)
 
-    def _lines(self, shapes: Sequence[Shape], detours: list[list[Array]]) -> list[Line]:
+    def _lines(
+        self, shapes: Sequence[PlacedNode], detours: list[list[Array]]
+    ) -> tuple[list[Line], int]:
+        """The line of each edge, and how often one runs over a node."""
         boxes = box_array([shape.box for shape in shapes])
-        lines = []
+        lines, n_over = [], 0
         for (a, b), ways, edge in zip(self.edges, detours, self.diagram.edges, strict=True):
             others = np.delete(boxes, [a, b], axis=0)
             start, end = (np.array(shapes[i].shape.centre) for i in (a, b))
-            curve = best_curve(straight(start, end), ways, others)
+            curve, hits = best_curve(straight(start, end), ways, others)
+            n_over += hits
             gap = ARROW_GAP if edge.directed else 0.0
             lines.append(Line(between_shapes(curve, shapes[a], shapes[b], gap), edge.directed))
-        return lines
+        return lines, n_over
 
     # ── parts ────────────────────────────────────────────────────────────────────────────────
 
@@ -203,14 +226,14 @@ def _node_size(node: Node, width: float, common: float) -> tuple[float, float]:
     return width + 0.8 * LEAST_SIZE, LEAST_SIZE
 
 
-def _shape(node: Node, centre: Point, size: list[float]) -> Shape:
+def _shape(node: Node, centre: Place, size: list[float]) -> PlacedNode:
     if node.kind == "dot":
         dot = Box.around(centre, DOT, DOT)
-        above = Point(centre.x, centre.y - DOT / 2 - FONT_SIZE * LINE_HEIGHT / 2)
+        above = Place(centre.x, centre.y - DOT / 2 - FONT_SIZE * LINE_HEIGHT / 2)
         text = Box.around(above, size[0], FONT_SIZE * LINE_HEIGHT)
-        return Shape(node.name, node.kind, True, dot, replace(text, label=node.label))
+        return PlacedNode(node.name, node.kind, True, dot, replace(text, label=node.label))
     box = replace(Box.around(centre, *size), label=node.label)
-    return Shape(node.name, node.kind, node.shaded, box, box)
+    return PlacedNode(node.name, node.kind, node.shaded, box, box)
 
 
 def _arcs(centres: Array, edges: Edges) -> list[list[Array]]:
@@ -260,6 +283,13 @@ def _extent(placed: Placed, sizes: Array) -> Box:
     return Box(*every.min(axis=0).tolist(), *every.max(axis=0).tolist())
 
 
+def _around_all(extent: Box, n_plates: int) -> list[Box]:
+    """Boxes around everything, the first outermost."""
+    boxes = [extent.grown(PADDING * (k + 1)) for k in range(n_plates)]
+    below = [replace(box, bottom=box.bottom + STRIP * (k + 1)) for k, box in enumerate(boxes)]
+    return below[::-1]
+
+
 def _packed(boxes: Sequence[Box], gap: float) -> list[Array]:
     """How far each box moves so that all lie in rows, the largest first.
 
@@ -284,7 +314,7 @@ def _packed(boxes: Sequence[Box], gap: float) -> list[Array]:
 
 
 def _from_origin(
-    shapes: Sequence[Shape],
+    shapes: Sequence[PlacedNode],
     lines: Sequence[Line],
     arrows: Sequence[Line],
     plates: Sequence[Box],

@@ -12,15 +12,17 @@ import numpy as np
 from likely._typing import Array
 from likely.graphical.diagrams.curves import pieces_of
 from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.diagrams.drawing import FONT_SIZE, SMALL_SIZE, Box, Line, Shape
+from likely.graphical.diagrams.drawing import FONT_SIZE, SMALL_SIZE, Box, Line, PlacedNode
 
 PAPER, INK, SHADE, FAINT, ACCENT = "#ffffff", "#1e293b", "#cbd5e1", "#64748b", "#1d4ed8"
 DARK = {PAPER: "#0f172a", INK: "#e2e8f0", SHADE: "#475569", FAINT: "#94a3b8", ACCENT: "#93c5fd"}
 NAMES = {PAPER: "paper", INK: "ink", SHADE: "shade", FAINT: "faint", ACCENT: "accent"}
 SANS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 SERIF = "'Times New Roman', Times, 'Liberation Serif', 'DejaVu Serif', serif"
-# One letter of Latin or Greek, with a number, subscripts or a superscript: mathematics.
-SYMBOL = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][0-9₀-₉ₐ-ₜⱼᵢ²³⁻¹]*( − 1)?")
+# Mathematics: one letter of Latin or Greek, with subscripts or a superscript; and with digits
+# after it, where all names are so.
+SYMBOL = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][₀-₉ₐ-ₜⱼᵢ₋²³⁻¹]*( − 1)?")
+NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][0-9₀-₉ₐ-ₜⱼᵢ₋²³⁻¹]*")
 HEAD_LENGTH, HEAD_WIDTH = 9.0, 7.0
 UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -28,6 +30,8 @@ UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def svg_text(diagram: Diagram) -> str:
     """The picture of a diagram."""
     drawing = diagram.drawing
+    labels = [node.label for node in diagram.nodes if node.kind == "circle"]
+    symbols = NUMBERED if all(NUMBERED.fullmatch(label) for label in labels) else SYMBOL
     width, height = _number(drawing.width), _number(drawing.height)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -39,7 +43,7 @@ def svg_text(diagram: Diagram) -> str:
         *(_plate(box) for box in drawing.plates),
         *(_line(line, INK, 1.4) for line in drawing.lines),
         *(_line(line, ACCENT, 1.6) for line in drawing.arrows),
-        *(_shape(shape) for shape in drawing.shapes),
+        *(_shape(shape, symbols) for shape in drawing.shapes),
         *(_label(box) for box in drawing.labels),
         "</svg>",
     ]
@@ -68,8 +72,8 @@ def _plate(box: Box) -> str:
     return f'<rect {_sides(box)} rx="7" fill="none" {stroke}/>'
 
 
-def _shape(shape: Shape) -> str:
-    box, text = shape.shape, _text(shape.text, FONT_SIZE, INK)
+def _shape(shape: PlacedNode, symbols: re.Pattern[str]) -> str:
+    box, text = shape.shape, _text(shape.text, FONT_SIZE, INK, symbols)
     if shape.kind == "dot":
         at = f'cx="{_number(box.centre.x)}" cy="{_number(box.centre.y)}"'
         return f'<circle {at} r="{_number(box.width / 2)}" {_fill(INK)}/>{text}'
@@ -88,9 +92,9 @@ def _label(box: Box) -> str:
     return f"{behind}{_text(box, SMALL_SIZE, colour)}"
 
 
-def _text(box: Box, size: float, colour: str) -> str:
+def _text(box: Box, size: float, colour: str, symbols: re.Pattern[str] = SYMBOL) -> str:
     x, y = box.centre
-    symbol = f' font-family="{SERIF}" font-style="italic"' if SYMBOL.fullmatch(box.label) else ""
+    symbol = f' font-family="{SERIF}" font-style="italic"' if symbols.fullmatch(box.label) else ""
     size = size * 1.15 if symbol else size
     baseline = y + 0.34 * size  # half the height of a capital
     return (
