@@ -1,9 +1,6 @@
-"""``likely graph``: beliefs, best states, messages, tables, files, and its refusals."""
+"""``likely graph``: beliefs, best states, messages, and the files that it writes."""
 
-import csv
-import io
 import json
-import shlex
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,81 +12,13 @@ from likely.cli.belief_tables import MOST_STATES, MOST_VARIABLES, bar, probabili
 from likely.cli.graph_question import METHODS
 from likely.examples import five_variables, four_cycle
 from likely.graphical.methods import INFERENCE
+from tests.cli.graphs import asia, chain, grid, records, suggested, words_of
 
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
 FACTS = ["name", "kind", "variables", "factors", "edges", "tree", "parameters"]
 
 
-def asia():
-    """Lauritzen and Spiegelhalter (1988): eight variables with a cycle, and a table of zeros."""
-    names = ("asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp")
-    tables = {
-        "asia": [0.01, 0.99],
-        "tub": [[0.05, 0.95], [0.01, 0.99]],
-        "smoke": [0.5, 0.5],
-        "lung": [[0.1, 0.9], [0.01, 0.99]],
-        "bronc": [[0.6, 0.4], [0.3, 0.7]],
-        "either": [[[1, 0], [1, 0]], [[1, 0], [0, 1]]],
-        "xray": [[0.98, 0.02], [0.05, 0.95]],
-        "dysp": [[[0.9, 0.1], [0.8, 0.2]], [[0.7, 0.3], [0.1, 0.9]]],
-    }
-    parents = {
-        "tub": ["asia"],
-        "lung": ["smoke"],
-        "bronc": ["smoke"],
-        "either": ["lung", "tub"],
-        "xray": ["either"],
-        "dysp": ["bronc", "either"],
-    }
-    states = dict.fromkeys(names, ("yes", "no"))
-    return lk.BayesianNetwork.from_tables(states, tables, parents)
-
-
-@pytest.fixture
-def file(tmp_path):
-    """The network asia as a file."""
-    lk.write_graph(asia(), tmp_path / "asia.bif")
-    return "asia.bif"
-
-
-def chain(n=30, n_states=2):
-    """x0 → x1 → …, each like the one before it with probability 0.9."""
-    names = [f"x{i}" for i in range(n)]
-    stay = np.full((n_states, n_states), 0.1 / (n_states - 1)) + np.eye(n_states) * (
-        0.9 - 0.1 / (n_states - 1)
-    )
-    first = np.full(n_states, 1 / n_states)
-    tables = {name: first if i == 0 else stay for i, name in enumerate(names)}
-    parents = {name: [names[i - 1]] for i, name in enumerate(names) if i}
-    return lk.BayesianNetwork.from_tables(dict.fromkeys(names, n_states), tables, parents)
-
-
-def grid(side):
-    """A square of coupled variables, whose junction tree grows as 2^side."""
-    names = [[f"v{i}_{j}" for j in range(side)] for i in range(side)]
-    pairs = [(names[i][j], names[i][j + 1]) for i in range(side) for j in range(side - 1)]
-    pairs += [(names[j][i], names[j + 1][i]) for i in range(side) for j in range(side - 1)]
-    states = {name: 2 for row in names for name in row}
-    return lk.MarkovField.from_potentials(states, {pair: [[2, 1], [1, 2]] for pair in pairs})
-
-
-def words_of(outcome):
-    return " ".join((outcome.out + outcome.err).split())
-
-
-def records(path):
-    """The rows of a CSV file."""
-    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-
-
-def suggested(outcome):
-    """The command that was suggested, as the words after ``likely``."""
-    said = (outcome.err if outcome.exit else outcome.out).rstrip().splitlines()
-    start = next(i for i, line in enumerate(said) if line.startswith("Next: "))
-    return shlex.split(" ".join(said[start:]).removeprefix("Next: likely "))
-
-
-# ── beliefs ──────────────────────────────────────────────────────────────────────────────────
+# ── beliefs ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_beliefs_stand_beside_those_without_evidence(likely):
@@ -105,8 +34,8 @@ def test_beliefs_stand_beside_those_without_evidence(likely):
     )
 
 
-def test_the_object_has_the_beliefs_of_the_library(likely, file):
-    said = likely("graph", file, "--given", "xray=yes", "--json").json
+def test_the_object_has_the_beliefs_of_the_library(likely, network_file):
+    said = likely("graph", network_file, "--given", "xray=yes", "--json").json
     expected = asia().query(given={"xray": "yes"})
     result = said["result"]
     assert list(said) == KEYS
@@ -129,8 +58,8 @@ def test_a_field_says_log_z(likely):
     assert (facts["edges"], facts["parameters"]) == (12, None)
 
 
-def test_joints_have_a_line_for_each_combination(likely, file):
-    outcome = likely("graph", file, "--query", "smoke", "--query", "lung, bronc")
+def test_joints_have_a_line_for_each_combination(likely, network_file):
+    outcome = likely("graph", network_file, "--query", "smoke", "--query", "lung, bronc")
     joint = asia().query([("lung", "bronc")])["lung", "bronc"]
     lines = [line.split() for line in outcome.out.splitlines()]
     assert ["lung", "bronc", "probability"] in lines
@@ -138,7 +67,7 @@ def test_joints_have_a_line_for_each_combination(likely, file):
         for j, bronc in enumerate(("yes", "no")):
             cells = [lung, bronc, f"{joint[i, j]:.4f}"]
             assert [line[:3] for line in lines].count(cells) == 1
-    said = likely("graph", file, "--query", "lung,bronc", "--json").json["result"]
+    said = likely("graph", network_file, "--query", "lung,bronc", "--json").json["result"]
     assert said["joints"] == [{"variables": ["lung", "bronc"], "probability": joint.tolist()}]
     assert said["beliefs"] == {}
 
@@ -161,12 +90,12 @@ def test_a_name_with_a_comma_or_an_equals_sign_is_a_name(likely, tmp_path):
     assert list(said["result"]["beliefs"]) == ["a,b"]
 
 
-def test_soft_evidence_is_a_likelihood(likely, file):
-    said = likely("graph", file, "--soft", "lung=0.2,0.8", "--json").json["result"]
+def test_soft_evidence_is_a_likelihood(likely, network_file):
+    said = likely("graph", network_file, "--soft", "lung=0.2,0.8", "--json").json["result"]
     expected = asia().query(soft={"lung": [0.2, 0.8]})
     assert said["beliefs"]["smoke"] == pytest.approx(expected["smoke"], abs=1e-12)
     assert said["soft"] == {"lung": [0.2, 0.8]}
-    text = likely("graph", file, "--soft", "lung=0.2,0.8").out
+    text = likely("graph", network_file, "--soft", "lung=0.2,0.8").out
     assert "Given likelihoods of lung, log evidence -0.26" in text
 
 
@@ -229,23 +158,23 @@ def test_small_probabilities_keep_their_digits():
     ]
 
 
-# ── the most probable states, and messages ───────────────────────────────────────────────────
+# ── the most probable states, and messages ────────────────────────────────────────────────────────
 
 
-def test_the_most_probable_states_mark_what_was_observed(likely, file):
-    outcome = likely("graph", file, "--given", "asia=yes", "--map")
+def test_the_most_probable_states_mark_what_was_observed(likely, network_file):
+    outcome = likely("graph", network_file, "--given", "asia=yes", "--map")
     best = asia().most_probable({"asia": "yes"})
     rows = [line.split() for line in outcome.out.splitlines()]
     assert ["asia", "yes", "observed"] in rows
     assert ["dysp", best["dysp"]] in rows
     assert f"with probability {np.exp(best.log_probability):.4f}" in words_of(outcome)
-    said = likely("graph", file, "--given", "asia=yes", "--map", "--json").json["result"]
+    said = likely("graph", network_file, "--given", "asia=yes", "--map", "--json").json["result"]
     assert said["states"] == dict(best.states)
     assert said["log_score"] == pytest.approx(best.log_score)
     assert said["unique"] is True
     few = [
         line.split()[:1]
-        for line in likely("graph", file, "--map", "--query", "lung").out.split("\n")
+        for line in likely("graph", network_file, "--map", "--query", "lung").out.split("\n")
     ]
     assert ["lung"] in few
     assert ["dysp"] not in few
@@ -301,16 +230,16 @@ def test_messages_need_a_tree(likely):
     assert likely(*suggested(outcome)).exit == 0
 
 
-# ── files ────────────────────────────────────────────────────────────────────────────────────
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_all_numbers_go_to_a_file(likely, file, tmp_path):
-    said = likely("graph", file, "-o", "beliefs.csv", "--json").json
+def test_all_numbers_go_to_a_file(likely, network_file, tmp_path):
+    said = likely("graph", network_file, "-o", "beliefs.csv", "--json").json
     assert said["files"] == ["beliefs.csv"]
     rows = records(tmp_path / "beliefs.csv")
     assert len(rows) == 16
     assert list(rows[0]) == ["variable", "state", "probability"]
-    likely("graph", file, "--map", "-o", "best.jsonl")
+    likely("graph", network_file, "--map", "-o", "best.jsonl")
     best = [json.loads(line) for line in (tmp_path / "best.jsonl").read_text().splitlines()]
     assert {row["variable"]: row["state"] for row in best} == dict(asia().most_probable().states)
     likely("graph", "five-variables", "--messages", "-o", "sent.csv")
@@ -319,19 +248,19 @@ def test_all_numbers_go_to_a_file(likely, file, tmp_path):
     assert list(sent[0]) == ["step", "source", "target", "variable", "state", "value"]
 
 
-def test_numbers_may_go_to_standard_output(likely, file):
-    outcome = likely("graph", file, "--query", "lung", "-o", "-")
+def test_numbers_may_go_to_standard_output(likely, network_file):
+    outcome = likely("graph", network_file, "--query", "lung", "-o", "-")
     assert outcome.out.splitlines()[0] == "variable,state,probability"
     assert len(outcome.out.splitlines()) == 3
     assert "Without evidence" in outcome.err
-    refused = likely("graph", file, "-o", "-", "--json")
+    refused = likely("graph", network_file, "-o", "-", "--json")
     assert refused.exit == 1
     assert "only one can be" in refused.json["findings"][0]
 
 
 @pytest.mark.parametrize("suffix", ["uai", "bif", "xmlbif", "json", "bif.gz", "json.xz"])
-def test_a_graph_is_written_in_another_format(likely, file, tmp_path, suffix):
-    said = likely("graph", file, "--write", f"other.{suffix}", "--json").json
+def test_a_graph_is_written_in_another_format(likely, network_file, tmp_path, suffix):
+    said = likely("graph", network_file, "--write", f"other.{suffix}", "--json").json
     assert said["files"] == [f"other.{suffix}"]
     other = lk.read_graph(tmp_path / f"other.{suffix}")
     assert [f.table.tolist() for f in other.factors] == [f.table.tolist() for f in asia().factors]
@@ -339,8 +268,8 @@ def test_a_graph_is_written_in_another_format(likely, file, tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["svg", "dot", "txt"])
-def test_a_picture_is_drawn_with_the_evidence_shaded(likely, file, tmp_path, suffix):
-    outcome = likely("graph", file, "--given", "lung=yes", "--draw", f"asia.{suffix}")
+def test_a_picture_is_drawn_with_the_evidence_shaded(likely, network_file, tmp_path, suffix):
+    outcome = likely("graph", network_file, "--given", "lung=yes", "--draw", f"asia.{suffix}")
     assert f"Wrote asia.{suffix}." in outcome.out
     drawn = (tmp_path / f"asia.{suffix}").read_text(encoding="utf-8")
     for name in asia().names:
@@ -359,159 +288,26 @@ def test_messages_are_drawn_beside_the_edges(likely, tmp_path):
     assert "fC" in drawn
 
 
-def test_no_input_is_overwritten(likely, file, tmp_path):
-    before = (tmp_path / file).read_text()
+def test_no_input_is_overwritten(likely, network_file, tmp_path):
+    before = (tmp_path / network_file).read_text()
     for option in ("--write", "-o", "--draw"):
-        outcome = likely("graph", file, option, f"./{file}")
+        outcome = likely("graph", network_file, option, f"./{network_file}")
         assert outcome.exit == 2
         assert "is also an input" in words_of(outcome)
-    assert (tmp_path / file).read_text() == before
+    assert (tmp_path / network_file).read_text() == before
 
 
-def test_nothing_is_written_when_there_is_no_answer(likely, file, tmp_path):
+def test_nothing_is_written_when_there_is_no_answer(likely, network_file, tmp_path):
     words = ("--given", "either=no", "--given", "lung=yes")
-    assert likely("graph", file, *words, "--draw", "a.svg", "--write", "a.json").exit == 2
-    assert [path.name for path in tmp_path.iterdir()] == [file]
+    assert likely("graph", network_file, *words, "--draw", "a.svg", "--write", "a.json").exit == 2
+    assert [path.name for path in tmp_path.iterdir()] == [network_file]
 
 
-# ── refusals ─────────────────────────────────────────────────────────────────────────────────
+# ── what it suggests, and what it loads ───────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("words", "message", "instead"),
-    [
-        (["--given", "Lung=yes"], "no variable 'Lung'", ["--given", "lung=yes"]),
-        (["--given=lnug=yes"], "no variable 'lnug'", ["--given=lung=yes"]),
-        (["--given", "lung=ye"], "no state of 'lung' 'ye'", ["--given", "lung=yes"]),
-        (["--given", "lung=maybe"], "no state of 'lung' 'maybe'", ["--query", "lung"]),
-        (["--given", "abcdefgh=1"], "no variable 'abcdefgh'", []),
-        (["--query", "lng"], "no variable 'lng'", ["--query", "lung"]),
-        (["--query", "smoke,lng,tub"], "no variable 'lng'", ["--query", "smoke,lung,tub"]),
-        (["--soft", "lnug=1,2"], "no variable 'lnug'", ["--soft", "lung=1,2"]),
-    ],
-)
-def test_an_unknown_name_suggests_the_nearest_in_the_next_command(
-    likely, file, words, message, instead
-):
-    outcome = likely("graph", file, *words)
-    assert outcome.exit == 2
-    assert message in words_of(outcome)
-    assert suggested(outcome) == ["graph", file, *instead]
-    assert likely(*suggested(outcome)).exit == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--given", "lung"], "a variable and its value were expected"),
-        (["--soft", "lung=a,b"], "Write --soft lung=0.5,0.5"),
-        (["--given", "lung=yes", "--given", "lung=no"], "is given as 'yes' and as 'no'"),
-        (["--query", "lung,lung"], "a joint of different variables was expected"),
-        (["--method", "fast"], "'fast' is not one of 'auto', 'tree'"),
-        (["--memory", "lots"], "text such as '8GB' was expected"),
-        (["--messages", "--query", "lung,tub"], "is a joint"),
-        (["--messages", "--method", "enumeration"], "messages are those of the method tree"),
-        (["--table", "rows.csv", "--given", "lung=yes"], "--table and --given were given"),
-        (["--table", "rows.csv", "--messages"], "--table and --messages were given"),
-        (["--impossible", "nan"], "--impossible was given without --table"),
-        ([], "Missing argument"),
-    ],
-)
-def test_wrong_words_are_a_matter_of_usage(likely, file, words, message):
-    outcome = likely("graph", *([file] if words else []), *words)
-    assert outcome.exit == 1
-    assert message in words_of(outcome)
-    assert suggested(outcome) == ["graph", "--help"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--soft", "lung=1"], "one likelihood for each of its 2 states was expected"),
-        (["--soft", "lung=-1,1"], "finite likelihoods of at least 0 were expected"),
-        (["--evidence", "none.evid"], "none.evid: it cannot be read"),
-        (["--draw", "asia.png"], "one of .svg, .dot, .gv, .txt was expected"),
-        (["--write", "asia.csv"], "does not say a format of graphs"),
-    ],
-)
-def test_wrong_values_are_a_matter_of_data(likely, file, words, message):
-    outcome = likely("graph", file, *words)
-    assert outcome.exit == 2
-    assert message in words_of(outcome)
-
-
-def test_impossible_evidence_names_an_observation_without_which_it_is_possible(likely, file):
-    words = ("graph", file, "--given", "smoke=yes", "--given", "lung=yes", "--given", "either=no")
-    for more in ([], ["--map"], ["--query", "tub"]):
-        outcome = likely(*words, *more)
-        assert outcome.exit == 2
-        assert "has probability 0" in words_of(outcome)
-        assert "Without either=no it is possible." in words_of(outcome)
-        assert likely(*suggested(outcome)).exit == 0
-
-
-def test_a_graph_that_is_too_large_says_its_size_and_a_command_that_may_do(likely, tmp_path):
-    lk.write_graph(grid(10), tmp_path / "grid.json")
-    outcome = likely("graph", "grid.json", "--memory", "10kB")
-    assert outcome.exit == 2
-    assert "the limit is 10 kB" in words_of(outcome)
-    assert suggested(outcome)[:3] == ["graph", "grid.json", "--memory"]
-    assert likely(*suggested(outcome)).exit == 0
-    lk.write_graph(grid(40), tmp_path / "large.json")
-    outcome = likely("graph", "large.json")
-    assert outcome.exit == 2
-    assert "of memory; the limit is" in words_of(outcome)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("bad.bif", "network a {\n}\nvariable x {\n type discrete [ 2 ] { a, b\n", "bad.bif, line"),
-        ("bad.uai", "MARKOV\n2\n2 x\n", "bad.uai, line 3"),
-        ("bad.json", "{", "bad.json, line 1"),
-        ("bad.xmlbif", "<BIF>", "bad.xmlbif, line 1"),
-        ("empty.bif", "", "empty.bif, line 1"),
-        ("what", "hello", "neither its name nor its content says which format it has"),
-    ],
-)
-def test_a_malformed_file_is_named_with_its_line(likely, tmp_path, name, content, message):
-    (tmp_path / name).write_text(content)
-    outcome = likely("graph", name)
-    assert outcome.exit == 2
-    assert message in words_of(outcome)
-
-
-def test_a_cycle_is_named(likely, tmp_path):
-    (tmp_path / "cycle.bif").write_text(
-        "network unknown {\n}\n"
-        "variable a {\n  type discrete [ 2 ] { y, n };\n}\n"
-        "variable b {\n  type discrete [ 2 ] { y, n };\n}\n"
-        "probability ( a | b ) {\n  (y) 0.5, 0.5;\n  (n) 0.5, 0.5;\n}\n"
-        "probability ( b | a ) {\n  (y) 0.5, 0.5;\n  (n) 0.5, 0.5;\n}\n"
-    )
-    outcome = likely("graph", "cycle.bif")
-    assert outcome.exit == 2
-    assert "The edges have a cycle: b → a → b" in words_of(outcome)
-
-
-def test_a_file_that_does_not_exist_suggests_the_nearest(likely, file):
-    outcome = likely("graph", "asai.bif", "--query", "lung")
-    assert outcome.exit == 2
-    assert suggested(outcome) == ["graph", file, "--query", "lung"]
-    assert suggested(likely("graph", "five-variable")) == ["graph", "five-variables"]
-    assert likely(*suggested(likely("graph", "zzz"))).exit == 0
-
-
-def test_a_file_is_read_before_an_example_of_that_name(likely, tmp_path):
-    lk.write_graph(asia(), tmp_path / "four-cycle", format="json")
-    assert likely("graph", "four-cycle", "--json").json["result"]["graph"]["variables"] == 8
-
-
-# ── what it suggests, and what it loads ──────────────────────────────────────────────────────
-
-
-def test_each_answer_suggests_a_question_that_can_be_answered(likely, file):
-    outcome = likely("graph", file)
+def test_each_answer_suggests_a_question_that_can_be_answered(likely, network_file):
+    outcome = likely("graph", network_file)
     seen = []
     for _ in range(3):
         seen.append(suggested(outcome))

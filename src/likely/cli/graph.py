@@ -53,7 +53,8 @@ QUESTION: tuple[Callable[[Command], Command], ...] = (
         "--table",
         "rows",
         metavar="ROWS",
-        help="CSV, TSV or Parquet file whose rows are sets of evidence, '-' for standard input.",
+        help="CSV, TSV, JSON lines or Parquet file whose rows are sets of evidence, '-' for "
+        "standard input.",
     ),
     click.option(
         "--messages",
@@ -106,7 +107,7 @@ def graph(
     output: str | None,
     question: GraphQuestion,
 ) -> Answer:
-    """Show what follows from evidence in the graph of FILE.
+    """Answer questions about the graph in FILE: what follows from evidence?
 
     FILE is a Bayesian network, a Markov field or a factor graph in the format UAI, BIF, XMLBIF or
     JSON, also compressed (.gz, .xz), or one of the examples five-variables and four-cycle. Without
@@ -124,7 +125,7 @@ def graph(
         result={"graph": _facts(opened), **_without_written(found, output)},
         findings=found.findings,
         files=files,
-        next=_next(asked, question, found),
+        next=_next(asked, question, found, output),
         aside=output == "-",
     )
 
@@ -175,13 +176,12 @@ def _impossible(error: Exception, asked: Asked, question: GraphQuestion) -> Refu
     """Evidence of probability 0, with an observation without which it is possible."""
     if question.rows is not None:
         hint = str(error).replace("impossible='nan'", "--impossible nan")
-        table = ["--table", question.rows, "--impossible", "nan"]
-        return Refusal(hint, Exit.DATA, question.command(*table))
+        return Refusal(hint, Exit.DATA, question.command(*question.goal, "--impossible", "nan"))
     for name, state in list(asked.given.items())[: -MOST_TRIED - 1 : -1]:
         text, others = f"{name}={state}", {n: s for n, s in asked.given.items() if n != name}
         if text in question.given and _is_possible(asked, others):
             hint = f"{error} Without {text} it is possible."
-            return Refusal(hint, Exit.DATA, question.command(without=text))
+            return Refusal(hint, Exit.DATA, question.command(*question.goal, without=text))
     return Refusal(str(error), Exit.DATA, shlex.join(["likely", "graph", question.file]))
 
 
@@ -195,9 +195,7 @@ def _smaller(error: "GraphTooLarge", asked: Asked, question: GraphQuestion) -> s
     from likely.graphical.memory import free_memory
 
     if error.bytes < free_memory():
-        asked_for = [word for text in question.query for word in ("--query", text)]
-        more = [*asked_for, *(["--map"] if question.most_probable else [])]
-        return question.command(*more, memory=f"{error.bytes / 1e9 + 0.01:.2f}GB")
+        return question.command(*question.goal, memory=f"{error.bytes / 1e9 + 0.01:.2f}GB")
     if not asked.wanted and not question.most_probable and question.rows is None:
         return question.command("--query", asked.graph.names[0])
     return "likely graph --help"
@@ -264,11 +262,13 @@ def _facts(graph: "FactorGraph") -> dict[str, Any]:
     }
 
 
-def _next(asked: Asked, question: GraphQuestion, found: GraphAnswer) -> str:
+def _next(asked: Asked, question: GraphQuestion, found: GraphAnswer, output: str | None) -> str:
     """A question that was not asked: evidence, the most probable states, a picture."""
+    if question.rows is not None and output is not None:
+        return shlex.join(["likely", "graph", question.file, "--draw", "graph.svg"])
     if question.rows is not None:
-        name = asked.graph.names[0]
-        return question.command("--table", question.rows, "--query", name, "-o", "beliefs.csv")
+        extra = ["--impossible", question.impossible] if question.impossible else []
+        return question.command(*question.goal, *extra, "-o", "answers.csv")
     if not asked.given and not asked.soft and asked.graph.variables:
         return question.command("--given", _informative(asked, found))
     if not question.most_probable:

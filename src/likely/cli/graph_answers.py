@@ -17,15 +17,15 @@ from likely.cli.belief_tables import (
     shown_variables,
 )
 from likely.cli.graph_question import Asked, GraphQuestion
-from likely.cli.terminal import table, wrapped
-from likely.formatting import count, fixed, listed, number
+from likely.cli.terminal import table, width, wrapped
+from likely.formatting import DASH, count, fixed, listed, number
 
 if TYPE_CHECKING:
     from likely.graphical.beliefs import Beliefs, Configuration
     from likely.graphical.messages import Messages
 
 MOST_OBSERVED = 6  # named in a sentence
-MOST_ROWS, MOST_COLUMNS = 10, 8  # of a preview
+MOST_ROWS = 10  # of a preview
 METHOD_WORDS = {
     "tree": "messages on the tree",
     "junction-tree": "a junction tree",
@@ -272,9 +272,9 @@ def _message_columns(found: "Messages") -> dict[str, list[Any]]:
 
 def table_answer(asked: Asked, question: GraphQuestion) -> GraphAnswer:
     """Beliefs, or the most probable states, for each row of a file of evidence."""
-    from likely.graphical.evidence_file import read_rows
+    from likely.data.formats.registry import read
 
-    rows = read_rows(str(question.rows))
+    rows = read(str(question.rows))
     impossible = question.impossible or "raise"
     if question.most_probable:
         best = asked.graph.most_probable(
@@ -295,11 +295,8 @@ def table_answer(asked: Asked, question: GraphQuestion) -> GraphAnswer:
         method, title, scores = found.method, "log_evidence", found.log_evidence
     columns[_free_name(title, columns)] = scores.tolist()
     n_bad = sum(score == float("-inf") for score in scores.tolist())
-    findings = (
-        (f"{count(n_bad, 'row')} of {question.rows} has probability 0; its cells are empty.",)
-        if n_bad
-        else ()
-    )
+    bad = f"{count(n_bad, 'row')} of {question.rows} with probability 0: the cells are empty."
+    findings = (bad,) if n_bad else ()
     result = {"method": method, "rows": len(scores), "impossible_rows": n_bad, "columns": columns}
     return GraphAnswer(_preview(columns, len(scores)), result, columns, findings)
 
@@ -313,8 +310,13 @@ def _free_name(title: str, columns: Mapping[str, Any]) -> str:
 
 def _preview(columns: Mapping[str, list[Any]], n_rows: int) -> str:
     """The first rows and columns."""
-    names = list(columns)
-    shown = names if len(names) <= MOST_COLUMNS else [*names[: MOST_COLUMNS - 1], names[-1]]
+    names, shown, room = list(columns), [], width() - len("  row") - len(list(columns)[-1]) - 2
+    for name in names[:-1]:
+        room -= 2 + max([len(name), *(len(_cell(cell)) for cell in columns[name][:MOST_ROWS])])
+        if room < 0:
+            break
+        shown.append(name)
+    shown.append(names[-1])
     rows = [
         [str(i), *(_cell(columns[name][i]) for name in shown)]
         for i in range(min(n_rows, MOST_ROWS))
@@ -327,11 +329,14 @@ def _preview(columns: Mapping[str, list[Any]], n_rows: int) -> str:
 
 
 def _cell(value: Any) -> str:
-    if value is None or value != value:
-        return "–"
-    return fixed(value, 4) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return fixed(value, 4)
+    return DASH if value is None else str(value)
 
 
 def _columns(frame: Any, names: Sequence[str] | None = None) -> dict[str, list[Any]]:
-    """The columns of an Arrow table: all of them, or those named."""
-    return {name: frame[name].to_pylist() for name in names or frame.column_names}
+    """The columns of an Arrow table, all of them or those named; NaN is None."""
+    return {
+        name: [None if value != value else value for value in frame[name].to_pylist()]
+        for name in names or frame.column_names
+    }

@@ -62,9 +62,16 @@ class GraphQuestion:
         pairs = [("--given", text) for text in self.given if text != without]
         pairs += [("--soft", text) for text in self.soft]
         pairs += [("--evidence", self.evidence)] if self.evidence else []
+        pairs += [("--table", self.rows)] if self.rows else []
         pairs += [("--memory", limit)] if limit else []
         words = [word for pair in pairs for word in pair]
         return shlex.join(["likely", "graph", self.file, *words, *more])
+
+    @property
+    def goal(self) -> list[str]:
+        """The words that say what is asked."""
+        words = [word for text in self.query for word in ("--query", text)]
+        return [*words, *(["--map"] if self.most_probable else [])]
 
 
 @final
