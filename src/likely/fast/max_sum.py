@@ -38,36 +38,45 @@ from likely.fast.strided import SIZES, STRIDES, add, max_onto
 
 
 @njit(cache=True, nogil=True)
+def constant_score(codes, log_values, plan):
+    """The sum of the logs of the factors without a variable in the tree."""
+    total = 0.0
+    for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
+        total += log_values[sliced_start(plan, plan[p], codes)]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def take_scores(codes, log_likelihood, has_likelihood, log_values, plan, k, work, count):
+    """The clique's table = its log factors + log likelihoods + messages of its children."""
+    at, kinds = plan[plan[CLIQUE_AT] + k], plan[KINDS]
+    fill(work, at, plan[plan[CLIQUE_AT] + k + 1], 0.0)
+    for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
+        f = plan[plan[HOSTED] + p]
+        add(work, at, log_values, sliced_start(plan, f, codes), plan, f, count)
+    for p in range(plan[plan[HOMED_STARTS] + k], plan[plan[HOMED_STARTS] + k + 1]):
+        v = plan[plan[HOMED] + p]
+        if has_likelihood[v]:
+            start, o = plan[plan[STATE_STARTS] + v], plan[kinds + EVIDENCE] + v
+            add(work, at, log_likelihood, start, plan, o, count)
+    for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
+        for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
+            start = plan[plan[MESSAGE_AT] + plan[plan[MEMBERS] + p]]
+            add(work, at, work, start, plan, plan[kinds + GROUPS] + g, count)
+
+
+@njit(cache=True, nogil=True)
 def collect_best(codes, log_likelihood, has_likelihood, log_values, plan, work):
     """Fill the cliques' tables and the messages to their parents; returns the best score."""
-    count, best = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64), 0.0
-    for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
-        best += log_values[sliced_start(plan, plan[p], codes)]
-    kinds = plan[KINDS]
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    best = constant_score(codes, log_values, plan)
     for k in range(plan[PARENT + 1] - plan[PARENT]):
-        at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
-        fill(work, at, stop, 0.0)
-        for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
-            f = plan[plan[HOSTED] + p]
-            add(work, at, log_values, sliced_start(plan, f, codes), plan, f, count)
-        for p in range(plan[plan[HOMED_STARTS] + k], plan[plan[HOMED_STARTS] + k + 1]):
-            v = plan[plan[HOMED] + p]
-            if has_likelihood[v]:
-                start, o = plan[plan[STATE_STARTS] + v], plan[kinds + EVIDENCE] + v
-                add(work, at, log_likelihood, start, plan, o, count)
-        for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
-            for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
-                start = plan[plan[MESSAGE_AT] + plan[plan[MEMBERS] + p]]
-                add(work, at, work, start, plan, plan[kinds + GROUPS] + g, count)
+        take_scores(codes, log_likelihood, has_likelihood, log_values, plan, k, work, count)
+        message, o = plan[plan[MESSAGE_AT] + k], plan[plan[KINDS] + SEPARATORS] + k
+        fill(work, message, plan[plan[MESSAGE_AT] + k + 1], -np.inf)
+        max_onto(work, message, work, plan[plan[CLIQUE_AT] + k], plan, o, count)
         if plan[plan[PARENT] + k] < 0:
-            top = -np.inf
-            for i in range(at, stop):
-                top = max(top, work[i])
-            best += top
-        else:
-            message, o = plan[plan[MESSAGE_AT] + k], plan[kinds + SEPARATORS] + k
-            fill(work, message, plan[plan[MESSAGE_AT] + k + 1], -np.inf)
-            max_onto(work, message, work, at, plan, o, count)
+            best += work[message]
     return best
 
 

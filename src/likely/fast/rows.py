@@ -1,9 +1,9 @@
 """Compiled propagation in a junction tree for many rows of evidence at once.
 
 The rows of a block are the innermost axis of every table, so that each step is a loop over rows
-with stride 1: work[cell, row].  A block is as long as keeps ``work`` in the cache.  The plan is that
-of ``fast/propagation``: factors are cut at the sliced variables, whose codes differ between rows;
-an observed variable that the tree has is a likelihood of 0 and 1.
+with stride 1: work[cell, row].  A block is as long as keeps ``work`` in the cache.  The plan is
+that of ``fast/propagation``: factors are cut at the sliced variables, whose codes differ between
+rows; an observed variable that the tree has is a likelihood of 0 and 1.
 
 Factors without a sliced variable are the same for all rows: ``base`` is their product, for each
 clique.  Rows whose numbers are too wide for linear arithmetic are marked, and left to the caller.

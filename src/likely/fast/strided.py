@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit, uint64
 
 DIMS, SIZES, STRIDES = 0, 1, 2  # the first sections of a plan
+UNDERFLOW = -750.0  # exp is 0 below
 
 
 @njit(cache=True, nogil=True)
@@ -173,5 +174,21 @@ def max_onto(other, start, table, at, plan, o, count):
         else:
             for j in range(n0):
                 other[s + j * t0] = max(other[s + j * t0], table[p + j])
+        p += n0
+        base = _next(base, first, outer, plan, count)
+
+
+@njit(cache=True, nogil=True)
+def exp_sum_onto(other, start, tops, tops_start, table, at, plan, o, count):
+    """other += Σ exp(table − tops) over the axes that ``other`` and ``tops`` do not have."""
+    first, last, outer = _begin(plan, o, 1, count)
+    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
+    p, base, shift = uint64(at), start, uint64(tops_start - start)
+    while base >= 0:
+        s = uint64(base)
+        for j in range(n0):
+            x = table[p + j] - tops[s + j * t0 + shift]
+            if x > UNDERFLOW:  # which −inf − (−inf) is not
+                other[s + j * t0] += np.exp(x)
         p += n0
         base = _next(base, first, outer, plan, count)

@@ -3,8 +3,8 @@
     collect      message_k(s) = ⊕_own table_k(own, s), added to the parent's table
     distribute   table_k += ⊕_rest table_parent(s) − message_k(s), with −inf − (−inf) = −inf
 
-⊕ is logsumexp, or max for the most probable configuration.  This is the twin of the compiled loops:
-it answers for small graphs, and wherever numbers are too wide for linear arithmetic.
+⊕ is logsumexp, or max for the most probable configuration.  This is the twin of the compiled loops,
+and answers for small graphs.
 
 References
 ----------
@@ -24,8 +24,6 @@ from likely.graphical.junction_tree import JunctionTree
 from likely.special import logsumexp, softmax
 
 Reduction = Callable[..., Array]  # (table, axis) → table, logsumexp or np.max
-
-WORKING_TABLES = 4  # of the size of the largest clique: itself and those of its logsumexp
 
 
 @final
@@ -181,11 +179,6 @@ def _cells(codes: Codes, shape: tuple[int, ...]) -> Codes:
     for size, code in zip(shape, codes, strict=True):
         found = found * size + code
     return found
-
-
-def refuse_above(tree: JunctionTree, memory: int | None) -> None:
-    """Raise GraphTooLarge if work in logs needs more than the limit."""
-    tree.refuse_above(memory, WORKING_TABLES * float(tree.cells.max(initial=0.0)))
 
 
 def summed_to(

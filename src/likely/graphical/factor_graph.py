@@ -132,6 +132,11 @@ class FactorGraph(DrawnGraph):
         """The junction trees and arrays that inference keeps for the next query."""
         return Plans(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a file takes along: everything but what is planned and kept."""
+        kept = ("plans", "_parts")
+        return {name: value for name, value in self.__dict__.items() if name not in kept}
+
     def junction_tree(self, given: Given | None = None) -> JunctionTree:
         """The cliques that exact inference uses when the variables of ``given`` are observed.
 

@@ -111,8 +111,25 @@ class JunctionTree:
     @cached_property
     def bytes(self) -> float:
         """What one propagation needs: a table for each clique and for each separator."""
-        largest = self.separator_cells.max(initial=0.0)
-        return float(NUMBER * (self.cells.sum() + self.separator_cells.sum() + 2 * largest))
+        tree = self.for_loops
+        largest = tree.separator_cells.max(initial=0.0)
+        return float(NUMBER * (tree.cells.sum() + tree.separator_cells.sum() + 2 * largest))
+
+    @cached_property
+    def for_loops(self) -> "JunctionTree":
+        """The tree as the compiled loops use it, with small cliques below large ones."""
+        from likely.graphical.product_cliques import with_products
+
+        return with_products(self)
+
+    @cached_property
+    def hosted(self) -> tuple[tuple[int, ...], ...]:
+        """The factors of each clique."""
+        found: list[list[int]] = [[] for _ in range(self.n_cliques)]
+        for f, k in enumerate(self.host.tolist()):
+            if k >= 0:
+                found[k].append(f)
+        return tuple(map(tuple, found))
 
     @property
     def work(self) -> float:
@@ -147,14 +164,13 @@ class JunctionTree:
                 hanging[name] = hanging.get(name, 0) + 1
         return all(n_tops == 1 for n_tops in hanging.values())
 
-    def refuse_above(self, memory: int | None, more_cells: float = 0.0) -> None:
-        """Raise GraphTooLarge if the tables, and ``more_cells``, need more than the limit."""
-        needed = self.bytes + NUMBER * more_cells
-        if memory is None and needed < ALWAYS_FITS:
+    def refuse_above(self, memory: int | None) -> None:
+        """Raise GraphTooLarge if the tables need more than the limit."""
+        if memory is None and self.bytes < ALWAYS_FITS:
             return
         limit = memory_limit(memory)
-        if needed > limit:
-            raise GraphTooLarge(f"A junction tree of width {self.width}", needed, limit, REMEDY)
+        if self.bytes > limit:
+            raise GraphTooLarge(f"A junction tree of width {self.width}", self.bytes, limit, REMEDY)
 
     def __str__(self) -> str:
         rows = [

@@ -67,6 +67,7 @@ class Lists(NamedTuple):
 class Layout:
     """The integers of a plan in one array, and the numbers that one propagation needs room for."""
 
+    tree: JunctionTree  # with the small cliques
     plan: Codes
     n_numbers: int
     clique_at: list[int]  # where each clique's table begins, and where the last one ends
@@ -75,6 +76,7 @@ class Layout:
 
 def layout_of(tree: JunctionTree) -> Layout:
     """The layout of all tables, and the merged axes of all operations."""
+    tree = tree.for_loops
     scopes, n_cliques, n_states = tree.scopes, tree.n_cliques, tree.scopes.n_states
     cliques = Lists(tree.starts, tree.axes)
     place = np.arange(len(tree.axes)) - tree.starts[cliques.owner]
@@ -88,7 +90,7 @@ def layout_of(tree: JunctionTree) -> Layout:
     groups, members = _groups(tree.above, separators, n_cliques)
     first = members.values[members.starts[:-1]]
     homes = _smallest(cliques, cells, scopes.n_variables)
-    reads = _smallest(both, np.append(cells, separator_cells), scopes.n_variables)
+    reads = _reads(tree, both, np.append(cells, separator_cells))
     every = Lists.of_lengths(np.ones(scopes.n_variables), np.arange(scopes.n_variables))
     op_table = np.concatenate([tree.host, homes, reads, tree.above[first], np.arange(n_cliques)])
     factors = Lists(scopes.starts, scopes.axes)
@@ -123,7 +125,7 @@ def layout_of(tree: JunctionTree) -> Layout:
     room = max(2 * int(separator_cells.max(initial=1)), int(n_states.max(initial=1)))
     axes = [both.values[a:b].tolist() for a, b in zip(tree.starts, tree.starts[1:], strict=False)]
     return Layout(
-        _plan(sections), int(table_at[-1]) + room, table_at[: n_cliques + 1].tolist(), axes
+        tree, _plan(sections), int(table_at[-1]) + room, table_at[: n_cliques + 1].tolist(), axes
     )
 
 
@@ -145,6 +147,20 @@ def _groups(parent: Codes, separators: Lists, n_cliques: int) -> tuple[Lists, Li
     groups = Lists.grouped(_integers([above for above, _ in keys]), n_cliques)
     lengths = [len(children) for children in members]
     return groups, Lists.of_lengths(lengths, [k for children in members for k in children])
+
+
+def _reads(tree: JunctionTree, tables: Lists, cells: Array) -> Codes:
+    """For each variable the table to read it from: cliques come first, then separators.
+
+    A small clique costs a pass over the large one above it, so it is read only for variables that
+    only that one has, instead of it.
+    """
+    is_small = tree.n_own == 0
+    found = _smallest(tables, np.where(np.tile(is_small, 2), np.inf, cells), len(tree.home))
+    for k in np.flatnonzero(is_small):
+        axes = tables.values[tables.starts[k] : tables.starts[k + 1]]
+        found[axes[found[axes] == tree.above[k]]] = k
+    return found
 
 
 def _smallest(tables: Lists, cells: Array, n_variables: int) -> Codes:

@@ -20,12 +20,13 @@ from likely.graphical.factor_tables import FactorTables
 from likely.graphical.junction_tree import JunctionTree, junction_tree
 from likely.graphical.scopes import Scopes
 from likely.graphical.speed import is_fast
+from likely.graphical.work_room import WorkRoom
 
 if TYPE_CHECKING:
     from likely.graphical.factor_graph import FactorGraph
 
 KEPT = 64  # trees, the latest used ones
-PLANNING_CELLS = 2000  # of a table, whose propagation takes as long as planning one variable
+PLANNING_CELLS = 5000  # of a table, whose propagation takes as long as planning one variable
 SLICING_CELLS = 20_000  # below this a tree for the evidence alone gains nothing
 
 T = TypeVar("T")
@@ -55,9 +56,6 @@ class Kept(Generic[T]):
     def __contains__(self, key: Hashable) -> bool:
         return key in self._values
 
-    def __reduce__(self) -> tuple[type["Kept[T]"], tuple[int]]:
-        return Kept, (self._most,)  # a copy starts empty
-
 
 @final
 class Plans:
@@ -66,6 +64,7 @@ class Plans:
     def __init__(self, graph: "FactorGraph", same_scopes: "Plans | None" = None) -> None:
         self.scopes: Scopes = same_scopes.scopes if same_scopes else Scopes.of(graph)
         self.tables = FactorTables(graph.factors)
+        self.room = WorkRoom()
         self._work = 0.0
         self._trees: Kept[JunctionTree] = same_scopes._trees if same_scopes else Kept(KEPT)
         self._forests: Kept[bool] = same_scopes._forests if same_scopes else Kept(16 * KEPT)

@@ -9,30 +9,21 @@ Rows that are impossible have log Z = −inf.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.compute.executor import Serial, Threads
 from likely.errors import ImpossibleEvidence
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference import Request
-from likely.graphical.junction_tree import NUMBER, JunctionTree
 from likely.graphical.row_parts import RowPart, row_parts
 from likely.graphical.speed import is_fast
 from likely.graphical.tree_inference import answer_in, best_in
 
 if TYPE_CHECKING:
     from likely.graphical.factor_graph import FactorGraph
-
-BLOCK_NUMBERS = 2**17  # of the tables of a block of rows: 1 MiB
-LARGE = 2**21  # numbers of a tree's tables above which rows go one by one
-FEWEST, MOST = 8, 512  # rows of a block
-TASK = 4096  # rows that a thread takes at one time
-THREADS_WORK = 5_000_000  # cells times rows that are worth a second thread
 
 
 @final
@@ -63,9 +54,9 @@ def row_beliefs(
         for name, v in ((name, place[name]) for name in names)
     }
     for part in row_parts(graph, codes, memory):
-        left = part.rows
-        if _is_for_blocks(part, memory):
-            left = _beliefs_in_blocks(graph, codes, part, names, (at, out, log_partition), memory)
+        loops, left = _loops(graph, codes, part, memory), part.rows
+        if loops is not None:
+            left = loops.fill_beliefs(graph.plans.mask(names), at, out, log_partition)
         for row in left:
             asked = Request(names, (), _evidence(graph, codes[row]), memory)
             try:
@@ -98,9 +89,9 @@ def row_families(
     ]
     scopes = tuple(dict.fromkeys(factor.scope for factor in graph.factors))
     for part in row_parts(graph, codes, memory):
-        left = part.rows
-        if _is_for_blocks(part, memory):
-            left = _counts_in_blocks(graph, codes, part, weight, (counts, log_partition), memory)
+        loops, left = _loops(graph, codes, part, memory), part.rows
+        if loops is not None:
+            left = loops.add_counts(weight, counts, log_partition)
         for row in left:
             asked = Request((), scopes, _evidence(graph, codes[row]), memory)
             try:
@@ -125,8 +116,9 @@ def row_most_probable(
     codes = np.ascontiguousarray(codes, dtype=np.int32)
     best, log_score = np.empty(codes.shape, dtype=np.int64), np.empty(len(codes))
     for part in row_parts(graph, codes, memory):
-        if _is_for_blocks(part, memory):
-            _scores_in_blocks(graph, codes, part, (best, log_score), memory)
+        loops = _loops(graph, codes, part, memory)
+        if loops is not None:
+            loops.fill_best(best, log_score)
             continue
         for row in part.rows:
             evidence = _evidence(graph, codes[row])
@@ -154,154 +146,10 @@ def _evidence(graph: "FactorGraph", row: Codes) -> Evidence:
     return Evidence({n: c for n, c in zip(graph.names, row.tolist(), strict=True) if c >= 0})
 
 
-# ── blocks of rows, by the compiled loops ────────────────────────────────────────────────────
+def _loops(graph: "FactorGraph", codes: Codes, part: RowPart, memory: int | None) -> Any:
+    """The compiled loops for a part of the rows; None for little work."""
+    if not is_fast(part.tree.work * len(part.rows)):
+        return None
+    from likely.graphical.compiled_rows import RowLoops
 
-
-def _is_for_blocks(part: RowPart, memory: int | None) -> bool:
-    """Whether the compiled loops answer several rows at a time."""
-    tree = part.tree
-    return is_fast(tree.work * len(part.rows)) and _block(tree, memory) >= FEWEST
-
-
-def _block(tree: JunctionTree, memory: int | None) -> int:
-    """The rows of a block: as many as fit the cache, or at least a few that fit the memory."""
-    numbers = 1.0 + tree.bytes / NUMBER
-    if numbers > LARGE:
-        return 1
-    block = int(min(MOST, max(FEWEST, BLOCK_NUMBERS / numbers)))
-    return block if memory is None else int(min(block, memory / (NUMBER * numbers)))
-
-
-class Blocks(NamedTuple):
-    """What the compiled loops need for rows of one tree."""
-
-    codes: Codes
-    values: Array
-    base: Array
-    base_spans: Array
-    plan: Codes
-    n_numbers: int
-    block: int
-
-    @classmethod
-    def of(cls, graph: "FactorGraph", codes: Codes, part: RowPart, memory: int | None) -> "Blocks":
-        from likely.fast.rows import base_tables
-
-        tables, layout = graph.plans.tables, part.tree.layout
-        base, spans = np.empty(layout.clique_at[-1]), np.empty(part.tree.n_cliques)
-        base_tables(tables.scaled, tables.spans, layout.plan, base, spans)
-        block = _block(part.tree, memory)
-        return cls(codes, tables.scaled, base, spans, layout.plan, layout.n_numbers, block)
-
-    @property
-    def work(self) -> Array:
-        """Room for one block."""
-        return np.empty((self.n_numbers, self.block))
-
-
-def _beliefs_in_blocks(
-    graph: "FactorGraph",
-    codes: Codes,
-    part: RowPart,
-    names: Sequence[str],
-    found: tuple[Codes, Array, Array],
-    memory: int | None,
-) -> Codes:
-    """Fill the marginals and log Z of the rows of a part; returns the rows that are too wide."""
-    blocks = Blocks.of(graph, codes, part, memory)
-    term = partial(_fill_beliefs, blocks, graph.plans.mask(names), found)
-    for _ in _executor(part).map(term, _tasks(part.rows)):
-        pass
-    log_partition = found[-1]
-    log_partition[part.rows] += graph.plans.tables.log_scale
-    return part.rows[np.isnan(log_partition[part.rows])]
-
-
-def _fill_beliefs(
-    blocks: Blocks, wanted: Array, found: tuple[Codes, Array, Array], rows: Codes
-) -> None:
-    from likely.fast.rows import row_marginals
-
-    row_marginals(
-        blocks.codes,
-        rows,
-        wanted,
-        blocks.values,
-        blocks.base,
-        blocks.base_spans,
-        blocks.plan,
-        blocks.work,
-        *found,
-    )
-
-
-def _counts_in_blocks(
-    graph: "FactorGraph",
-    codes: Codes,
-    part: RowPart,
-    weight: Array,
-    found: tuple[Array, Array],
-    memory: int | None,
-) -> Codes:
-    """Add the counts and fill log Z of the rows of a part; returns the rows that are too wide."""
-    from likely.fast.rows import factor_counts, row_expectations
-
-    blocks = Blocks.of(graph, codes, part, memory)
-    counts, log_partition = found
-    expected = np.zeros_like(blocks.base)
-    row_expectations(
-        codes,
-        part.rows,
-        weight,
-        blocks.values,
-        blocks.base,
-        blocks.base_spans,
-        blocks.plan,
-        blocks.work,
-        expected,
-        counts,
-        log_partition,
-    )
-    factor_counts(blocks.plan, expected, counts)
-    log_partition[part.rows] += graph.plans.tables.log_scale
-    return part.rows[np.isnan(log_partition[part.rows])]
-
-
-def _scores_in_blocks(
-    graph: "FactorGraph",
-    codes: Codes,
-    part: RowPart,
-    found: tuple[Codes, Array],
-    memory: int | None,
-) -> None:
-    """Fill the best codes and scores of the rows of a part."""
-    from likely.fast.row_scores import base_scores
-
-    layout = part.tree.layout
-    base = np.empty(layout.clique_at[-1])
-    base_scores(graph.plans.tables.logs, layout.plan, base)
-    blocks = Blocks(
-        codes,
-        graph.plans.tables.logs,
-        base,
-        np.ones(part.tree.n_cliques),
-        layout.plan,
-        layout.n_numbers,
-        _block(part.tree, memory),
-    )
-    for _ in _executor(part).map(partial(_fill_scores, blocks, found), _tasks(part.rows)):
-        pass
-
-
-def _fill_scores(blocks: Blocks, found: tuple[Codes, Array], rows: Codes) -> None:
-    from likely.fast.row_scores import row_best
-
-    row_best(blocks.codes, rows, blocks.values, blocks.base, blocks.plan, blocks.work, *found)
-
-
-def _executor(part: RowPart) -> Serial | Threads:
-    return Threads() if part.tree.cells.sum() * len(part.rows) > THREADS_WORK else Serial()
-
-
-def _tasks(rows: Codes) -> list[Codes]:
-    return [rows[start : start + TASK] for start in range(0, len(rows), TASK)]
+    return RowLoops(codes, part.rows, part.tree, graph.plans.tables, memory)

@@ -80,7 +80,7 @@ def _rows_worth_planning(plans: Plans, shared: JunctionTree | None) -> float:
     """How many rows with one set of observed variables pay for a tree of their own."""
     if shared is None:
         return 1.0
-    return 1.0 + PLANNING_CELLS * plans.scopes.n_variables / max(1.0, float(shared.cells.sum()))
+    return PLANNING_CELLS * plans.scopes.n_variables / max(1.0, float(shared.cells.sum()))
 
 
 def _patterns(observed: Array) -> tuple[Codes, Codes]:

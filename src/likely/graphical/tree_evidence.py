@@ -50,6 +50,12 @@ class TreeEvidence(NamedTuple):
                 log_scale += np.log(value) if value > 0 else -np.inf
         return cls(codes, likelihood, has_likelihood, float(log_scale))
 
+    @property
+    def in_logs(self) -> "TreeEvidence":
+        """The same with the logs of the likelihoods."""
+        with np.errstate(divide="ignore"):
+            return self._replace(likelihood=np.log(self.likelihood))
+
     def log_factors(
         self, factors: "Sequence[Factor]", tree: JunctionTree
     ) -> list[tuple[list[int], Array]]:
@@ -60,7 +66,7 @@ class TreeEvidence(NamedTuple):
             axes = [place[name] for name in factor.scope]
             index = tuple(slice(None) if tree.free[v] else max(self.codes[v], 0) for v in axes)
             found.append(([v for v in axes if tree.free[v]], factor.log_table[index]))
+        logs = self.in_logs.likelihood
         for v in np.flatnonzero(self.has_likelihood).tolist():
-            with np.errstate(divide="ignore"):
-                found.append(([v], np.log(self.likelihood[starts[v] : starts[v + 1]])))
+            found.append(([v], logs[starts[v] : starts[v + 1]]))
         return found

@@ -66,10 +66,7 @@ class TreeInference(InferenceMethod):
         if graph.plans.is_fast(tree):
             from likely.graphical.compiled_tree import log_partition
 
-            found = log_partition(graph.plans.tables, tree, known)
-            if found is not None:
-                return found
-        calibration.refuse_above(tree, memory)
+            return log_partition(graph.plans, tree, known)
         return calibration.collected(tree, known.log_factors(graph.factors, tree)).log_total
 
     def most_probable(
@@ -86,13 +83,12 @@ class TreeInference(InferenceMethod):
         self._refuse_cycles(graph, evidence)
         tree = graph.plans.tree_for(evidence.observed)
         tree.refuse_above(memory)
-        known, codes = TreeEvidence.of(tree, evidence), None
+        known = TreeEvidence.of(tree, evidence)
         if graph.plans.is_fast(tree):
             from likely.graphical.compiled_tree import drawn_codes
 
-            codes = drawn_codes(graph.plans.tables, tree, known, uniform)
-        if codes is None:
-            calibration.refuse_above(tree, memory)
+            codes = drawn_codes(graph.plans, tree, known, uniform)
+        else:
             factors = known.log_factors(graph.factors, tree)
             codes = calibration.drawn_codes(tree, factors, known.codes, uniform)
         return dict(zip(graph.names, codes, strict=True))
@@ -111,14 +107,12 @@ def answer_in(graph: "FactorGraph", tree: JunctionTree, request: Request) -> Ans
     known = TreeEvidence.of(tree, request.evidence)
     axes = [_free_axes(tree, names, request.evidence) for names in request.joints]
     asked = [each for each in axes if each]
-    found = None
     if graph.plans.is_fast(tree):
         from likely.graphical.compiled_tree import beliefs
 
         wanted = graph.plans.mask(request.variables)
-        found = beliefs(graph.plans.tables, tree, known, wanted, asked)
-    if found is None:
-        calibration.refuse_above(tree, request.memory)
+        found = beliefs(graph.plans, tree, known, wanted, asked)
+    else:
         factors = known.log_factors(graph.factors, tree)
         found = calibration.beliefs(tree, factors, known.codes, asked)
     place, starts = tree.scopes.place, tree.scopes.state_starts.tolist()
@@ -147,7 +141,7 @@ def best_in(
     if graph.plans.is_fast(tree):
         from likely.graphical.compiled_tree import best_codes
 
-        return best_codes(graph.plans.tables, tree, known, TIE)
+        return best_codes(graph.plans, tree, known, TIE)
     factors = known.log_factors(graph.factors, tree)
     return calibration.best_codes(tree, factors, known.codes, TIE)
 
