@@ -352,9 +352,9 @@ def test_the_plate_shows_a_given_network_or_what_a_column_depends_on():
     assert {node.name for node in own.nodes} == {"x1", "x2", "x3", "x4", "x5"}
     assert [plate.label for plate in own.plates] == ["N"]
     edges = {(edge.source, edge.target) for edge in model_of("tan").plate().edges}
-    assert {("yₙ", "xₙⱼ"), ("xₙᵢ", "xₙⱼ"), ("θₖⱼ", "xₙⱼ"), ("α", "θₖⱼ")} <= edges
+    assert {("yₙ", "xₙⱼ"), ("xₙᵢ", "xₙⱼ"), ("θⱼ", "xₙⱼ"), ("α", "θⱼ")} <= edges
     naive = model_of("naive-bayes", smoothing=0.0).plate()
-    assert {node.name for node in naive.nodes} == {"π", "yₙ", "xₙⱼ", "θₖⱼ"}
+    assert {node.name for node in naive.nodes} == {"π", "yₙ", "xₙⱼ", "θⱼ"}
 
 
 def test_a_file_is_refused_and_numbers_may_be_categories(tmp_path):

@@ -122,7 +122,6 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     network_ : BayesianNetwork
         The fitted network, which answers queries about any of its variables by their states.
     target_ : str
-        The name of the class's variable.
     class_log_prior_ : array of shape (n_classes,)
         log P(y), without any column.
 
@@ -361,7 +360,6 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         return max(1, self.n_steps() or 1)
 
     def n_steps(self) -> int | None:
-        """Steps of EM; None where there was none."""
         check_is_fitted(self)
         report = self.network_.fit_report
         return None if report is None or report.solution is None else report.n_iter
