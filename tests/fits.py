@@ -193,6 +193,10 @@ def softmax(**options):
     return likely.SoftmaxRegression(**{**TIGHT, **options})
 
 
+def network(structure="tan", **options):
+    return likely.BayesianNetworkClassifier(structure=structure, **options)
+
+
 def ordinal(link="logit", **options):
     return likely.OrdinalRegression(link, **{**TIGHT, **options})
 
@@ -216,6 +220,11 @@ FITS = {
     "nb-mixed": Fit(naive_bayes(ROOMS, smoothing="auto"), mixed),
     "nb-unlabelled": Fit(naive_bayes(unlabelled=-1), half_labelled),
     "nb-bins": Fit(naive_bayes(discretize="quantile"), gappy_numbers),
+    "bn-tan": Fit(network(), gappy_numbers),
+    "bn-naive": Fit(network("naive-bayes", discretize="quantile"), numbers),
+    "bn-tree": Fit(network("chow-liu", discretize=None, smoothing=0.5), codes),
+    "bn-hill": Fit(network("hill-climbing"), numbers),
+    "bn-mixed": Fit(network(), mixed),
     "da-tied": Fit(discriminant("tied"), numbers),
     "da-full": Fit(discriminant("full"), numbers),
     "da-diagonal": Fit(discriminant("diagonal"), gappy_numbers),
@@ -320,6 +329,11 @@ def learned(model):
     found = [getattr(model, name) for name in LEARNED if getattr(model, name, None) is not None]
     parts = [tuple(value) if isinstance(value, list) else value for value in found]
     own = [np.asarray(number, dtype=float) for number in flat(tuple(parts))]
+    own += (
+        [table.table for table in vars(model)["network_"].factors]
+        if "network_" in vars(model)
+        else []
+    )
     inside = [vars(model).get(name) for name in ("estimator_", "model_")]
     inner = [*getattr(model, "estimators_", ()), *filter(None, inside)]
     return [*own, *(number for each in inner for number in learned(each))]

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
-from likely import Discretizer, NaiveBayes
+from likely import BayesianNetworkClassifier, Discretizer, NaiveBayes
 from likely.distributions import Dirichlet
 from likely.errors import (
     CyclicGraph,
@@ -20,7 +20,6 @@ from likely.errors import (
     UnseenCategories,
 )
 from likely.examples import five_variables
-from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
 from likely.generative.network_posterior import _one_after_another, column_contributions
 from likely.graphical.bayesian_network import BayesianNetwork
 
@@ -76,11 +75,15 @@ def test_predictions_are_those_of_the_joint_distribution(structure):
     joint = model.network_.joint()
     names = list(model.network_.names)
     codes = model._codes(frame[:40])
-    for i in range(40):
-        cell = tuple(slice(None) if n == "day" else codes[i, names.index(n)] for n in names)
-        p = joint[cell]
-        assert_allclose(model.predict_proba(frame[i : i + 1])[0], p / p.sum(), atol=1e-12)
-        assert_allclose(model.score_samples(frame[i : i + 1])[0], np.log(p.sum()), atol=1e-10)
+    cells = [
+        joint[tuple(slice(None) if n == "day" else row[names.index(n)] for n in names)]
+        for row in codes
+    ]
+    of_x = np.sum(cells, axis=1)
+    assert_allclose(model.predict_proba(frame[:40]), cells / of_x[:, None], atol=1e-12)
+    assert_allclose(model.score_samples(frame[:40]), np.log(of_x), atol=1e-10)
+    each = np.log(cells)[np.arange(40), np.searchsorted(model.classes_, y[:40])]
+    assert_allclose(model.log_likelihoods(frame[:40], y[:40]), each, atol=1e-10)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
@@ -342,6 +345,16 @@ def test_the_factor_graph_has_the_tables_of_the_network():
     found = graph.query("day", {"sky": "grey", "wet": True})["day"]
     rows = pd.DataFrame({"sky": ["grey"], "wet": [True]})
     assert_allclose(list(found.values()), model.query(rows, "day")["day"][0], atol=1e-12)
+
+
+def test_the_plate_shows_a_given_network_or_what_a_column_depends_on():
+    own = BayesianNetworkClassifier(five_variables()).plate()
+    assert {node.name for node in own.nodes} == {"x1", "x2", "x3", "x4", "x5"}
+    assert [plate.label for plate in own.plates] == ["N"]
+    edges = {(edge.source, edge.target) for edge in model_of("tan").plate().edges}
+    assert {("yₙ", "xₙⱼ"), ("xₙᵢ", "xₙⱼ"), ("θₖⱼ", "xₙⱼ"), ("α", "θₖⱼ")} <= edges
+    naive = model_of("naive-bayes", smoothing=0.0).plate()
+    assert {node.name for node in naive.nodes} == {"π", "yₙ", "xₙⱼ", "θₖⱼ"}
 
 
 def test_a_file_is_refused_and_numbers_may_be_categories(tmp_path):

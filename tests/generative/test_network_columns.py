@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
+from likely import BayesianNetworkClassifier
 from likely.errors import InvalidInput
-from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
 from likely.graphical.bayesian_network import BayesianNetwork
 
 LABELS = [0, 1, 0, 1, 0, 1]

@@ -3,10 +3,10 @@
 import pytest
 
 import likely
+from likely import HiddenMarkovModel
 from likely.distributions import Dirichlet
-from likely.generative.hidden_markov import HiddenMarkovModel
-from likely.graphical.diagrams.diagram import Diagram, Edge, Node
-from likely.graphical.model_plates import network_plate
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.diagrams.diagram import Edge
 
 
 def nodes_of(model):
@@ -92,7 +92,15 @@ def test_the_states_of_a_sequence_depend_on_the_ones_before():
 
 
 def test_a_network_is_repeated_for_each_row():
-    network = Diagram((Node("a"), Node("b")), (Edge("a", "b"),))
-    diagram = network_plate("BayesianNetworkClassifier", network)
+    network = BayesianNetwork.from_edges([("a", "b")], {"a": 2, "b": 2})
+    diagram = likely.BayesianNetworkClassifier(network).plate()
     assert diagram.plates[0].members == ("a", "b")
+    assert diagram.edges == (Edge("a", "b"),)
     assert all(node.shaded for node in diagram.nodes)
+
+
+def test_a_network_that_is_learned_joins_each_column_to_another():
+    edges = likely.BayesianNetworkClassifier().plate().edges
+    assert {Edge("yₙ", "xₙⱼ"), Edge("xₙᵢ", "xₙⱼ")} < set(edges)
+    naive = likely.BayesianNetworkClassifier(structure="naive-bayes", smoothing=0.0)
+    assert set(nodes_of(naive)) == {"π", "yₙ", "xₙⱼ", "θⱼ"}

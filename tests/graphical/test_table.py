@@ -231,3 +231,17 @@ def test_log_evidence_of_a_field_subtracts_its_own_log_partition():
     found = field.query(given=[{"a": 1}, {}])
     assert_allclose(found.log_evidence, [np.log(0.7), 0.0], atol=1e-12)
     assert_array_equal(found.log_partition, found.log_evidence + field.log_partition())
+
+
+def test_a_file_is_a_table(tmp_path):
+    """Its cells are read as they are written: NA is a state where there is one, else missing."""
+    network = BayesianNetwork.from_tables(
+        {"a": ["NA", "x"], "b": 2}, {"a": [0.5, 0.5], "b": [[0.9, 0.1], [0.2, 0.8]]}, {"b": ["a"]}
+    )
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\nNA,NA\nx,1.0\n,0\n")
+    beliefs = network.query(given=path)
+    assert_allclose(beliefs["a"], [[1, 0], [0, 1], [9 / 11, 2 / 11]])
+    assert_allclose(beliefs["b"], [[0.9, 0.1], [0, 1], [1, 0]])
+    assert_allclose(network.query(given=str(path))["b"], beliefs["b"])
+    assert network.most_probable(path)["b"].tolist() == ["0", "1", "0"]

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from likely import (
     GLM,
+    BayesianNetworkClassifier,
     Discretizer,
     DiscriminantAnalysis,
     FrankHall,
@@ -50,6 +51,7 @@ every_class = pytest.mark.parametrize("kind", public_estimators(), ids=lambda ki
 
 LEAST = {  # checks of scikit-learn 1.9 that pass; a class without an entry here fails
     "NaiveBayes": 60,
+    "BayesianNetworkClassifier": 60,
     "DiscriminantAnalysis": 59,
     "GaussianMixture": 45,
     "MixtureModel": 44,
@@ -138,6 +140,9 @@ VARIANTS = {
             "check_sample_weight_equivalence_on_sparse_data": FOLDS,
         },
     ),
+    "naive-network": (BayesianNetworkClassifier(structure="naive-bayes"), {}),
+    "tree-network": (BayesianNetworkClassifier(structure="chow-liu"), {}),
+    "network-of-quantiles": (BayesianNetworkClassifier(discretize="quantile"), {}),
     "full": (DiscriminantAnalysis("full"), A_POINT),
     "diagonal": (DiscriminantAnalysis("diagonal"), A_POINT),
     "spherical": (DiscriminantAnalysis("spherical"), A_POINT),
@@ -349,6 +354,7 @@ def test_works_in_a_pipeline(kind):
     ("model", "grid"),
     [
         (NaiveBayes(discretize="quantile"), {"smoothing": [0.1, 300.0, "auto"]}),
+        (BayesianNetworkClassifier(), {"structure": ["tan", "chow-liu"], "smoothing": [0.1, 9.0]}),
         (DiscriminantAnalysis(), {"covariance": ["tied", "full"], "shrinkage": [0.0, 0.5]}),
         (GaussianMixture(n_init=1, random_state=0), {"n_components": [1, 2, 3]}),
         (MixtureModel(n_init=1, random_state=0), {"n_components": [1, 2, 3]}),

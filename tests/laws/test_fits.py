@@ -99,7 +99,7 @@ WRITERS = {
         path, orient="records", lines=True, double_precision=15
     ),
 }
-IN_MEMORY = {"nb-bins", "nb-laplace", *SEQUENCES}
+IN_MEMORY = {"nb-bins", "nb-laplace", *SEQUENCES} | {n for n in FITS if n.startswith("bn-")}
 IN_MEMORY |= {n for n in FITS if sparse.issparse(FITS[n].data()[0])}
 
 

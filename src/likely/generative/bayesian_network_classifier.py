@@ -32,7 +32,14 @@ from likely.generative.description import (
     describe_components,
     explanation,
 )
-from likely.generative.network_columns import NetworkColumns, learned_columns, named_states
+from likely.generative.network_columns import (
+    NetworkColumns,
+    coded_rows_of,
+    codes_of_all,
+    labels_of,
+    learned_columns,
+    named_states,
+)
 from likely.generative.network_edges import edges_table, refuse_large_tables
 from likely.generative.network_posterior import (
     class_log_joint,
@@ -46,14 +53,16 @@ from likely.generative.network_target import (
     target_name,
     without_target,
 )
-from likely.generative.surface import JointClassifier, check_search
+from likely.generative.surface import ClassJointProbabilities, check_search
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.coded_rows import CodedRows, array_blocks
+from likely.graphical.coded_rows import CodedRows
+from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.family_counts import Smoothing
 from likely.graphical.learning import TableSettings, fit_tables
 from likely.graphical.methods import sample
+from likely.graphical.model_plates import learned_network_plate, network_plate
 from likely.graphical.structure import Edge, Structure, learned_edges
 from likely.graphical.table import TableBeliefs, beliefs_of_codes
 from likely.graphical.variable import Variable
@@ -69,36 +78,35 @@ from likely.inputs.tables import refuse_file
 from likely.names import known_name
 from likely.special import log_softmax
 
+CLASSES = ("class", "classes")
 TABLES = ("learn", "keep")
 METHODS = ("auto", "counts", "em")
 
 
-class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator):
+class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEstimator):
     """A classifier that is a Bayesian network of discrete columns and the class.
 
     Parameters
     ----------
     network : BayesianNetwork, default=None
-        Edges and states to use: its variables are the columns of X and the target, matched by
-        name; those without a column are hidden.  None learns them.
+        Edges and states, for the columns and the target of these names; variables without a
+        column are hidden.  None learns them.
     structure : str, Structure or list of edges, default="tan"
         How edges are learned, without a network: ``tan`` (tree-augmented naive Bayes),
         ``naive-bayes``, ``chow-liu``, ``hill-climbing``, one of the classes of
         ``likely.graphical.structure``, or pairs (parent, child) of names.
     target : str, default=None
-        Name of the class's variable; by default the name of y, if it has one, else ``class``.
+        Name of the class's variable; by default that of y, if it has one, else ``class``.
     tables : {"learn", "keep"}, default="learn"
         Whether the tables of a given network are learned from the rows, or kept.
     smoothing : float or EquivalentSample, default=1.0
         Pseudo-counts in each cell of a table.
     method : {"auto", "counts", "em"}, default="auto"
-        What missing cells do in a fit: ``counts`` learns each table from the rows in which its
-        columns are all present; ``em`` uses every row, and is exact where cells are missing at
-        random.  ``auto`` is counts, and EM for a network with hidden variables.
+        With missing cells, ``counts`` learns each table from the rows that have all its columns,
+        and ``em`` from all rows.  ``auto`` is counts, and EM where variables are hidden.
     discretize : str, Discretizer or None, default="entropy"
-        How columns of numbers are cut into bins: ``entropy`` (where the classes differ, by
-        description length), ``quantile``, ``uniform``, or a Discretizer.  None reads each number
-        as a category.  A given network names its states, so that nothing is cut.
+        Bins of numbers: ``entropy`` (where the classes differ, by description length),
+        ``quantile``, ``uniform``, or a Discretizer.  None, or a network, reads them as states.
     tol : float, default=1e-8
         EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate.
     max_iter : int, default=1000
@@ -121,7 +129,7 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
+    >>> from likely import BayesianNetworkClassifier
     >>> X = pa.table({"sky": ["clear", "clear", "grey", "grey"], "wind": [0, 1, 0, 1]})
     >>> model = BayesianNetworkClassifier().fit(X, ["dry", "dry", "wet", "wet"])
     >>> model.predict_proba(pa.table({"sky": ["grey"], "wind": [None]})).round(3)
@@ -164,7 +172,7 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
         X is an array or a data frame, whose cells may be missing; with a frame, y and
         sample_weight may be names of its columns.
         """
-        refuse_file(X, f"the fit of {type(self).__name__}")
+        refuse_file(X, type(self).__name__)
         check_search(self.tol, self.max_iter)
         known_name("method", self.method, METHODS)
         given = check_rows(self, X, y, RowExtras(sample_weight), target="class", sparse=False)
@@ -186,14 +194,22 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
         self.class_log_prior_ = self._log_joint(nothing)[0]
         return self
 
+    def plate(self) -> Diagram:
+        """The plate diagram: the network in each row, or what is known of it before a fit."""
+        name = type(self).__name__
+        if self.network is not None:
+            return network_plate(name, self.network.draw())
+        naive, smoothed = self.structure == "naive-bayes", self.smoothing != 0
+        return learned_network_plate(name, naive=naive, smoothed=smoothed)
+
     def _fit_learned(
         self, given: RowsInMemory, names: tuple[str, ...]
     ) -> tuple[NetworkColumns, BayesianNetwork]:
         """Variables, edges and tables from the rows."""
         columns, codes = learned_columns(given, self.discretize, names)
-        labels = _labels(given)
+        labels = labels_of(given)
         variables = (*columns.variables, Variable(self.target_, given.classes.tolist()))
-        rows = _coded_rows(variables, np.column_stack([codes, labels]), given)
+        rows = coded_rows_of(variables, np.column_stack([codes, labels]), given)
         edges = learned_edges(rows, self.structure, self.target_, self.random_state)
         states = {variable.name: variable.states for variable in variables}
         refuse_large_tables(states, edges)
@@ -210,9 +226,9 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
         if known_name("value of tables", self.tables, TABLES) == "keep":
             return columns, network
         states = np.array([target.code(label) for label in given.classes.tolist()])
-        spread = _among_all(network, columns, codes)
-        spread[:, network.names.index(self.target_)] = states[_labels(given)]
-        rows = _coded_rows(network.variables, spread, given)
+        spread = codes_of_all(network, columns, codes)
+        spread[:, network.names.index(self.target_)] = states[labels_of(given)]
+        rows = coded_rows_of(network.variables, spread, given)
         return columns, fit_tables(network, rows, self._settings(rows))
 
     def _settings(self, rows: CodedRows) -> TableSettings:
@@ -242,9 +258,8 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
     ) -> TableBeliefs:
         """Probabilities of the states of columns, or of the class, given the cells of each row.
 
-        X is a frame with any of the columns, and of the target; what it lacks is unobserved.
-        ``columns`` are names, all variables by default; rows of probability 0 raise, or are nan
-        with ``impossible="nan"``.
+        X is a frame with any of the columns and the target.  Rows of probability 0 raise, or are
+        nan with ``impossible="nan"``.
         """
         check_is_fitted(self)
         asked = [columns] if isinstance(columns, str) else columns
@@ -308,7 +323,7 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
         return self.network_.n_parameters(full_joint=not naive)
 
     def factor_graph(self) -> FactorGraph:
-        """The fitted network as a factor graph, with a factor for each table."""
+        """The fitted network as a factor graph."""
         check_is_fitted(self)
         return self.network_.factor_graph()
 
@@ -322,14 +337,12 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
             tuple(map(str, self.classes_.tolist())),
             [variable.states for variable in columns.variables],
         )
-        name, classes = type(self).__name__, ("class", "classes")
-        described = describe_components(about, name=name, component=classes, n_iter=self.n_steps())
+        described = describe_components(
+            about, name=type(self).__name__, component=CLASSES, n_iter=self.n_steps()
+        )
         return described.also(
             tables=(edges_table(self.network_),),
-            notes=(
-                "The evidence is that of a column alone; the network also uses how columns depend "
-                "on each other.",
-            ),
+            notes=("The network also uses how columns depend on each other.",),
         )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
@@ -373,13 +386,13 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
 
     def _codes(self, X: Any) -> Codes:
         columns = self._fitted_columns()
-        return _among_all(self.network_, columns, columns.codes(self, X))
+        return codes_of_all(self.network_, columns, columns.codes(self, X))
 
     def _codes_of_some(self, X: Any) -> Codes:
         """Codes of rows that may lack columns, and may have the target."""
         rest, labels = without_target(X, self.target_, self.classes_)
-        columns = self.columns_
-        codes = _among_all(self.network_, columns, columns.codes_of_some(self, rest))
+        found = self.columns_.codes_of_some(self, rest)
+        codes = codes_of_all(self.network_, self.columns_, found)
         if labels is not None:
             states = np.append(self.class_states_, -1)
             codes[:, self.network_.names.index(self.target_)] = states[labels]
@@ -387,24 +400,3 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
 
     def _log_joint(self, codes: Codes) -> Array:
         return class_log_joint(self.network_, self.target_, codes)[:, self.class_states_]
-
-
-def _labels(given: RowsInMemory) -> Codes:
-    assert given.y is not None  # the rows have classes
-    return given.y
-
-
-def _coded_rows(variables: tuple[Variable, ...], codes: Codes, given: RowsInMemory) -> CodedRows:
-    coded = np.ascontiguousarray(codes, dtype=np.int32)
-    coded[:, [variable.n_states == 1 for variable in variables]] = 0
-    return CodedRows(variables, array_blocks(variables, coded, given.weight), given.executor)
-
-
-def _among_all(network: BayesianNetwork, columns: NetworkColumns, codes: Codes) -> Codes:
-    """The codes of columns among those of all variables; what has one state is in it."""
-    place = {name: v for v, name in enumerate(network.names)}
-    single = [variable.n_states == 1 for variable in network.variables]
-    out = np.full((len(codes), len(place)), -1, dtype=np.int32)
-    out[:, [place[variable.name] for variable in columns.variables]] = codes
-    out[:, single] = 0
-    return out

@@ -16,10 +16,19 @@ from likely.data.block import ArrayBlocks
 from likely.data.frames import InMemoryTable, as_table, frame_of, side_by_side
 from likely.data.layouts.intercept import Design, Mixed
 from likely.data.schema import Schema
+from likely.distributions.responsibility import refuse_infinity
 from likely.errors import BadCell, InvalidInput, UnknownName
 from likely.features.discretize import Discretizer
-from likely.generative.bins import bins_in_words, cut_numbers, fit_bins, joined_numbers
+from likely.generative.bins import (
+    bins_in_words,
+    cut_numbers,
+    fit_bins,
+    joined_numbers,
+    numbers_to_cut,
+)
 from likely.generative.events import EventPlan
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.coded_rows import CodedRows, array_blocks
 from likely.graphical.evidence import known_variable
 from likely.graphical.evidence_table import codes_by_state, state_texts
 from likely.graphical.variable import Variable
@@ -88,6 +97,7 @@ class LearnedColumns(NetworkColumns):
 
     def codes(self, estimator: Any, X: Any) -> Codes:
         design = encode_new_rows(estimator, self.schema, X, sparse=False).design
+        _refuse_infinity(design, self.plan)
         return _in_columns(design, self.plan, self.bins)
 
     def codes_of_some(self, estimator: Any, X: Any) -> Codes:
@@ -120,13 +130,14 @@ def learned_columns(
     cut = tuple(discretize is not None and kind == "number" for kind in kinds)
     plan = EventPlan(("categorical",) * len(kinds), cut)
     rows = given.encode(plan.as_codes)
+    assert isinstance(rows.blocks, ArrayBlocks)  # the rows are in memory
+    _refuse_infinity(rows.blocks.X, plan)
     bins = fit_bins(discretize, plan, rows.blocks, names)
     words = bins_in_words(plan, bins)
     variables = tuple(
         Variable(name, words[j] if values is None else _state_names(values, kinds[j]))
         for j, (name, values) in enumerate(zip(names, rows.coding.categories, strict=True))
     )
-    assert isinstance(rows.blocks, ArrayBlocks)  # the rows are in memory
     codes = _in_columns(rows.blocks.X, plan, bins)
     return EncodedColumns(LearnedColumns(variables, plan, rows.coding, bins), codes)
 
@@ -142,6 +153,15 @@ def _in_columns(design: Design, plan: EventPlan, bins: Discretizer | None) -> Co
     coded = design if bins is None else cut_numbers(design, plan, bins)
     assert isinstance(coded, Mixed)  # no number is left
     return np.ascontiguousarray(coded.codes[:, _places(plan)], dtype=np.int32)
+
+
+def _refuse_infinity(design: Design, plan: EventPlan) -> None:
+    """Refuse an infinite number among those that are binned."""
+    try:
+        refuse_infinity(numbers_to_cut(design, plan))
+    except BadCell as error:
+        binned = [j for j, cut in enumerate(plan.discretised) if cut]
+        raise error.moved(column=binned[error.column]) from None
 
 
 def _places(plan: EventPlan) -> Array:
@@ -241,3 +261,26 @@ def _number_of(state: str) -> float:
         return float(state)
     except ValueError:
         return np.nan
+
+
+def labels_of(given: RowsInMemory) -> Codes:
+    """The codes of the labels of rows that have classes."""
+    assert given.y is not None  # the rows have classes
+    return given.y
+
+
+def coded_rows_of(variables: tuple[Variable, ...], codes: Codes, given: RowsInMemory) -> CodedRows:
+    """Codes of all variables as rows to learn from; what has one state is in it."""
+    coded = np.ascontiguousarray(codes, dtype=np.int32)
+    coded[:, [variable.n_states == 1 for variable in variables]] = 0
+    return CodedRows(variables, array_blocks(variables, coded, given.weight), given.executor)
+
+
+def codes_of_all(network: BayesianNetwork, columns: NetworkColumns, codes: Codes) -> Codes:
+    """The codes of columns among those of all variables; what has one state is in it."""
+    place = {name: v for v, name in enumerate(network.names)}
+    single = [variable.n_states == 1 for variable in network.variables]
+    out = np.full((len(codes), len(place)), -1, dtype=np.int32)
+    out[:, [place[variable.name] for variable in columns.variables]] = codes
+    out[:, single] = 0
+    return out

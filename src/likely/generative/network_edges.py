@@ -1,4 +1,4 @@
-"""The edges of a network of columns: how large its tables are, and how they are shown."""
+"""The edges of a network of columns: how large its tables are, and how they are shown and drawn."""
 
 from collections.abc import Mapping, Sequence
 from math import prod

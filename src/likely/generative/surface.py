@@ -47,8 +47,8 @@ from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
 
 
-class JointProbabilities(ABC):
-    """Rows with a joint probability p(x, k), of classes or of clusters."""
+class ComponentProbabilities(ABC):
+    """Rows and components with a joint probability p(x, k): posteriors, densities, likelihoods."""
 
     @abstractmethod
     def predict_log_proba(self, X: Any) -> Array:
@@ -77,37 +77,7 @@ class JointProbabilities(ABC):
         return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
 
 
-class JointClassifier(JointProbabilities):
-    """Classes and rows with a joint probability: predictions, and likelihoods of labels."""
-
-    classes_: Array
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
-        log_proba = self.predict_log_proba(X)
-        return self.classes_[log_proba.argmax(axis=1)]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy: the share of the rows, by weight, whose label is predicted."""
-        return accuracy(self, X, y, sample_weight)
-
-    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
-        """log p(x_i, y_i) of each row, or log p(x_i) without labels.
-
-        y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``,
-        or in a frame with their names: Σ_k t_k log p(x, k).
-        """
-        if y is None:
-            return self.score_samples(X)
-        X, y = own_columns(X, y)
-        joint = self.predict_joint_log_proba(X)
-        if is_soft(y):
-            return soft_total(y, joint, self.classes_)
-        codes = codes_among(y, self.classes_, n_rows=len(joint))
-        return joint[np.arange(len(joint)), codes]
-
-
-class FittedComponents(DescribedComponents, JointProbabilities):
+class FittedComponents(ComponentProbabilities, DescribedComponents):
     """Anything with classes or clusters p(x, k)."""
 
     family_: Any  # a Family
@@ -174,8 +144,38 @@ class FittedComponents(DescribedComponents, JointProbabilities):
         return self._decode(distribution.sample(component, rng, length=length)), component
 
 
-class FittedClassifier(JointClassifier, FittedComponents):
-    """Components that are classes."""
+class ClassJointProbabilities(ComponentProbabilities):
+    """Components that are classes: predictions, and likelihoods of rows with labels."""
+
+    classes_: Array
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        log_proba = self.predict_log_proba(X)
+        return self.classes_[log_proba.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy: the share of the rows, by weight, whose label is predicted."""
+        return accuracy(self, X, y, sample_weight)
+
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(x_i, y_i) of each row, or log p(x_i) without labels.
+
+        y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``,
+        or in a frame with their names: Σ_k t_k log p(x, k).
+        """
+        if y is None:
+            return self.score_samples(X)
+        X, y = own_columns(X, y)
+        joint = self.predict_joint_log_proba(X)
+        if is_soft(y):
+            return soft_total(y, joint, self.classes_)
+        codes = codes_among(y, self.classes_, n_rows=len(joint))
+        return joint[np.arange(len(joint)), codes]
+
+
+class FittedClassifier(ClassJointProbabilities, FittedComponents):
+    """Classes with families of distributions."""
 
     solution_: Any
     prior: Any

@@ -188,8 +188,8 @@ class FactorGraph(DrawnGraph):
         variables
             Names; a tuple of names asks for their joint.  All variables by default.
         given
-            Observed states by name, or a data frame with a row for each set of observations,
-            whose empty cells are unobserved.
+            Observed states by name, or a data frame or file with a row for each set of
+            observations, whose empty cells are unobserved.
         soft
             Likelihoods of the states of a variable, by name.
         method

@@ -118,6 +118,24 @@ def chain_plate(title: str, event: Any, covariance: str) -> Diagram:
     )
 
 
+def learned_network_plate(title: str, *, naive: bool, smoothed: bool) -> Diagram:
+    """A network whose edges are learned: each column depends on the class, and on another column.
+
+    ``naive`` leaves out the other column.
+    """
+    nodes = [Node("π"), Node("yₙ", shaded=True), Node("xₙⱼ", shaded=True), Node("θⱼ")]
+    edges = [Edge("π", "yₙ"), Edge("yₙ", "xₙⱼ"), Edge("θⱼ", "xₙⱼ")]
+    if not naive:
+        nodes.append(Node("xₙᵢ", shaded=True))
+        edges += [Edge("yₙ", "xₙᵢ"), Edge("xₙᵢ", "xₙⱼ")]
+    if smoothed:
+        nodes.append(Node(SMOOTHING, "dot"))
+        edges.append(Edge(SMOOTHING, "θⱼ"))
+    rows = tuple(node.name for node in nodes if node.shaded)
+    plates = (Plate(ROWS, rows), Plate(COLUMNS, ("xₙⱼ", "θⱼ")))
+    return Diagram(tuple(nodes), tuple(edges), plates, title=title)
+
+
 def network_plate(title: str, diagram: Diagram) -> Diagram:
     """A Bayesian network of the columns, all observed in each row."""
     shaded = tuple(replace(node, shaded=True) for node in diagram.nodes)

@@ -17,6 +17,7 @@ from likely._typing import Array, Codes
 from likely.data.frames import frame_of, library_of
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, UnknownName
 from likely.formatting import count
+from likely.graphical.coded_rows import SourceCodes, codes_of, source_of
 from likely.graphical.evidence import Evidence, Soft, checked_evidence
 from likely.graphical.evidence_table import codes_of_frame
 from likely.graphical.inference import Request
@@ -259,8 +260,12 @@ def states_frame(
 def evidence_codes(graph: "FactorGraph", frame: Any) -> Codes:
     """The code of each variable in each row, (n_rows, n_variables); −1 where it is not observed.
 
-    ``frame`` is a data frame, or a list with one mapping from names to states for each row.
+    ``frame`` is a data frame, a file, or a list with one mapping from names to states for each row.
     """
+    source = source_of(frame)
+    if source is not None:
+        blocks = [codes_of(block) for block in SourceCodes(source, graph.variables)]
+        return np.concatenate([np.empty((0, len(graph.names)), dtype=np.int32), *blocks])
     if not _is_list_of_rows(frame):
         return codes_of_frame(graph.variables, frame)
     place = {name: j for j, name in enumerate(graph.names)}

@@ -26,6 +26,11 @@ from likely.persist.graphs import graph_class
 PART_MODULES = (
     "likely.data.schema",
     "likely.graphical.chain",
+    "likely.graphical.family_counts",
+    "likely.graphical.fit_report",
+    "likely.graphical.hill_climbing",
+    "likely.graphical.structure",
+    "likely.graphical.variable",
     "likely.linear.alpha",
     "likely.linear.inference",
     "likely.linear.coding",

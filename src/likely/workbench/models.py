@@ -89,6 +89,15 @@ def discriminant_space(scale: Scale) -> dict[str, Dimension]:
     }
 
 
+def network_space(scale: Scale) -> dict[str, Dimension]:
+    """Which columns depend on each other, how numbers are binned, and smoothing."""
+    return {
+        "structure": Choice(("tan", "naive-bayes", "chow-liu")),
+        "discretize": Choice(("entropy", "quantile")),
+        "smoothing": Real(1e-2, 1e2, log=True),
+    }
+
+
 def path_space(scale: Scale) -> dict[str, Dimension]:
     """The rule that chooses a point of a path of penalties."""
     return {"rule": Choice(("one-standard-error", "best"))}
@@ -118,6 +127,14 @@ MODELS: dict[str, ModelEntry] = {
             streams=True,
             missing=True,
             space=naive_bayes_space,
+        ),
+        ModelEntry(
+            "bayesian-network",
+            "BayesianNetworkClassifier",
+            CLASS_KINDS,
+            "Naive Bayes in which each column also depends on one other; numbers are binned.",
+            missing=True,
+            space=network_space,
         ),
         ModelEntry(
             "discriminant",

@@ -39,7 +39,7 @@ from likely.graphical.diagrams.drawing import (
 )
 from likely.graphical.diagrams.labels import LabelledLines, label_places
 from likely.graphical.diagrams.layered import Edges, Placed, layered
-from likely.graphical.diagrams.plate_grid import on_plates
+from likely.graphical.diagrams.plate_grid import PADDING, STRIP, Cell, best_cells, on_plates
 from likely.graphical.diagrams.spread import around_centre, spread, star_centre
 
 LEAST_SIZE = 36.0  # of a circle or square
@@ -109,6 +109,18 @@ class _Plan:
         return np.array(rows, dtype=float).reshape(len(rows), 2)
 
     @cached_property
+    def members(self) -> list[frozenset[int]]:
+        """The nodes of each plate."""
+        return [
+            frozenset(self.index[name] for name in plate.members) for plate in self.diagram.plates
+        ]
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The cell of each node, where there are plates."""
+        return best_cells(len(self.diagram.nodes), self.edges, self.members)
+
+    @cached_property
     def label_width(self) -> float:
         """The width of the widest label beside a line; twice, where both sides have one."""
         labels = [edge.label for edge in self.diagram.edges]
@@ -121,17 +133,13 @@ class _Plan:
         """The drawing; None where a label finds no place."""
         if not self.diagram.nodes:
             return Drawing(2 * MARGIN, 2 * MARGIN, (), (), (), (), ())
-        plates: list[Box] = []
-        if self.diagram.plates:
-            members = [
-                frozenset(self.index[name] for name in plate.members)
-                for plate in self.diagram.plates
-            ]
-            labels = [plate.label for plate in self.diagram.plates]
-            centres, plates = on_plates(self.sizes, self.edges, members, labels, room)
-            placed = Placed(centres, _arcs(centres, self.edges))
-        else:
+        if all(len(each) == len(self.diagram.nodes) for each in self.members):
             placed = self._in_parts(room)
+            plates = _around_all(_extent(placed, self.sizes), len(self.members))
+        else:
+            labels = [plate.label for plate in self.diagram.plates]
+            centres, plates = on_plates(self.cells, self.sizes, self.members, labels, room)
+            placed = Placed(centres, _arcs(centres, self.edges))
         shapes = [
             _shape(node, Place(*centre), size)
             for node, centre, size in zip(
@@ -273,6 +281,13 @@ def _extent(placed: Placed, sizes: Array) -> Box:
     bends = [sampled(way) for ways in placed.detours for way in ways[:2]]
     every = np.concatenate([low[None], high[None], *bends])
     return Box(*every.min(axis=0).tolist(), *every.max(axis=0).tolist())
+
+
+def _around_all(extent: Box, n_plates: int) -> list[Box]:
+    """Boxes around everything, the first outermost."""
+    boxes = [extent.grown(PADDING * (k + 1)) for k in range(n_plates)]
+    below = [replace(box, bottom=box.bottom + STRIP * (k + 1)) for k, box in enumerate(boxes)]
+    return below[::-1]
 
 
 def _packed(boxes: Sequence[Box], gap: float) -> list[Array]:

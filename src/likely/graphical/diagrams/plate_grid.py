@@ -20,7 +20,7 @@ from likely.errors import InvalidInput
 from likely.graphical.diagrams.drawing import SMALL_SIZE, Box, text_width
 from likely.graphical.diagrams.layered import Edges
 
-BEAM = 80
+BEAM, NARROWEST = 500, 8  # arrangements that are kept, over the number of nodes; at least
 UPWARDS, LEFTWARDS, RIGHTWARDS, SLANTED = 1.2, 0.5, 0.35, 0.9  # costs of an edge beside its length
 CROSSING, RUN_OVER = 5.0, 8.0
 AREA = 0.2
@@ -65,10 +65,13 @@ def around(cells: Iterable[Cell]) -> Rectangle:
 
 
 def on_plates(
-    sizes: Array, edges: Edges, plates: Sequence[frozenset[int]], labels: Sequence[str], room: float
+    cells: Sequence[Cell],
+    sizes: Array,
+    plates: Sequence[frozenset[int]],
+    labels: Sequence[str],
+    room: float,
 ) -> PlatePlaces:
-    """Nodes of given sizes (n, 2) on a lattice, and a box around each plate."""
-    cells = _best_cells(len(sizes), edges, plates)
+    """Nodes of given sizes (n, 2) in their cells, and a box around each plate."""
     columns, rows = zip(*cells, strict=True)
     spans = [around([cells[i] for i in plate]) for plate in plates]
     order = _outer_first(plates, spans)
@@ -111,7 +114,7 @@ class _Partial:
         return self.cost + AREA * width * height + 0.1 * AREA * height
 
 
-def _best_cells(n: int, edges: Edges, plates: Sequence[frozenset[int]]) -> list[Cell]:
+def best_cells(n: int, edges: Edges, plates: Sequence[frozenset[int]]) -> list[Cell]:
     """The cell of each node in the best arrangement that was found."""
     order = _placing_order(n, edges, plates)
     first = [None if i != order[0] else (0, 0) for i in range(n)]
@@ -130,7 +133,7 @@ def _best_cells(n: int, edges: Edges, plates: Sequence[frozenset[int]]) -> list[
                 "These plates cannot be drawn as boxes that hold their members and no others; "
                 "plates that are nested or cross in one place were expected. Leave one out."
             )
-        beam = sorted(found.values(), key=_Partial.total)[:BEAM]
+        beam = sorted(found.values(), key=_Partial.total)[: max(BEAM // n, NARROWEST)]
     best = beam[0].cells
     span = around(cell for cell in best if cell is not None)
     return [(cell[0] - span.left, cell[1] - span.top) for cell in best if cell is not None]

@@ -78,25 +78,19 @@ def _with_joints(sizes: Array, near: list[list[int]], joints: list[int], room: f
     middle = places[inner].mean(axis=0)
     for joint in joints:
         if len(near[joint]) == 1:
-            _place_beside(places, sizes, joint, near[joint][0], taken, middle, room)
+            of = near[joint][0]
+            direction = _free_direction(places[of], places[taken[of]], middle)
+            reach = (sizes[of] + sizes[joint]) / 2 + BESIDE * room
+            places[joint] = places[of] + direction * _distance(reach, direction)
+            taken[of].append(joint)
     return places
 
 
-def _place_beside(
-    places: Array,
-    sizes: Array,
-    joint: int,
-    of: int,
-    taken: dict[int, list[int]],
-    middle: Array,
-    room: float,
-) -> None:
-    """Put a node beside another, in the widest free angle, away from the middle if there is one."""
-    outward = places[of] - middle
+def _free_direction(place: Array, others: Array, middle: Array) -> Array:
+    """The middle of the widest angle between others, away from the middle if several are wide."""
+    outward = place - middle
     away = float(np.arctan2(outward[1], outward[0])) if np.hypot(*outward) > 1 else -np.pi / 2
-    used = sorted(
-        float(np.arctan2(*(places[other] - places[of])[::-1])) % (2 * np.pi) for other in taken[of]
-    )
+    used = sorted(float(np.arctan2(y, x)) % (2 * np.pi) for x, y in others - place)
     best = away
     if used:
         free = []
@@ -105,10 +99,7 @@ def _place_beside(
             turned = abs((centre - away + np.pi) % (2 * np.pi) - np.pi)
             free.append((round(high - low, 6), -turned, centre))
         best = max(free)[2]
-    direction = np.array([np.cos(best), np.sin(best)])
-    reach = (sizes[of] + sizes[joint]) / 2 + BESIDE * room
-    places[joint] = places[of] + direction * _distance(reach, direction)
-    taken[of].append(joint)
+    return np.array([np.cos(best), np.sin(best)])
 
 
 def _distance(reach: Array, direction: Array) -> float:
