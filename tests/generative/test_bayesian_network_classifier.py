@@ -75,11 +75,15 @@ def test_predictions_are_those_of_the_joint_distribution(structure):
     joint = model.network_.joint()
     names = list(model.network_.names)
     codes = model._codes(frame[:40])
-    for i in range(40):
-        cell = tuple(slice(None) if n == "day" else codes[i, names.index(n)] for n in names)
-        p = joint[cell]
-        assert_allclose(model.predict_proba(frame[i : i + 1])[0], p / p.sum(), atol=1e-12)
-        assert_allclose(model.score_samples(frame[i : i + 1])[0], np.log(p.sum()), atol=1e-10)
+    cells = [
+        joint[tuple(slice(None) if n == "day" else row[names.index(n)] for n in names)]
+        for row in codes
+    ]
+    of_x = np.sum(cells, axis=1)
+    assert_allclose(model.predict_proba(frame[:40]), cells / of_x[:, None], atol=1e-12)
+    assert_allclose(model.score_samples(frame[:40]), np.log(of_x), atol=1e-10)
+    each = np.log(cells)[np.arange(40), np.searchsorted(model.classes_, y[:40])]
+    assert_allclose(model.log_likelihoods(frame[:40], y[:40]), each, atol=1e-10)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)

@@ -50,6 +50,17 @@ def test_a_graph_comes_back_bit_for_bit(name, tmp_path):
         assert back.given == graph.given
 
 
+def test_how_a_network_was_learned_comes_back(tmp_path):
+    rows = examples.five_variables().sample(60, random_state=0, library="pandas")
+    rows.loc[::3, "x2"] = None
+    learned = examples.five_variables().fit(rows, tol=1e-3)
+    likely.save(learned, tmp_path / "graph.likely")
+    back = likely.load(tmp_path / "graph.likely")
+    assert str(back.fit_report) == str(learned.fit_report)
+    assert back.fit_report.method == "em"
+    assert back.fit_report.trace == learned.fit_report.trace
+
+
 def test_every_kind_of_graph_can_be_saved():
     assert set(GRAPHS.values()) == {FactorGraph, BayesianNetwork, MarkovField, ConditionalGraph}
     assert {type(graph) for graph in GRAPHS_TO_SAVE.values()} == set(GRAPHS.values())
@@ -99,6 +110,19 @@ def test_a_damaged_file_is_refused(tmp_path):
     path.write_bytes(content)
     with pytest.raises(InvalidFile, match="changed or damaged"):
         likely.load(path)
+
+
+def test_a_classifier_of_a_given_network_comes_back(tmp_path):
+    rows = examples.five_variables().sample(80, random_state=0, library="pandas")
+    y = rows.pop("x1")
+    model = likely.BayesianNetworkClassifier(examples.five_variables(), method="em", tol=1e-3)
+    model.fit(rows[["x3", "x4", "x5"]], y)
+    likely.save(model, tmp_path / "m.likely")
+    back = likely.load(tmp_path / "m.likely")
+    assert back.network.edges == model.network.edges
+    assert back.n_iter_ == model.n_iter_ > 1
+    some = rows[["x4"]]
+    assert_array_equal(back.query(some, "x2")["x2"], model.query(some, "x2")["x2"])
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from likely._typing import Array
 from likely.distributions.exponential_family import EXPONENTIAL_FAMILIES, ExponentialFamily
 from likely.errors import InvalidInput
 from likely.graphical.factor_graph import FactorGraph
-from likely.persist.graphs import graph_arguments, graph_of
+from likely.persist.graphs import graph_arguments, graph_fields, graph_of
 from likely.persist.registry import (
     Estimator,
     argument_names,
@@ -192,10 +192,12 @@ class Decoder:
         kind = model_class(str(coded["class"]))
         if kind is None:
             raise unknown("estimator", coded["class"])
-        same_names(f"The arguments of {kind.__name__}", coded["arguments"], argument_names(kind))
+        graph = issubclass(kind, FactorGraph)
+        expected = graph_fields(kind) if graph else argument_names(kind)
+        same_names(f"The arguments of {kind.__name__}", coded["arguments"], expected)
         inside = replace(self, own=own_parts(kind))
         arguments = inside._each(coded["arguments"])
-        model = graph_of(kind, arguments) if issubclass(kind, FactorGraph) else kind(**arguments)
+        model = graph_of(kind, arguments) if graph else kind(**arguments)
         fitted = inside._each(coded["fitted"])
         for name in fitted:
             _check_learned_name(kind, name)

@@ -21,14 +21,24 @@ GRAPHS: dict[str, type[FactorGraph]] = {
 }
 
 
+LISTED = ("variables", "factors")
+REPORT = "fit_report"  # an attribute of graphs that are learned from data
+
+
 def graph_class(name: str) -> type[FactorGraph] | None:
     """The kind of graph of that name; None if there is none."""
     return GRAPHS.get(name)
 
 
+def graph_fields(kind: type[FactorGraph]) -> set[str]:
+    """What makes a graph of this kind: its arguments, and how it was learned, if it can be."""
+    learned = {REPORT} if REPORT in vars(kind) else set()
+    return {*signature(kind).parameters, *learned}
+
+
 def graph_arguments(graph: FactorGraph) -> dict[str, Any]:
     """What makes a graph, as values that a model file can hold."""
-    own = {name: vars(graph)[name] for name in signature(type(graph)).parameters}
+    own = {name: vars(graph).get(name) for name in graph_fields(type(graph))}
     return {
         **own,
         "variables": [[each.name, list(each.states)] for each in graph.variables],
@@ -50,5 +60,8 @@ def graph_of(kind: type[FactorGraph], arguments: Mapping[str, Any]) -> FactorGra
                 "graph. Save the graph again."
             )
         factors.append(Factor([named[each] for each in scope], table, scale=scale, name=name))
-    others = {key: arguments[key] for key in arguments if key not in ("variables", "factors")}
-    return kind(factors, named.values(), **others)
+    others = {name: arguments[name] for name in arguments if name not in (*LISTED, REPORT)}
+    graph = kind(factors, named.values(), **others)
+    if arguments.get(REPORT) is not None:
+        vars(graph)[REPORT] = arguments[REPORT]
+    return graph
