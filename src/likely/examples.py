@@ -15,7 +15,7 @@ from likely.graphical.markov_field import MarkovField
 from likely.graphical.variable import Variable
 from likely.names import known_name
 
-__all__ = ["five_variables", "four_cycle", "load"]
+__all__ = ["EXAMPLES", "five_variables", "four_cycle", "load"]
 
 DISAGREEMENT = 0.7  # the energy of two neighbours of the four-cycle in different states
 

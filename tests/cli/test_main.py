@@ -46,7 +46,9 @@ def test_help_is_quick():
     assert fastest(COMMAND, "--help") - fastest("pass") < ALLOWED_SECONDS
 
 
-@pytest.mark.parametrize("words", [["--help"], ["train", "--help"], ["graph", "--help"], ["models"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["train", "--help"], ["graph", "--help"], ["models"]]
+)
 def test_nothing_heavy_is_imported_for_help(words):
     code = (
         "import sys; from likely.cli.main import run; run(sys.argv[1:]);"

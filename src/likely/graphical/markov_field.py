@@ -80,7 +80,7 @@ class MarkovField(FactorGraph):
 
     def energy(self, states: Given) -> float:
         """F(x) = −Σ log ψ of a configuration."""
-        return -self.log_value(states)
+        return 0.0 - self.log_value(states)  # never −0.0
 
     @cached_property
     def energies(self) -> tuple[tuple[tuple[str, ...], Array], ...]:
@@ -103,7 +103,7 @@ class MarkovField(FactorGraph):
     ) -> Minimum:
         """argmin_x F(x), which is argmax_x P(x)."""
         best = self.most_probable(given, method=method, memory=memory)
-        energy = -best.log_score
+        energy = 0.0 - best.log_score  # never −0.0
         bound = energy if best.exact else -np.inf
         return Minimum(best.states, energy, bound, best.exact, best.method, best.unique)
 
