@@ -34,6 +34,7 @@ from likely.inputs.soft_labels import is_soft, soft_total
 from likely.inputs.tables import own_columns
 from likely.objectives.components import (
     Components,
+    CooledEvidence,
     block_log_joint,
     block_log_posterior,
 )
@@ -67,7 +68,7 @@ class FittedComponents(ABC):
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_components)."""
         design = self._encode(X)
-        term = partial(block_log_posterior, self.family_, self.components_, self._temperature)
+        term = partial(block_log_posterior, self.family_, self.components_, self._evidence)
         return _mapped(term, design, self.executor)
 
     def predict_proba(self, X: Any) -> Array:
@@ -164,9 +165,9 @@ class FittedComponents(ABC):
         return ColumnsRead().with_columns(feature_names(self), self.schema_.kinds)
 
     @property
-    def _temperature(self) -> float:
-        """The temperature by which evidence is divided."""
-        return 1.0
+    def _evidence(self) -> CooledEvidence:
+        """How evidence is calibrated; here it is not."""
+        return CooledEvidence()
 
     @property
     def _component(self) -> tuple[str, str]:
