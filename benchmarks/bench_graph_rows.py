@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks.against import pyagrum
-from benchmarks.graph_problems import network
+from benchmarks.graph_problems import codes_of_samples, network
 from benchmarks.report import Report, Row, times_faster
 from benchmarks.workbench import best_of, clocked
 
@@ -29,7 +29,9 @@ def measure(shrink: int) -> Report:
             for i in range(few)
         ]
         theirs = clocked(
-            lambda asked=asked: [pyagrum.marginals(engine, list(graph.names), one) for one in asked]
+            lambda asked=asked, engine=engine: [
+                pyagrum.marginals(engine, list(graph.names), one) for one in asked
+            ]
         )
         apart = 0.0
         for i, found in enumerate(theirs.answer):
@@ -56,13 +58,7 @@ def measure(shrink: int) -> Report:
 
 
 def _codes(graph, n_rows: int, *, same_set: bool) -> np.ndarray:
-    drawn = graph.sample(n_rows, random_state=1)
-    codes = np.column_stack(
-        [
-            [graph.variable(name).codes[state] for state in drawn[name].to_pylist()]
-            for name in graph.names
-        ]
-    )
+    codes = codes_of_samples(graph, n_rows, seed=1)
     rng = np.random.default_rng(2)
     if same_set:
         seen = np.zeros(codes.shape[1], dtype=bool)

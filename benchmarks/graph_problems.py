@@ -39,3 +39,15 @@ def observations(
 
 def states_of(graph: BayesianNetwork, codes: dict[str, int]) -> dict[str, str]:
     return {name: graph.variable(name).states[code] for name, code in codes.items()}
+
+
+def codes_of_samples(graph: BayesianNetwork, n_rows: int, *, seed: int) -> np.ndarray:
+    """Rows drawn from the network, as codes in the order of its variables."""
+    drawn = graph.sample(n_rows, random_state=seed)
+    columns = []
+    for name in graph.names:
+        encoded = drawn[name].combine_chunks().dictionary_encode()
+        states = graph.variable(name).codes
+        code = np.array([states[state] for state in encoded.dictionary.to_pylist()])
+        columns.append(code[encoded.indices.to_numpy()])
+    return np.column_stack(columns).astype(np.int32)

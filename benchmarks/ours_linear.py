@@ -19,7 +19,6 @@ from likely.data.layouts.dense import Dense
 from likely.objectives.columns import LeastSquaresColumns
 from likely.solvers.lasso_path import lasso_path as search_path
 
-
 # The target is relative to the optimum, which may be far below the null deviance.
 STEPS = (1.0, 0.3, 0.1, 0.03)
 

@@ -38,6 +38,10 @@ ORDER = (
     "binary_links",
     "ordinal",
     "large_glm",
+    "graph_queries",
+    "graph_rows",
+    "graph_learning",
+    "chain",
     "small_fits",
     "import",
 )

@@ -11,6 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 
 import likely
 from likely import likelihoods, links
+from likely.distributions import Dirichlet, GaussianPrior
 from tests.event_models import flat
 
 
@@ -171,6 +172,11 @@ def mixture(event="auto", n_components=2, **options):
     return likely.MixtureModel(n_components, event, **chosen)
 
 
+def hidden_markov(event="auto", n_states=2, **options):
+    chosen = {"random_state": 0, "n_init": 2, "tol": 1e-7, **options}
+    return likely.HiddenMarkovModel(n_states, event, **chosen)
+
+
 ROOMS = {"rooms": "poisson"}
 TIGHT = {"tol": 1e-14}  # so that two searches agree in θ, not only in the objective, to 1e-9
 
@@ -185,6 +191,10 @@ def glm(response, link=None, **options):
 
 def softmax(**options):
     return likely.SoftmaxRegression(**{**TIGHT, **options})
+
+
+def network(structure="tan", **options):
+    return likely.BayesianNetworkClassifier(structure=structure, **options)
 
 
 def ordinal(link="logit", **options):
@@ -210,6 +220,11 @@ FITS = {
     "nb-mixed": Fit(naive_bayes(ROOMS, smoothing="auto"), mixed),
     "nb-unlabelled": Fit(naive_bayes(unlabelled=-1), half_labelled),
     "nb-bins": Fit(naive_bayes(discretize="quantile"), gappy_numbers),
+    "bn-tan": Fit(network(), gappy_numbers),
+    "bn-naive": Fit(network("naive-bayes", discretize="quantile"), numbers),
+    "bn-tree": Fit(network("chow-liu", discretize=None, smoothing=0.5), codes),
+    "bn-hill": Fit(network("hill-climbing"), numbers),
+    "bn-mixed": Fit(network(), mixed),
     "da-tied": Fit(discriminant("tied"), numbers),
     "da-full": Fit(discriminant("full"), numbers),
     "da-diagonal": Fit(discriminant("diagonal"), gappy_numbers),
@@ -224,10 +239,19 @@ FITS = {
     "gm-diagonal": Fit(gaussians("diagonal"), gappy_numbers),
     "gm-spherical": Fit(gaussians("spherical"), gappy_numbers),
     "gm-full-gaps": Fit(gaussians("full"), gappy_numbers),
+    "gm-prior": Fit(
+        gaussians("full", prior=Dirichlet(3.0), gaussian_prior=GaussianPrior(2, 3)), numbers
+    ),
+    "gm-tied-prior": Fit(gaussians("tied", gaussian_prior=GaussianPrior(1, 2)), gappy_numbers),
     "mm-gaussian": Fit(mixture(), numbers),
+    "mm-prior": Fit(
+        mixture(ROOMS, prior=Dirichlet(2.0), gaussian_prior=GaussianPrior(1, 4)), mixed
+    ),
     "mm-mixed": Fit(mixture(ROOMS), mixed),
     "mm-sparse": Fit(mixture(n_components=3), sparse_counts),
     "mm-poisson": Fit(mixture("poisson"), counts),
+    "hmm-gaussian": Fit(hidden_markov(), numbers),
+    "hmm-mixed": Fit(hidden_markov(ROOMS), mixed),
     "lin-plain": Fit(likely.LinearRegression(), amounts),
     "lin-ridge": Fit(likely.LinearRegression(l2=2.0), amounts),
     "lin-lasso": Fit(likely.LinearRegression(l1=5.0, **TIGHT), amounts),
@@ -275,6 +299,7 @@ FOLDED = [
     name for name in FITS if name.startswith(("cal-", "path-"))
 ]  # rows are put in folds by their index
 MIXTURES = [name for name in FITS if name.startswith(("gm", "mm"))]
+SEQUENCES = [name for name in FITS if name.startswith("hmm")]  # one sequence: rows have an order
 
 
 def rows(X, index):
@@ -283,6 +308,7 @@ def rows(X, index):
 
 LEARNED = (
     "components_",
+    "chain_",
     "edges_",
     "coef_",
     "coefs_",
@@ -303,6 +329,11 @@ def learned(model):
     found = [getattr(model, name) for name in LEARNED if getattr(model, name, None) is not None]
     parts = [tuple(value) if isinstance(value, list) else value for value in found]
     own = [np.asarray(number, dtype=float) for number in flat(tuple(parts))]
+    own += (
+        [table.table for table in vars(model)["network_"].factors]
+        if "network_" in vars(model)
+        else []
+    )
     inside = [vars(model).get(name) for name in ("estimator_", "model_")]
     inner = [*getattr(model, "estimators_", ()), *filter(None, inside)]
     return [*own, *(number for each in inner for number in learned(each))]

@@ -48,3 +48,30 @@ def marginals(ie: Any, names: list[str], codes: dict[str, int]) -> list[np.ndarr
     wanted = [name for name in names if name not in codes]
     found = ie.query(wanted, evidence=codes, joint=False, show_progress=False)
     return [found[name].values for name in wanted]
+
+
+def learned_by_counts(graph: BayesianNetwork, codes: np.ndarray) -> Any:
+    """Tables from a data frame of codes, with one pseudo-count in each cell."""
+    from pgmpy.estimators import BayesianEstimator
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    bn = DiscreteBayesianNetwork()
+    bn.add_nodes_from(graph.names)
+    bn.add_edges_from(graph.edges)
+    states = {variable.name: list(range(variable.n_states)) for variable in graph.variables}
+    estimator = BayesianEstimator(bn, _frame(graph, codes), state_names=states)
+    return estimator.get_parameters(prior_type="K2")
+
+
+def learned_edges(graph: BayesianNetwork, codes: np.ndarray) -> list[tuple[str, str]]:
+    """Hill climbing by BIC."""
+    from pgmpy.estimators import HillClimbSearch
+
+    search = HillClimbSearch(_frame(graph, codes).astype("category"))
+    return list(search.estimate(scoring_method="bic-d", show_progress=False).edges())
+
+
+def _frame(graph: BayesianNetwork, codes: np.ndarray) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(codes, columns=list(graph.names))

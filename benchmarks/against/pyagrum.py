@@ -32,7 +32,7 @@ def model(graph: BayesianNetwork) -> Any:
     for name in graph.names:
         table = graph.tables[name]
         cpt = found.cpt(name)
-        order = [each for each in reversed(cpt.names)]  # the slowest axis first
+        order = list(reversed(cpt.names))  # the slowest axis first
         axes = [table.scope.index(each) for each in order]
         cpt.fillWith(np.ascontiguousarray(table.potential.transpose(axes)).ravel().tolist())
     return found
@@ -65,10 +65,19 @@ def learned_by_em(bn: Any, csv: Path, n_iter: int) -> Any:
     return learner.learnParameters(bn.dag())
 
 
-def written_rows(bn: Any, codes: np.ndarray, names: tuple[str, ...]) -> Path:
+def written_rows(codes: np.ndarray, names: tuple[str, ...]) -> Path:
     """A CSV file of codes, as pyAgrum reads data; −1 is missing."""
     path = Path(tempfile.mkdtemp()) / "rows.csv"
     text = np.where(codes < 0, "?", np.char.add("s", codes.astype(str)))
     lines = [",".join(names), *(",".join(row) for row in text)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def learned_edges(bn: Any, codes: np.ndarray, names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Greedy hill climbing by BIC."""
+    learner = library().BNLearner(str(written_rows(codes, names)), bn)
+    learner.useScoreBIC()
+    learner.useGreedyHillClimbing()
+    found = learner.learnDAG()
+    return [(bn.variable(a).name(), bn.variable(b).name()) for a, b in found.arcs()]

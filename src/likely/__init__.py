@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         differences,
         distributions,
         errors,
+        examples,
+        graphical,
         information,
         likelihoods,
         links,
@@ -33,10 +35,18 @@ if TYPE_CHECKING:
     from likely.features.basis_functions import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
+    from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
     from likely.generative.discriminant import DiscriminantAnalysis
     from likely.generative.gaussian_mixture import GaussianMixture
+    from likely.generative.hidden_markov import HiddenMarkovModel
     from likely.generative.mixture import MixtureModel
     from likely.generative.naive_bayes import NaiveBayes
+    from likely.graphical.bayesian_network import BayesianNetwork
+    from likely.graphical.factor_graph import FactorGraph
+    from likely.graphical.formats.registry import read_graph, write_graph
+    from likely.graphical.formats.uai_answers import read_answer
+    from likely.graphical.formats.uai_evidence import read_evidence
+    from likely.graphical.markov_field import MarkovField
     from likely.linear.frank_hall import FrankHall
     from likely.linear.glm import GLM
     from likely.linear.inference import Inference
@@ -69,20 +79,25 @@ __version__ = "0.1.0"
 __all__ = [
     "GLM",
     "BasisFunctions",
+    "BayesianNetwork",
+    "BayesianNetworkClassifier",
     "Comparison",
     "Curve",
     "Dataset",
     "Discretizer",
     "DiscriminantAnalysis",
+    "FactorGraph",
     "FinalScore",
     "Folds",
     "FrankHall",
     "GaussianMixture",
+    "HiddenMarkovModel",
     "Inference",
     "IsotonicScaling",
     "LinearRegression",
     "LogisticRegression",
     "Look",
+    "MarkovField",
     "MaxEntropy",
     "MixtureModel",
     "ModelObjective",
@@ -106,6 +121,8 @@ __all__ = [
     "differences",
     "distributions",
     "errors",
+    "examples",
+    "graphical",
     "information",
     "learning_curve",
     "likelihood_ratio_test",
@@ -117,6 +134,9 @@ __all__ = [
     "open_seal",
     "penalties",
     "read",
+    "read_answer",
+    "read_evidence",
+    "read_graph",
     "save",
     "seal",
     "searches",
@@ -129,6 +149,7 @@ __all__ = [
     "training_curve",
     "tune",
     "warmup",
+    "write_graph",
 ]
 
 _MODULES = {
@@ -136,6 +157,8 @@ _MODULES = {
     "differences",
     "distributions",
     "errors",
+    "examples",
+    "graphical",
     "information",
     "likelihoods",
     "links",
@@ -150,21 +173,26 @@ _MODULES = {
 
 _HOME = {  # public name: the module that defines it
     "BasisFunctions": "likely.features.basis_functions",
+    "BayesianNetwork": "likely.graphical.bayesian_network",
+    "BayesianNetworkClassifier": "likely.generative.bayesian_network_classifier",
     "Comparison": "likely.workbench.comparison",
     "Curve": "likely.workbench.curves",
     "Dataset": "likely.workbench.dataset",
     "Discretizer": "likely.features.discretize",
     "DiscriminantAnalysis": "likely.generative.discriminant",
+    "FactorGraph": "likely.graphical.factor_graph",
     "FinalScore": "likely.sealing.final_score",
     "Folds": "likely.workbench.folds",
     "FrankHall": "likely.linear.frank_hall",
     "GLM": "likely.linear.glm",
     "GaussianMixture": "likely.generative.gaussian_mixture",
+    "HiddenMarkovModel": "likely.generative.hidden_markov",
     "Inference": "likely.linear.inference",
     "IsotonicScaling": "likely.calibrate.isotonic",
     "LinearRegression": "likely.linear.regression",
     "LogisticRegression": "likely.linear.logistic",
     "Look": "likely.workbench.look.look",
+    "MarkovField": "likely.graphical.markov_field",
     "MaxEntropy": "likely.linear.maxent",
     "MixtureModel": "likely.generative.mixture",
     "ModelObjective": "likely.objectives.model",
@@ -189,6 +217,9 @@ _HOME = {  # public name: the module that defines it
     "look": "likely.workbench.look.look",
     "open_seal": "likely.workbench.seal",
     "read": "likely.data.formats.registry",
+    "read_answer": "likely.graphical.formats.uai_answers",
+    "read_evidence": "likely.graphical.formats.uai_evidence",
+    "read_graph": "likely.graphical.formats.registry",
     "save": "likely.persist",
     "seal": "likely.workbench.seal",
     "separability": "likely.linear.separation",
@@ -196,6 +227,7 @@ _HOME = {  # public name: the module that defines it
     "training_curve": "likely.workbench.training_curve",
     "tune": "likely.workbench.search.study",
     "warmup": "likely.compiling",
+    "write_graph": "likely.graphical.formats.registry",
 }
 
 

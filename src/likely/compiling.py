@@ -1,5 +1,7 @@
 """Compile the loops ahead of time, so that the first large fit does not wait for it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from likely._typing import Array
@@ -9,6 +11,13 @@ from likely.data.layouts.intercept import Centred, Csr, Dense, Design, Mixed
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
 from likely.distributions.full_moments import whitened_sums
 from likely.distributions.responsibility import FAST_CELLS, weighted_sums
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.chain import FAST_ROWS, Chain
+from likely.graphical.coded_rows import array_blocks
+from likely.graphical.family_counts import Families, block_family_counts
+from likely.graphical.mutual_information import block_pair_counts
+from likely.graphical.scored_families import ScoredFamilies
+from likely.graphical.structure_scores import BIC
 from likely.likelihoods.responses import likelihood_of
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows
@@ -26,6 +35,8 @@ def warmup() -> None:
     _statistics()
     _designs()
     _descents()
+    _families()
+    _chains()
 
 
 def _statistics() -> None:
@@ -78,6 +89,17 @@ def _every_verb(design: Design, d: Array) -> None:
     design.row_quadratic(np.eye(design.n_features))
 
 
+def _chains() -> None:
+    """The passes over sequences of hidden states, in linear arithmetic and in logs."""
+    rows, lengths = np.zeros((FAST_ROWS, 2)), np.array([FAST_ROWS])
+    even, stuck = np.log(np.full((2, 2), 0.5)), np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    chain = Chain(even[0], even)
+    chain.beliefs(rows, lengths)
+    chain.most_probable(rows, lengths)
+    rows[-1, 0], start = -np.inf, np.array([0.0, -np.inf])
+    Chain(start, stuck).beliefs(rows, lengths)
+
+
 def _descents() -> None:
     """The loops over rows and columns."""
     from scipy import sparse
@@ -93,3 +115,14 @@ def _descents() -> None:
     minimise_model(np.eye(2), np.ones(2), np.ones(2), np.zeros(2), 1e-9)
     together = Grouping(np.zeros(2, dtype=np.intp), np.ones(2))
     minimise_model(np.eye(2), np.ones(2), np.zeros(2), np.zeros(2), 1e-9, together)
+
+
+def _families() -> None:
+    """The counts of discrete networks."""
+    n, p = FAST_CELLS // 4 + 1, 4
+    network = BayesianNetwork.from_edges([], {f"x{j}": 1 for j in range(p)})
+    codes = np.zeros((n, p), dtype=np.int32)
+    (block,) = replace(array_blocks(network.variables, codes), rows_per_block=n)
+    block_family_counts(Families.of(network), block)
+    block_pair_counts((1,) * p, None, block)
+    ScoredFamilies(np.ascontiguousarray(codes.T), np.ones(n), (1,) * p, BIC()).of_family(0, (1,))

@@ -86,13 +86,14 @@ class InvalidInput(LikelyError, ValueError):
 
 
 class UnknownName(InvalidInput):
-    """A name that is not among the choices, with the nearest one suggested."""
+    """A name that is not among the choices; ``nearest`` is the choice most like it, or None."""
 
     def __init__(self, kind: str, name: object, choices: Iterable[str]) -> None:
         choices = sorted(choices)
         written = {choice.lower(): choice for choice in choices[:MOST_COMPARED]}
         close = get_close_matches(str(name).lower(), written, n=1)
-        hint = f" Did you mean {written[close[0]]!r}?" if close else ""
+        self.nearest = written[close[0]] if close else None
+        hint = f" Did you mean {self.nearest!r}?" if close else ""
         shown = ", ".join(choices[:MOST_LISTED])
         more = len(choices) - MOST_LISTED
         shown += f" and {more:,} more" if more > 0 else ""

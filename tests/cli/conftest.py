@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from likely import write_graph
 from likely.cli.main import run
+from tests.cli.graphs import asia
 
 
 class Outcome(NamedTuple):
@@ -57,3 +59,10 @@ def table(tmp_path):
     path = tmp_path / "patients.csv"
     path.write_text(patients())
     return path
+
+
+@pytest.fixture
+def network_file(tmp_path):
+    """The network asia as a file in the working folder."""
+    write_graph(asia(), tmp_path / "asia.bif")
+    return "asia.bif"

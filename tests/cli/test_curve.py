@@ -112,15 +112,13 @@ def test_a_curve_can_be_a_picture_or_a_file_of_numbers(likely, tmp_path):
     assert ".svg" in outcome.err
 
 
-def test_a_run_on_other_rows_or_without_a_target_has_no_curve(likely, table):
+def test_a_run_on_other_rows_has_no_curve(likely, table):
     likely("train", table, "logistic", "--target", "ill")
     assert likely("curve", "@last", "naive-bayes").exit == 1
     table.write_text(table.read_text() + "50,Ulm,true,3,yes\n")
     outcome = likely("curve", "@last")
     assert outcome.exit == 2
     assert "has changed since" in " ".join(outcome.err.split())
-    likely("train", "iris", "mixture")
-    assert "has no target" in likely("curve", "@last").err
 
 
 def test_ordered_classes_have_a_curve(likely, tmp_path):
@@ -136,3 +134,18 @@ def test_other_data_than_a_run_need_a_model(likely):
     outcome = likely("curve", "iris")
     assert outcome.exit == 1
     assert "No model was given for iris" in outcome.err
+
+
+def test_a_mixture_has_a_curve_without_a_target(likely):
+    words = ("--set", "n_components=2", "--values", "1", "--folds", "2", "--json")
+    said = likely("curve", "iris", "mixture", *words).json
+    assert said["exit"] == 0, said["findings"]
+    assert said["result"]["metric"] == "log-likelihood"
+    assert said["result"]["target"] is None
+    assert any("'species' was left out" in note for note in said["result"]["notes"])
+    assert said["next"].startswith("likely train iris mixture")
+    assert likely("train", "iris", "mixture", "--set", "n_components=2").exit == 0
+    again = likely("curve", "@last", "--values", "1", "--folds", "2", "--json").json
+    assert again["result"]["points"] == said["result"]["points"]
+    assert again["files"]
+    assert "Held out" in likely("curve", "@last", "--values", "1", "--folds", "2").out

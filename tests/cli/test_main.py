@@ -46,7 +46,9 @@ def test_help_is_quick():
     assert fastest(COMMAND, "--help") - fastest("pass") < ALLOWED_SECONDS
 
 
-@pytest.mark.parametrize("words", [["--help"], ["train", "--help"], ["models"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["train", "--help"], ["graph", "--help"], ["models"]]
+)
 def test_nothing_heavy_is_imported_for_help(words):
     code = (
         "import sys; from likely.cli.main import run; run(sys.argv[1:]);"
@@ -72,7 +74,15 @@ def test_every_verb_has_the_global_options(likely, verb):
 
 
 @pytest.mark.parametrize(
-    "words", [["models"], ["models", "mixture"], ["train", "iris", "naive-bayes"], ["train"]]
+    "words",
+    [
+        ["models"],
+        ["models", "mixture"],
+        ["train", "iris", "naive-bayes"],
+        ["train"],
+        ["graph", "five-variables", "--given", "x4=1"],
+        ["graph", "five-variables", "--given", "x4=2"],
+    ],
 )
 def test_json_is_one_object_with_exactly_these_keys(likely, words):
     outcome = likely(*words, "--json")

@@ -112,6 +112,8 @@ def test_every_verb_says_the_documented_keys(likely, tmp_path):
         "report @last",
         "predict @last churn.csv -o out.csv",
         "explain @last",
+        "graph five-variables --given x4=1",
+        "graph four-cycle --map",
         "models logistic",
     ):
         said = likely(*words.split(), "--json").json

@@ -103,6 +103,6 @@ def test_a_smoothing_that_is_no_number_is_refused_with_the_choices():
 def test_labels_given_to_score_are_checked():
     model = NaiveBayes().fit(X, Y)
     with pytest.raises(InvalidInput, match=r"X has 12 rows and y has 2"):
-        model.score_samples(X, [0, 1])
+        model.log_likelihoods(X, [0, 1])
     with pytest.raises(InvalidInput, match=r"label 7 in y does not exist.*known classes are 0, 1"):
         model.log_likelihood(X, [*Y[:-1], 7])

@@ -45,7 +45,7 @@ def test_densities_are_gaussians(covariance):
         expected = multivariate_normal(X[y == k].mean(axis=0), matrix).logpdf(X)
         joint = model.predict_joint_log_proba(X)[:, k]
         assert_allclose(joint, expected + np.log(np.mean(y == k)), rtol=1e-9)
-    assert_allclose(model.log_likelihood(X, y), model.score_samples(X, y).sum())
+    assert_allclose(model.log_likelihood(X, y), model.log_likelihoods(X, y).sum())
 
 
 @pytest.mark.parametrize("covariance", COVARIANCES)

@@ -480,17 +480,16 @@ def test_parameters_and_criteria_are_counted():
 
 
 def test_a_description_shows_states_and_transitions():
-    text = str(fitted("mixed").describe())
+    ours = fitted("mixed")
+    text = str(ours.describe())
     assert text.startswith("HiddenMarkovModel: 2 states, 4 columns")
     assert "Probability of the first state, and of the next one" in text
-    found = fitted("mixed").describe().to_json()["transitions"]
+    found = ours.describe().to_json()["transitions"]
     assert_allclose([sum(row["to"].values()) for row in found], 1.0)
     assert_allclose(sum(row["start"] for row in found), 1.0)
-    assert (
-        str(fitted("mixed").columns_read()) == "1 bernoulli, 1 categorical, 1 gaussian, 1 poisson"
-    )
-    assert set(fitted("mixed").parameters("rooms")) == {"rate"}
-    assert list(fitted("mixed").informative_features(top=1)) == [0, 1]
+    assert str(ours.columns_read()) == "1 bernoulli, 1 categorical, 1 gaussian, 1 poisson"
+    assert set(ours.parameters("rooms")) == {"rate"}
+    assert list(ours.informative_features(top=1)) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -520,3 +519,32 @@ def test_a_given_model_can_be_fitted_again():
     X, _ = truth.sample(300, random_state=0)
     ours = clone(truth).set_params(random_state=0).fit(X)
     assert ours.log_likelihood(X) > truth.log_likelihood(X) - 5.0
+
+
+def test_inference_in_the_graph_gives_the_same_answers():
+    """By whichever method the graph chooses, on a chain of 60 rows."""
+    truth = HiddenMarkovModel.from_parameters(*casino())
+    X, _ = truth.sample([40, 20], random_state=0)
+    graph = truth.factor_graph(X, [40, 20])
+    ours, theirs = truth.query(X, [40, 20]), graph.query()
+    for name in graph.names:
+        assert_allclose(ours.marginal(name), theirs.marginal(name), atol=1e-10)
+    assert_allclose(ours.log_partition, graph.log_partition(), rtol=1e-12)
+    best, found = graph.most_probable(), truth.most_probable(X, [40, 20])
+    assert_allclose(found.log_score, best.log_score, rtol=1e-12)
+    assert found.states == best.states or not best.unique
+
+
+def test_lengths_in_the_place_of_y_are_noticed():
+    ours, X = fitted("full"), data("full")
+    for ask in (model().fit, ours.score, ours.log_likelihood, ours.log_likelihoods):
+        with pytest.raises(InvalidInput, match=r"y has 2 entries and X has 90 rows.*by name"):
+            ask(X, [45, 45])
+    ours.score(X, np.arange(90))  # a y of each row is ignored, as in every mixture
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
+def test_rows_without_any_spread_have_nothing_to_separate(covariance):
+    ours = model(covariance=covariance).fit(np.ones((20, 2)))
+    assert np.isfinite(ours.score(np.ones((20, 2))))
+    assert_allclose(ours.predict_proba(np.ones((3, 2))).sum(axis=1), 1.0)

@@ -56,7 +56,7 @@ def test_the_likelihood_equals_a_triple_loop():
             p = theta[y[i], d]
             total += np.log(p if X[i, d] else 1 - p)
     assert_allclose(model.log_likelihood(X, y), total, rtol=1e-12)
-    assert_allclose(model.score_samples(X, y).sum(), total)
+    assert_allclose(model.log_likelihoods(X, y).sum(), total)
     swapped = NaiveBayes("bernoulli").fit(X[::-1, ::-1], y[::-1])
     assert_allclose(swapped.log_likelihood(X[::-1, ::-1], y[::-1]), total)
 
@@ -475,7 +475,7 @@ def test_one_hot_rows_are_labels_of_the_likelihood():
     X, y = mixed(rng(), 40)
     model = NaiveBayes().fit(X, y)
     one_hot = (np.asarray(y)[:, None] == model.classes_).astype(int)
-    assert_allclose(model.score_samples(X, one_hot), model.score_samples(X, y))
+    assert_allclose(model.log_likelihoods(X, one_hot), model.log_likelihoods(X, y))
     assert_allclose(model.log_likelihood(X, one_hot.astype(bool)), model.log_likelihood(X, y))
     with pytest.raises(InvalidInput, match=r"shape \(40, 2\); expected \(40, 3\)"):
         model.log_likelihood(X, one_hot[:, :2])
@@ -483,7 +483,7 @@ def test_one_hot_rows_are_labels_of_the_likelihood():
         model.log_likelihood(X, np.where(np.arange(40)[:, None] == 3, 0.5, one_hot))
     soft = rng().dirichlet(np.ones(3), 40)
     expected = (soft * model.predict_joint_log_proba(X)).sum(axis=1)
-    assert_allclose(model.score_samples(X, soft), expected)
+    assert_allclose(model.log_likelihoods(X, soft), expected)
 
 
 SOFT_MODELS = {

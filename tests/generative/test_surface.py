@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
+from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from likely import DiscriminantAnalysis, GaussianMixture, MixtureModel, NaiveBayes
@@ -111,3 +112,21 @@ def test_the_parameters_of_a_column_of_gaussians_are_its_margin(covariance):
         "spherical": lambda given: given,
     }[covariance](model.covariances_)
     assert_allclose(found["variance"], expected)
+
+
+def test_the_likelihood_of_a_row_is_that_of_its_label_or_of_the_row_alone(model):
+    joint = model.predict_joint_log_proba(X)
+    density = logsumexp(joint, axis=1)
+    assert_allclose(model.log_likelihoods(X), density)
+    expected = joint[np.arange(len(X)), Y] if is_classifier(model) else density
+    assert_allclose(model.log_likelihoods(X, Y), expected)
+
+
+@pytest.mark.parametrize("kind", [NaiveBayes, DiscriminantAnalysis])
+def test_labels_and_weights_of_the_likelihood_may_be_columns_of_the_frame(kind):
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
+    frame = pd.DataFrame({"u": X[:, 0], "v": X[:, 1], "y": Y, "w": weight})
+    model = kind().fit(frame[["u", "v"]], Y)
+    each = model.log_likelihoods(frame[["u", "v", "y"]], "y")
+    assert_allclose(each, model.log_likelihoods(frame[["u", "v"]], Y))
+    assert_allclose(model.log_likelihood(frame, "y", "w"), weight @ each)

@@ -111,3 +111,15 @@ def test_distinct_rows_are_sorted_and_keep_the_weight(n_columns):
     assert_array_equal(rows, expected)
     np.testing.assert_allclose(total, np.bincount(place.ravel(), weight))
     assert len(np.unique(row_keys(codes, (3,) * n_columns))) == len(expected)
+
+
+@pytest.mark.parametrize("states", [["FALSE", "TRUE"], ["false", "true"], ["False", "True"]])
+def test_booleans_are_the_states_that_are_spelt_like_them(states):
+    variable = Variable("flag", states)
+    assert_array_equal(codes_of_frame([variable], pa.table({"flag": [True, False]})), [[1], [0]])
+    assert variable.code(True) == 1
+
+
+def test_a_boolean_of_two_spellings_is_refused():
+    with pytest.raises(InvalidInput, match="no state of 'flag' 'True'"):
+        Variable("flag", ["true", "TRUE"]).code(True)

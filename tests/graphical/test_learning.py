@@ -1,5 +1,9 @@
 """Tables learned by counts and by EM: sums, weights, smoothing, missing cells, hidden variables."""
 
+import pickle
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -24,7 +28,13 @@ from likely.graphical.family_counts import (
     block_family_counts,
     conditional_tables,
 )
-from likely.graphical.learning import TableSettings, family_counts, fit_tables
+from likely.graphical.learning import (
+    TableSettings,
+    block_expected_counts,
+    family_counts,
+    fit_tables,
+)
+from likely.graphical.mutual_information import block_pair_counts
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
 RAIN = BayesianNetwork.from_edges(
@@ -120,11 +130,9 @@ def test_the_compiled_counts_equal_the_readable_ones(gaps):
     n = FAST_CELLS // 5 + 1
     codes = with_gaps(drawn(network, n, 1), gaps, 2).astype(np.int32)
     weight = np.random.default_rng(0).random(n)
-    (fast,) = array_blocks(network.variables, codes, weight).__class__(
-        array_blocks(network.variables, codes).X, weight=weight, rows_per_block=n
-    )
     families = Families.of(network)
     parts = array_blocks(network.variables, codes, weight)
+    (fast,) = replace(parts, rows_per_block=n)
     small = pairwise_total(block_family_counts(families, block) for block in parts)
     whole = block_family_counts(families, fast)
     assert all(block.X.codes.size < FAST_CELLS for block in parts)
@@ -178,6 +186,24 @@ def test_a_file_gives_the_tables_of_the_frame(tmp_path, suffix):
     assert_same_tables(RAIN.fit(read(path), sample_weight="times"), expected)
     with pytest.raises(InvalidInput, match="name of one of its columns"):
         RAIN.fit(path, sample_weight=np.ones(4))
+
+
+def test_text_in_a_file_is_a_state_as_it_is_written(tmp_path):
+    """NA and TRUE are states of networks; a reader of tables takes them for missing and Boolean."""
+    path = tmp_path / "lab.csv"
+    path.write_text("lab,ill,dose\nNA,TRUE,1.0\nlow,FALSE,2\n,TRUE,2.0\nNaN,FALSE,NA\n")
+    network = BayesianNetwork.from_edges(
+        [], {"lab": ["NA", "low"], "ill": ["TRUE", "FALSE"], "dose": [1, 2]}
+    )
+    fitted = network.fit(path, method="counts", smoothing=0)
+    assert_allclose(fitted.tables["lab"].table, [0.5, 0.5])
+    assert_allclose(fitted.tables["ill"].table, [0.5, 0.5])
+    assert_allclose(fitted.tables["dose"].table, [1 / 3, 2 / 3])
+    found = BayesianNetwork.from_data(path, [], method="counts", smoothing=0)
+    assert [v.states for v in found.variables] == [("low",), ("False", "True"), ("1", "2")]
+    path.write_text("lab,ill,dose\nNA,TRUE,1\nlow,perhaps,2\n")
+    with pytest.raises(InvalidInput, match=r"Row 1, column 'ill'.*'perhaps'"):
+        network.fit(path)
 
 
 def test_counts_of_incomplete_rows_leave_a_family_out_of_a_row():
@@ -324,6 +350,21 @@ def test_em_that_reaches_its_limit_warns():
         fitted = em(network, codes, max_iter=1)
     assert not fitted.fit_report.converged and fitted.fit_report.n_iter == 1
     assert "not converged after 1 step" in str(fitted.fit_report)
+
+
+def test_terms_travel():
+    network = random_network(1)
+    codes = drawn(network, 10, 0).astype(np.int32)
+    families = Families.of(network)
+    terms = [
+        partial(block_family_counts, families),
+        partial(block_expected_counts, row_families, families, network),
+        partial(block_pair_counts, tuple(v.n_states for v in network.variables), None),
+    ]
+    (block,) = array_blocks(network.variables, codes)
+    for term in terms:
+        travelled = pickle.loads(pickle.dumps(term))
+        assert_allclose(travelled(block).counts, term(block).counts)
 
 
 # ── from data ────────────────────────────────────────────────────────────────────────────────

@@ -20,10 +20,12 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from likely import (
     GLM,
+    BayesianNetworkClassifier,
     Discretizer,
     DiscriminantAnalysis,
     FrankHall,
     GaussianMixture,
+    HiddenMarkovModel,
     LinearRegression,
     LogisticRegression,
     MixtureModel,
@@ -37,6 +39,7 @@ from tests.fits import (
     FITS,
     FOLDED,
     MIXTURES,
+    SEQUENCES,
     answers,
     assert_same_fit,
     learned,
@@ -48,9 +51,11 @@ every_class = pytest.mark.parametrize("kind", public_estimators(), ids=lambda ki
 
 LEAST = {  # checks of scikit-learn 1.9 that pass; a class without an entry here fails
     "NaiveBayes": 60,
+    "BayesianNetworkClassifier": 60,
     "DiscriminantAnalysis": 59,
     "GaussianMixture": 45,
     "MixtureModel": 44,
+    "HiddenMarkovModel": 40,
     "Discretizer": 51,
     "LinearRegression": 59,
     "GLM": 58,
@@ -81,11 +86,22 @@ NO_CLASSIFIER = (
     "the check takes whatever has predict_proba for a classifier and reads tags that a mixture "
     "does not have; FITS['mm-sparse'] holds sparse mixtures to the laws"
 )
+ORDER = "rows of a sequence depend on each other, and score_samples has one entry per sequence"
+SEQUENCE_WEIGHT = "a weight is that of a sequence, and the rows of the check are one sequence"
 EXPECTED = {  # class: {check: why it cannot hold}
     "MixtureModel": {
         "check_estimator_sparse_array": NO_CLASSIFIER,
         "check_estimator_sparse_matrix": NO_CLASSIFIER,
-    }
+    },
+    "HiddenMarkovModel": {
+        "check_estimator_sparse_array": NO_CLASSIFIER,
+        "check_estimator_sparse_matrix": NO_CLASSIFIER,
+        "check_methods_sample_order_invariance": ORDER,
+        "check_methods_subset_invariance": ORDER,
+        "check_sample_weights_not_overwritten": SEQUENCE_WEIGHT,
+        "check_sample_weight_equivalence_on_dense_data": SEQUENCE_WEIGHT,
+        "check_sample_weight_equivalence_on_sparse_data": SEQUENCE_WEIGHT,
+    },
 }
 
 FOLDS = "folds are drawn by the row's index, so a repeated row is in several of them"
@@ -124,6 +140,9 @@ VARIANTS = {
             "check_sample_weight_equivalence_on_sparse_data": FOLDS,
         },
     ),
+    "naive-network": (BayesianNetworkClassifier(structure="naive-bayes"), {}),
+    "tree-network": (BayesianNetworkClassifier(structure="chow-liu"), {}),
+    "network-of-quantiles": (BayesianNetworkClassifier(discretize="quantile"), {}),
     "full": (DiscriminantAnalysis("full"), A_POINT),
     "diagonal": (DiscriminantAnalysis("diagonal"), A_POINT),
     "spherical": (DiscriminantAnalysis("spherical"), A_POINT),
@@ -137,6 +156,7 @@ VARIANTS = {
     "two-diagonal": (GaussianMixture(2, "diagonal", n_init=2), {}),
     "two-spherical": (GaussianMixture(2, "spherical", n_init=2), {}),
     "two-mixed": (MixtureModel(2, n_init=2), EXPECTED["MixtureModel"]),
+    "two-states": (HiddenMarkovModel(2, n_init=2), EXPECTED["HiddenMarkovModel"]),
     "lasso": (LinearRegression(l1=1.0), {}),
     "ridge": (LinearRegression(l2=1.0, standard_errors="HC3"), {}),
     "shrunk-glm": (GLM(l2=1.0, standard_errors="HC1"), {}),
@@ -204,7 +224,9 @@ def test_probabilities_sum_to_one(name):
     assert_array_equal(model.predict(X), labels[proba.argmax(axis=1)])
 
 
-every_total = pytest.mark.parametrize("name", [name for name in FITS if name not in FOLDED])
+every_total = pytest.mark.parametrize(
+    "name", [name for name in FITS if name not in FOLDED + SEQUENCES]
+)
 
 
 @every_total
@@ -277,6 +299,30 @@ def test_log_likelihoods_have_one_signature(kind):
     assert [each.name for each in arguments[:4]] == ["self", "X", "y", "sample_weight"]
     assert arguments[3].default is None
     assert all(each.kind is Parameter.KEYWORD_ONLY for each in arguments[4:])
+    by_row = list(signature(kind.log_likelihoods).parameters.values())
+    assert [each.name for each in by_row[:3]] == ["self", "X", "y"]
+    assert all(each.kind is Parameter.KEYWORD_ONLY for each in by_row[3:])
+
+
+WITHOUT_DENSITY = ("nb-unlabelled", "nb-complement")  # rows without labels; scores of classes
+WITH_LIKELIHOOD = [
+    name
+    for name, fit in FITS.items()
+    if "log_likelihood" in dir(fit.estimator) and name not in [*WITHOUT_DENSITY, *SEQUENCES]
+]
+
+
+@pytest.mark.parametrize("name", WITH_LIKELIHOOD)
+def test_the_log_likelihood_is_the_weighted_total_over_rows(name):
+    """EST-1, under one name in every model."""
+    X, y = FITS[name].data()
+    model = fitted(name)
+    weight = np.random.default_rng(7).uniform(0.5, 2.0, len(y))
+    each = model.log_likelihoods(X, y)
+    assert each.shape == (len(y),) and np.isfinite(each).all()
+    assert_allclose(model.log_likelihood(X, y), each.sum(), rtol=1e-12)
+    assert_allclose(model.log_likelihood(X, y, weight), weight @ each, rtol=1e-12)
+    assert_allclose(model.log_likelihoods(rows(X, np.arange(7)), y[:7]), each[:7], rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "mixture"])
@@ -308,9 +354,11 @@ def test_works_in_a_pipeline(kind):
     ("model", "grid"),
     [
         (NaiveBayes(discretize="quantile"), {"smoothing": [0.1, 300.0, "auto"]}),
+        (BayesianNetworkClassifier(), {"structure": ["tan", "chow-liu"], "smoothing": [0.1, 9.0]}),
         (DiscriminantAnalysis(), {"covariance": ["tied", "full"], "shrinkage": [0.0, 0.5]}),
         (GaussianMixture(n_init=1, random_state=0), {"n_components": [1, 2, 3]}),
         (MixtureModel(n_init=1, random_state=0), {"n_components": [1, 2, 3]}),
+        (HiddenMarkovModel(n_init=1, random_state=0), {"n_states": [1, 2, 3]}),
         (LinearRegression(), {"l2": [0.0, 300.0], "l1": [0.0, 1.0]}),
         (GLM(), {"response": ["gaussian"], "l2": [0.0, 300.0]}),
         (SoftmaxRegression(), {"l2": [0.1, 100.0]}),

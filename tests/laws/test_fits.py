@@ -21,6 +21,7 @@ from tests.fits import (
     FITS,
     MIXTURES,
     REGRESSORS,
+    SEQUENCES,
     answers,
     assert_same_fit,
     gaussians,
@@ -98,7 +99,8 @@ WRITERS = {
         path, orient="records", lines=True, double_precision=15
     ),
 }
-IN_MEMORY = {"nb-bins", "nb-laplace"} | {n for n in FITS if sparse.issparse(FITS[n].data()[0])}
+IN_MEMORY = {"nb-bins", "nb-laplace", *SEQUENCES} | {n for n in FITS if n.startswith("bn-")}
+IN_MEMORY |= {n for n in FITS if sparse.issparse(FITS[n].data()[0])}
 
 
 @pytest.mark.parametrize("suffix", WRITERS)

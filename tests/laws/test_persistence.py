@@ -19,6 +19,8 @@ from likely import likelihoods, links
 from likely.compute.executor import Threads
 from likely.distributions import Bernoulli, DiagonalFamily, LaplaceFamily
 from likely.errors import InvalidInput
+from likely.graphical.family_counts import EquivalentSample
+from likely.graphical.hill_climbing import HillClimbing
 from tests.estimators import made, public_estimators
 
 ANSWERS = (
@@ -41,8 +43,14 @@ VARIANTS = {  # beside the defaults
         {"unlabelled": -1},
         {"discretize": likely.Discretizer("uniform", n_bins=3), "smoothing": "auto"},
     ],
+    "BayesianNetworkClassifier": [
+        {"structure": HillClimbing(), "smoothing": EquivalentSample(4.0)},
+        {"structure": [("class", "x0"), ("x0", "x2")], "discretize": likely.Discretizer("uniform")},
+        {"method": "em", "tol": 1e-3, "discretize": "quantile"},
+    ],
     "DiscriminantAnalysis": [{"covariance": "full"}, {"covariance": "diagonal"}],
     "MixtureModel": [{"n_components": 2}],
+    "HiddenMarkovModel": [{"n_states": 2}, {"n_states": 2, "covariance": "tied"}],
     "GaussianMixture": [{"n_components": 2}, {"n_components": 2, "covariance": "tied"}],
     "Discretizer": [
         {"strategy": "entropy"},

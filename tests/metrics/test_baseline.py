@@ -1,15 +1,18 @@
 """The best constant: it follows exposures, and rows of weight 0 are absent."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 import likely
+from likely.likelihoods.responses import RESPONSES
 from likely.metrics import Truth
 from likely.metrics.baseline import BestConstant, best_level, best_rate
 from likely.workbench.constant import Constant
 
 YEARS = np.array([1.0, 2.0, 3.0, 4.0])
+AMOUNTS = ("gamma", "inverse-gaussian")
 
 
 def test_a_rate_is_total_over_total_and_multiplies_each_exposure():
@@ -60,7 +63,7 @@ def test_the_constant_of_a_family_is_its_glm_without_a_column(name):
     assert_allclose(null, expected, rtol=1e-8)
 
 
-def test_the_usual_constant_of_amounts_is_a_gamma_and_of_counts_a_negative_binomial():
+def test_the_usual_constant_of_gamma_amounts_is_a_gamma_and_of_counts_a_negative_binomial():
     rng = np.random.default_rng(0)
     amounts, counts = rng.gamma(2.0, 1.5, 50), rng.negative_binomial(2, 0.3, 50).astype(float)
     weight = np.ones(50)
@@ -73,3 +76,36 @@ def test_the_usual_constant_of_amounts_is_a_gamma_and_of_counts_a_negative_binom
     for alpha in (0.9 * rate.response.alpha, 1.1 * rate.response.alpha):
         other = type(rate)(type(rate.response)(alpha), rate.mean)
         assert other.log_density(counts, years).sum() < rate.log_density(counts, years).sum()
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+@pytest.mark.parametrize("exposed", [False, True])
+def test_the_usual_constant_of_amounts_has_the_likelier_family(name, exposed):
+    """Both have the same mean; each has its own dispersion."""
+    rng = np.random.default_rng(1)
+    years = rng.uniform(0.5, 2.0, 400) if exposed else np.ones(400)
+    y = years * DRAWS[name][1](rng)
+    weight = rng.integers(1, 4, 400).astype(float)
+    found = best_rate("positive", y, weight, years)
+    both = {each: best_rate("positive", y, weight, years, RESPONSES[each]) for each in AMOUNTS}
+    likelihood = {k: weight @ level.log_density(y, years) for k, level in both.items()}
+    assert found.response.name == max(likelihood, key=likelihood.get) == name
+    assert found.mean == pytest.approx((weight @ y) / (weight @ years))
+    assert found.dispersion == both[name].dispersion
+    expanded = np.repeat(np.arange(400), weight.astype(int))
+    again = best_rate("positive", y[expanded], np.ones(len(expanded)), years[expanded])
+    assert again.response.name == name
+    assert again.dispersion == pytest.approx(found.dispersion)
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_a_family_alone_gains_nothing_over_the_baseline(name):
+    """Columns of noise: a model with the family of the amounts is not better than the constant."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"noise": rng.normal(size=600), "y": rng.wald(1.0, 0.3, 600)})
+    if name == "gamma":
+        frame["y"] = rng.gamma(0.5, 2.0, 600)
+    models = ["glm-gamma", "glm-inverse-gaussian"]
+    found = likely.compare(frame, "y", models, folds=4, repeats=1, kind="positive")
+    assert not any(found[model].score.better_than_baseline for model in models)
+    assert abs(found[f"glm-{name}"].score.gain.value) < 0.01  # 0.36 over a gamma, where it is none

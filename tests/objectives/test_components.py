@@ -13,6 +13,7 @@ from likely.errors import InvalidInput
 from likely.objectives.components import (
     Components,
     ComponentsObjective,
+    CooledEvidence,
     block_expectations,
     block_log_joint,
     block_log_posterior,
@@ -97,6 +98,23 @@ def test_a_step_of_em_adds_the_prior_once():
     assert_allclose(np.exp(moved.log_mixing), here.totals.count / 30)
 
 
+def test_the_prior_of_the_shares_is_pseudo_rows_in_the_posterior_and_the_m_step():
+    X, y, _ = rows()
+    none = FAMILY.pseudo_statistics(0.0, (3, 2))
+    plain, informed = (
+        ComponentsObjective(FAMILY, ArrayBlocks(Dense(X)), Serial(), none, imagined=imagined)
+        for imagined in (0.0, np.array([2.0, 0.0, 5.0]))
+    )
+    here = model(X, y)
+    before, after = plain.expect(here), informed.expect(here)
+    expected = np.dot([2.0, 0.0, 5.0], here.log_mixing)
+    assert after.log_posterior - before.log_posterior == pytest.approx(expected)
+    share = before.totals.count + np.array([2.0, 0.0, 5.0])
+    assert_allclose(np.exp(informed.maximise(after.totals).log_mixing), share / share.sum())
+    empty = Components(np.log([0.5, 1e-300, 0.5]) - [0.0, np.inf, 0.0], here.distribution)
+    assert np.isfinite(informed.expect(empty).log_posterior)  # 0 · log 0 is no term
+
+
 def test_given_mixing_is_kept():
     X, y, _ = rows()
     given = np.log([0.2, 0.3, 0.5])
@@ -108,7 +126,7 @@ def test_given_mixing_is_kept():
 def test_a_row_that_no_class_can_explain_has_the_prior_for_posterior():
     impossible = Components(np.log([0.3, 0.7]), Bernoulli(np.array([[0.0], [0.0]])))
     block = Block(Dense(np.array([[1.0], [0.0]])))
-    posterior = np.exp(block_log_posterior(Bernoulli, impossible, 1.0, block))
+    posterior = np.exp(block_log_posterior(Bernoulli, impossible, CooledEvidence(), block))
     assert_allclose(posterior, [[0.3, 0.7], [0.3, 0.7]])
     assert_array_equal(block_log_joint(Bernoulli, impossible, block)[0], -np.inf)
     with pytest.raises(InvalidInput, match=r"Row 7 has probability 0 under every component"):
@@ -122,7 +140,7 @@ def test_probabilities_sum_to_one_however_far_the_row():
     )
     model = Components(np.log([0.5, 0.5]), point)
     far = Block(Dense(np.array([[1.0], [1e3]])))
-    assert_allclose(np.exp(block_log_posterior(FAMILY, model, 1.0, far)), 0.5)
+    assert_allclose(np.exp(block_log_posterior(FAMILY, model, CooledEvidence(), far)), 0.5)
     assert_allclose(block_expectations(FAMILY, model, far).count, 1.0)
 
 

@@ -16,6 +16,7 @@ from likely.distributions import (
 from likely.errors import CannotWrite, InvalidFile
 from likely.features.discretize import Discretizer
 from likely.generative.naive_bayes import NaiveBayes
+from likely.graphical.chain import Chain
 from likely.persist import load, model_file, save
 
 X = np.random.default_rng(0).normal(size=(30, 3))
@@ -331,6 +332,22 @@ def test_an_inference_of_another_size_is_refused(linear_path):
     forge(linear_path, edit)
     with pytest.raises(InvalidFile, match="The estimates"):
         load(linear_path)
+
+
+@pytest.mark.parametrize(
+    ("chain", "message"),
+    [
+        (Chain(np.zeros(3), np.zeros((3, 3))), "The states of a chain"),
+        (Chain(np.zeros(2), np.zeros((2, 3))), "The transitions of a chain"),
+        (Chain(np.zeros((2, 2)), np.zeros((2, 2))), "The start of a chain"),
+    ],
+)
+def test_a_chain_of_other_states_is_refused(tmp_path, chain, message):
+    model = likely.HiddenMarkovModel(2, random_state=0).fit(X)
+    model.chain_ = chain
+    save(model, tmp_path / "m.likely")
+    with pytest.raises(InvalidFile, match=message):
+        load(tmp_path / "m.likely")
 
 
 def test_a_model_inside_a_model_is_checked_as_well(tmp_path):

@@ -158,7 +158,7 @@ def test_the_joint_of_naive_bayes(name):
     model = NaiveBayes(event).fit(X, Y)
     expected = model.class_log_prior_ + log_prob(model.distribution_.parts[0], X)
     assert_allclose(model.predict_joint_log_proba(X), expected, **CLOSE)
-    assert_allclose(model.score_samples(X, Y), expected[np.arange(N), Y], **CLOSE)
+    assert_allclose(model.log_likelihoods(X, Y), expected[np.arange(N), Y], **CLOSE)
     assert_evidence(model, X)
 
 

@@ -11,6 +11,8 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import log_loss, r2_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
@@ -363,3 +365,55 @@ def test_an_infinite_score_prints_as_a_dash_with_a_reason():
     assert "inf " not in told and "∞" not in told
     assert "– for linear: infinite, because a predicted mean is 0 or below" in told
     assert "paired t-test over folds, corrected for training sets that share rows" in told
+
+
+def bare(model, **options):
+    """The notes of a model that is given as it is, and what is printed."""
+    found = lk.compare(mixed(), "y", {"mine": model}, folds=3, repeats=1, **options)
+    return found["mine"].notes, str(found), found.facts()["models"]
+
+
+def test_a_bare_estimator_of_another_library_has_a_note_about_its_columns():
+    """SEL-5: what it is fitted to are not the columns as they were given."""
+    notes, text, facts = bare(KNeighborsClassifier(5))
+    (note,) = notes
+    assert note.startswith(
+        "columns are prepared before each fit: missing cells are filled, categories become columns "
+        "of 0 and 1 and numbers are not scaled. Another preparation is possible in Python: "
+        "Prepared(model, scale=True)"
+    )
+    assert "mine: columns are prepared before each fit" in " ".join(text.split())
+    assert {each["model"]: each["notes"] for each in facts} == {"mine": [note], "constant": []}
+    path = "sklearn.neighbors.KNeighborsClassifier"
+    found = lk.compare(mixed(), "y", [path], folds=3, repeats=1)
+    assert found[path].notes == notes
+
+
+def test_a_bare_model_whose_numbers_are_standardised_has_a_note():
+    (note,) = bare(lk.LogisticRegression(l2=1.0))[0]
+    assert "numbers are standardised" in note
+    assert "Prepared(model, scale=False)" in note
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Prepared(KNeighborsClassifier(5), scale=True),
+        Prepared(KNeighborsClassifier(5)),
+        lk.NaiveBayes(),
+        "logistic",
+    ],
+    ids=lambda model: str(model)[:30],
+)
+def test_a_model_with_its_own_preparation_or_without_scales_has_no_note(model):
+    notes, text, _ = bare(model)
+    assert notes == ()
+    assert "are prepared before each fit" not in text
+
+
+def test_a_pipeline_is_given_its_columns_as_they_are_without_a_note():
+    numbers = mixed()[["income", "y"]].dropna()
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier(5))
+    found = lk.compare(numbers, "y", {"mine": model}, folds=3, repeats=1)
+    assert found["mine"].notes == ()
+    assert not found["mine"].problem

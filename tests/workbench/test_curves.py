@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.metrics import log_loss
 
 import likely as lk
@@ -191,12 +193,104 @@ def test_mistakes_are_refused():
         lk.learning_curve(frame, "y", "naive-bayes", of="iterations")
 
 
-@pytest.mark.parametrize("of", ["size", "iterations", "n_components"])
-@pytest.mark.parametrize("model", [lk.GaussianMixture(2), lk.MixtureModel(2), "mixture"])
-def test_a_mixture_predicts_no_target_and_is_refused(model, of):
-    frame = pd.DataFrame({"a": np.arange(60.0), "y": np.arange(60) % 2})
-    with pytest.raises(InvalidInput, match=r"needs no target; the target 'y'.*Choose one of"):
-        lk.learning_curve(frame, "y", model, of=of)
+MIXTURES = [
+    lk.GaussianMixture(2, random_state=0),
+    lk.MixtureModel(2, random_state=0),
+    lk.GaussianMixture(2, "tied", regularisation=0.01, random_state=0),
+]
+
+
+def clusters(n=120):
+    rng = np.random.default_rng(0)
+    centre = 6.0 * (np.arange(n) % 2)
+    return pd.DataFrame(
+        {"a": rng.normal(centre), "b": rng.normal(-centre), "w": 1 + np.arange(n) % 3}
+    )
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("model", MIXTURES, ids=repr)
+def test_a_mixture_is_scored_by_the_likelihood_of_held_out_rows(model, weight):
+    """SEL-3: nats per row of all folds together; the baseline is one component."""
+    frame = clusters() if weight else clusters().drop(columns="w")
+    curve = lk.learning_curve(frame, None, model, values=[1.0], folds=4, weight=weight)
+    rows, table = frame[["a", "b"]], curve.rows
+    share = np.ones(len(frame)) if weight is None else frame["w"].to_numpy(float)
+    held, one, inside = np.zeros(len(frame)), np.zeros(len(frame)), []
+    for train, test in table.folds(4):
+        fit = clone(model).fit(rows.iloc[train], sample_weight=share[train])
+        lone = clone(model).set_params(n_components=1)
+        held[test] = fit.score_samples(rows.iloc[test])
+        one[test] = lone.fit(rows.iloc[train], sample_weight=share[train]).score_samples(
+            rows.iloc[test]
+        )
+        inside.append(np.average(fit.score_samples(rows.iloc[train]), weights=share[train]))
+    (point,) = curve.points
+    np.testing.assert_allclose(point.validation.value, np.average(held, weights=share), rtol=1e-9)
+    np.testing.assert_allclose(point.validation.baseline, np.average(one, weights=share), rtol=1e-9)
+    np.testing.assert_allclose(point.train.value, np.mean(inside), rtol=1e-9)
+    assert point.validation.low < point.validation.value < point.validation.high
+    assert point.validation.value > point.validation.baseline
+    assert point.x == 90
+    assert curve.metric.name == "log-likelihood"
+    assert "The baseline is the same mixture with one component." in str(curve)
+
+
+def test_the_number_of_components_of_a_mixture_is_an_axis():
+    curve = lk.learning_curve(
+        clusters(), None, "mixture", of="n_components", values=[1, 2, 3], folds=3, drop=["w"]
+    )
+    assert curve.best.x == 2
+    first = curve.points[0].validation
+    assert first.value == pytest.approx(first.baseline)  # one component is the baseline
+    frame = curve.to_frame()
+    assert frame["n_components"].tolist() == [1, 2, 3]
+    assert curve.facts()["target"] is None
+    with pytest.raises(InvalidInput, match=r"no setting of mixture has one\. Give the values"):
+        lk.learning_curve(clusters(), None, "mixture", of="n_components")
+
+
+def test_a_mixture_is_scored_step_by_step():
+    model = lk.GaussianMixture(2, n_init=1, random_state=0)
+    curve = lk.learning_curve(clusters(), None, model, of="iterations", values=[1, 5], folds=3)
+    assert curve.points[1].train.value >= curve.points[0].train.value - 1e-9
+    assert all(not point.problem for point in curve.points)
+    steps = lk.learning_curve(clusters(), None, model, of="iterations", folds=3)
+    assert steps.points[0].x == 1
+
+
+def test_rows_of_a_group_are_held_out_together_from_a_mixture():
+    frame = clusters().assign(group=np.arange(120) // 6)
+    one, other = (
+        lk.learning_curve(frame, None, MIXTURES[0], values=[1.0], folds=4, group=group, drop=drop)
+        for group, drop in (("group", ["w"]), (None, ["w", "group"]))
+    )
+    assert one.points[0].validation.low != other.points[0].validation.low
+    assert one.rows.groups is not None
+
+
+def test_the_target_is_no_column_of_a_mixture_and_a_note_says_so():
+    frame = clusters().drop(columns="w").assign(y=np.arange(120) % 2)
+    with_target = lk.learning_curve(frame, "y", MIXTURES[0], values=[1.0], folds=3)
+    without = lk.learning_curve(frame.drop(columns="y"), None, MIXTURES[0], values=[1.0], folds=3)
+    assert with_target.points == without.points
+    assert "Column 'y' was left out, because GaussianMixture needs no target." in str(with_target)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "rmse"}, "metric rmse was given.*log-likelihood per row. Leave the metric"),
+        ({"offset": "w"}, "'w' was given as an offset or exposure, and a mixture takes none"),
+    ],
+)
+def test_what_a_mixture_does_not_have_is_refused(options, message):
+    with pytest.raises(InvalidInput, match=message):
+        lk.learning_curve(clusters(), None, MIXTURES[0], **options)
+    with pytest.raises(InvalidInput, match="Give the mixture itself"):
+        lk.learning_curve(clusters(), None, lk.Prepared(MIXTURES[0]))
+    with pytest.raises(InvalidInput, match="KMeans needs no target; the target 'w'"):
+        lk.learning_curve(clusters(), "w", KMeans(2))
 
 
 @pytest.mark.parametrize("of", ["size", "iterations", "l2"])

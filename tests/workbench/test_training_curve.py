@@ -13,6 +13,7 @@ from sklearn.metrics import log_loss
 
 import likely
 from likely.errors import InvalidInput
+from likely.likelihoods import NegativeBinomial
 from likely.solvers import FISTA, FixedStep, GradientDescent, HeldOutPatience, Iterations, Newton
 
 RNG = np.random.default_rng(0)
@@ -204,3 +205,15 @@ def test_rows_without_validation_and_frames_with_text():
 def test_what_cannot_be_recorded_is_refused(model, settings, message):
     with pytest.raises(InvalidInput, match=message):
         likely.training_curve(model, X, TARGETS["binary"], **settings)
+
+
+def test_an_estimated_alpha_is_refused_with_what_to_give_instead():
+    y = np.random.default_rng(0).negative_binomial(2, 0.2, len(X))
+    with pytest.raises(
+        InvalidInput, match=r"several searches in fit; .*and a training curve, need"
+    ):
+        likely.training_curve(likely.GLM("negative-binomial"), X, y)
+    fitted = likely.GLM("negative-binomial").fit(X, y)
+    response = NegativeBinomial(fitted.alpha_)
+    curve = likely.training_curve(likely.GLM(response), X, y)
+    assert_allclose(curve.train[-1], -fitted.log_likelihood(X, y) / len(X), rtol=1e-6)

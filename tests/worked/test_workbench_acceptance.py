@@ -1,6 +1,7 @@
 """What the specification asks of splits, looks, curves and folds, by public calls (SEL-1 to 5)."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -8,11 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import f1_score, log_loss
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import (
+    f1_score,
+    log_loss,
+    matthews_corrcoef,
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+)
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 
 import likely as lk
 from likely.errors import HonestyRefusal
@@ -161,20 +173,57 @@ def test_a_fit_that_stops_after_k_steps_is_where_the_whole_fit_was_after_k(model
         assert value == reached or (last and value < trace[steps])
 
 
+def worst_tenth(y, prediction):
+    """The mean of the largest tenth of the errors: no metric of a library."""
+    return np.mean(np.sort(np.abs(y - prediction))[-max(1, len(y) // 10) :])
+
+
+worst_tenth.better = "lower"
+OF_LABELS = {  # a metric by name, or a function: what a user would compute by hand
+    "f1": lambda y, model, X: f1_score(y, model.predict(X), pos_label="yes"),
+    "log-loss": lambda y, model, X: log_loss(y, model.predict_proba(X), labels=["no", "yes"]),
+    "auc": lambda y, model, X: roc_auc_score(y == "yes", model.predict_proba(X)[:, 1]),
+    matthews_corrcoef: lambda y, model, X: matthews_corrcoef(y, model.predict(X)),
+}
+OF_NUMBERS = {
+    "mae": lambda y, model, X: mean_absolute_error(y, model.predict(X)),
+    "r2": lambda y, model, X: r2_score(y, model.predict(X)),
+    worst_tenth: lambda y, model, X: worst_tenth(y.to_numpy(), model.predict(X)),
+}
+CROSS_VALIDATED = [
+    *product([KNeighborsClassifier(5), RandomForestClassifier(10, random_state=0)], OF_LABELS),
+    *product(
+        [
+            lk.NaiveBayes(),
+            make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss", random_state=0)),
+        ],
+        ["f1"],
+    ),
+    *product(
+        [DecisionTreeRegressor(max_depth=3, random_state=0), lk.LinearRegression(l2=3.0)],
+        OF_NUMBERS,
+    ),
+]
+
+
 @pytest.mark.parametrize(
-    "estimator",
-    [KNeighborsClassifier(5), RandomForestClassifier(10, random_state=0)],
-    ids=lambda estimator: type(estimator).__name__,
+    ("estimator", "metric"),
+    CROSS_VALIDATED,
+    ids=lambda each: type(each).__name__ if isinstance(each, BaseEstimator) else str(each)[:20],
 )
-def test_any_estimator_is_cross_validated_by_any_metric(estimator):
-    """``compare`` with one model is its cross-validation."""
+def test_any_estimator_is_cross_validated_by_any_metric(estimator, metric):
+    """SEL-5: ``compare`` with one model is its cross-validation, fold by fold."""
     frame = noisy(120).drop(columns="row")
-    found = lk.compare(frame, "y", {"mine": estimator}, folds=4, repeats=1, metric="f1")
+    by_hand = OF_LABELS
+    if is_regressor(estimator):
+        frame["y"] = frame["x"] ** 2 + np.random.default_rng(1).normal(size=120)
+        by_hand = OF_NUMBERS
+    found = lk.compare(frame, "y", {"mine": estimator}, folds=4, repeats=1, metric=metric)
     scores = []
     for train, test in found.folds:
         fitted = lk.Prepared(clone(estimator)).fit(frame.iloc[train], "y")
-        said = fitted.predict(frame[["x"]].iloc[test])
-        scores.append(f1_score(frame["y"].iloc[test], said, pos_label="yes"))
+        scores.append(by_hand[metric](frame["y"].iloc[test], fitted, frame[["x"]].iloc[test]))
+    assert not found["mine"].problem
     assert_allclose(found["mine"].per_fold, scores, rtol=1e-12)
 
 

@@ -63,6 +63,8 @@ class IsotonicScaling(Scaling):
            [0.55, 0.45]])
     """
 
+    plate_symbols = ("g",)
+
     def __init__(self, estimator: Any, cv: Any = 5) -> None:
         self.estimator = estimator
         self.cv = cv

@@ -127,6 +127,8 @@ class PlattScaling(Scaling):
     True
     """
 
+    plate_symbols = ("a", "b")
+
     def __init__(self, estimator: Any, cv: Any = 5) -> None:
         self.estimator = estimator
         self.cv = cv

@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Self, final
+from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -23,6 +23,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.description import Description, Fact, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import (
     ColumnNeeds,
@@ -69,6 +71,7 @@ class Scores:
 class Scaling(ClassProbabilities, ClassifierMixin, BaseEstimator):
     """A map from scores to probabilities on top of a classifier; each map is a final class."""
 
+    plate_symbols: ClassVar[tuple[str, ...]]  # of the map, in the plate diagram
     estimator: Any
     cv: Any
     classes_: Array
@@ -133,6 +136,11 @@ class Scaling(ClassProbabilities, ClassifierMixin, BaseEstimator):
             tables=self._curves(),
             parts=(inner,),
         )
+
+    def plate(self) -> Diagram:
+        """The plate diagram: the score of each row is given, and the map to a class is learned."""
+        parameters = [PlateParameter(symbol) for symbol in self.plate_symbols]
+        return conditional_plate(type(self).__name__, parameters, given="sₙ")
 
     def column_needs(self) -> ColumnNeeds:
         """The column needs of the classifier that is calibrated."""

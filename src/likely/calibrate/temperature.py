@@ -65,6 +65,8 @@ class TemperatureScaling(Scaling):
     7 times too sure
     """
 
+    plate_symbols = ("T",)
+
     def __init__(self, estimator: Any, cv: Any = 5) -> None:
         self.estimator = estimator
         self.cv = cv

@@ -76,7 +76,8 @@ def curve(
     """Score MODEL on training and held-out rows of DATA or a SEAL, along one axis.
 
     If the gap between the two curves still narrows at the largest size, more rows would help; if
-    the curves have already met, try another model. With a RUN, its own model and settings are used.
+    the curves have already met, try another model. A mixture needs no target: it is scored by its
+    log-likelihood per row. With a RUN, its own model and settings are used.
     The curve is saved for the report in the SEAL, in the RUN, or in the newest RUN of that model on
     DATA.
     """
@@ -126,7 +127,7 @@ def _answer(
     return Answer(
         text=_text(found, request, kept, drawn),
         result=facts,
-        findings=about_task(found.rows.settled),
+        findings=() if found.rows.task is None else about_task(found.rows.task),
         files=(*kept, *drawn),
         next=_next(data, request, options),
     )
@@ -184,10 +185,12 @@ def _of_data(
             "likely models lists them."
         )
     entry = models_named([model], assignments)[0]
-    rows = open_with_target(settings, data, options)
+    opened = open_data if entry.is_mixture else open_with_target
+    rows = opened(settings, data, options)
     home = None if rows.seal is None else rows.seal.path
     if home is None:
-        home = newest_run_on(rows.digest, str(rows.target), model)
+        target = None if entry.is_mixture else rows.target
+        home = newest_run_on(rows.digest, target, model)
     return CurveRequest(rows, model, entry, home)
 
 
@@ -206,20 +209,15 @@ def _of_run(
 
     run = open_run(name)
     facts, given = run.facts, run.facts.get("parameters") or {}
-    own, column = str(facts.get("model")), str(facts.get("target"))
+    own, column = str(facts.get("model")), facts.get("target")
     other = model not in (None, own) or options.target not in (None, column)
+    about = "" if column is None else f" for {column}"
     if other or assignments or options.beyond_target:
         raise click.UsageError(
-            f"{name} is a {own} for {column}; another model, --set or an option about the data "
+            f"{name} is a {own}{about}; another model, --set or an option about the data "
             "was given. Leave out MODEL, --set, --target, --kind, --order, --group, --by-time, "
             "--weight, --offset, --exposure, --drop and --category, or give the data in place of "
             "the run."
-        )
-    if facts.get("target") is None:
-        raise Refusal(
-            f"{name} has no target; a curve needs one to score. Use another run.",
-            Exit.DATA,
-            f"likely explain {shlex.quote(name)}",
         )
     seal, data = seal_of(run), str(facts["data"]["name"])
     if seal is None:
@@ -227,7 +225,7 @@ def _of_run(
     rows = open_data(settings, seal or data, DataOptions.in_run(facts))
     if seal is None and rows.digest != facts["data"]["sha256"]:
         _refuse_changed(name, data, "has changed since")
-    if facts.get("task") is None:  # a file that was streamed
+    if facts.get("target") is not None and facts.get("task") is None:  # a file that was streamed
         rows = rows.of_task(task_for(rows, entry_for(own), given))
     return CurveRequest(rows, own, run.model, run.path)
 
@@ -264,12 +262,14 @@ def _text(
 
 
 def _next(data: str, request: CurveRequest, options: DataOptions) -> str:
-    """The next command: report on a RUN, else tune the model."""
+    """The next command: report on a RUN, else tune the model, or train a mixture."""
     from likely.runs.catalogue import is_run
 
     if is_run(data):
         return f"likely report {shlex.quote(data)}"
     words = shlex.quote("FILE" if data == "-" else data)
+    if request.model.is_mixture:
+        return f"likely train {words} {request.name}{options.words()}"
     about = "" if request.rows.sealed else f" --target {shlex.quote(str(request.rows.target))}"
     verb = (
         "compare" if "." in request.name else "tune"

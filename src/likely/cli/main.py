@@ -43,6 +43,7 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "report": "Write everything about a run to one HTML file.",
     "predict": "Write predictions for every row of a table.",
     "explain": "Show what a trained model has learned.",
+    "graph": "Answer questions about a Bayesian network or Markov field.",
     "ledger": "Show or verify the record of evaluations of a seal.",
     "demo": "Run the whole workflow on built-in data, in under a minute.",
     "models": "List the models, or the parameters of one.",

@@ -149,15 +149,10 @@ def _refuse_unknown_column(settings: Settings, names: Sequence[str], wanted: str
     close = get_close_matches(wanted.lower(), near, n=1)
     nearest = near[close[0]] if close else names[-1]
     hint = f" Did you mean {nearest!r}?" if close else ""
-    words = []
-    for word in shlex.split(settings.command):
-        option, equals, value = word.partition("=")
-        corrected = word.startswith("--") and bool(equals) and value == wanted
-        words.append(f"{option}={nearest}" if corrected else nearest if word == wanted else word)
     raise Refusal(
         f"There is no column {wanted!r}; the columns are {listed(names)}.{hint}",
         Exit.DATA,
-        shlex.join(words),
+        settings.command_with(wanted, nearest),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.table_files import Chunk, write_table
+from likely.cli.table_files import Chunk, is_same_file, refuse_json_on_stdout, write_table
 from likely.cli.terminal import Settings, global_options
 from likely.formatting import listed
 
@@ -45,7 +45,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     from likely.workbench.opening import HeaderAlone, dataset
     from likely.workbench.predictions import probability_labels
 
-    _refuse_json_on_stdout(settings, output)
+    refuse_json_on_stdout(settings, output, "Predictions")
     opened = open_run(run)
     _refuse_own_input(run, data, output)
     labels = probability_labels(opened.model) if proba else []
@@ -77,14 +77,6 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     )
 
 
-def _refuse_json_on_stdout(settings: Settings, output: str) -> None:
-    if settings.json and output == "-":
-        raise click.UsageError(
-            "Predictions and --json would both be written to standard output; only one can be. "
-            "Write the predictions to a file with -o out.csv."
-        )
-
-
 def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[str, ...]:
     """A note about a file that has a header and no rows."""
     from likely.inputs.tables import names_in_fit
@@ -97,13 +89,10 @@ def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[st
 
 def _refuse_own_input(run: str, data: str, output: str) -> None:
     """Refuse to overwrite the file that is being predicted."""
-
     from likely.workbench.opening import BUILTIN
 
-    given, wanted = Path(data), Path(output)
-    if "-" in (data, output) or data in BUILTIN or not (given.is_file() and wanted.is_file()):
-        return
-    if given.samefile(wanted):
+    if "-" not in (data, output) and data not in BUILTIN and is_same_file(data, output):
+        wanted = Path(output)
         other = wanted.with_stem(f"{wanted.stem}-predictions")
         raise Refusal(
             f"{output} is also the input; the predictions would overwrite it. Write them to "

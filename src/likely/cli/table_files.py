@@ -8,7 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import click
+
 from likely.cli.answer import Exit, Refusal
+from likely.cli.terminal import Settings
 
 Chunk = dict[str, list[Any]]  # columns of equal length
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -43,6 +46,20 @@ def write_table(
         if suffix == ".jsonl":
             return _write_json_lines(text, chunks), path
         return _write_delimited(text, names, chunks, "\t" if suffix == ".tsv" else ","), path
+
+
+def refuse_json_on_stdout(settings: Settings, output: str | None, what: str) -> None:
+    """Refuse two things on standard output: a table of ``what``, and the object of --json."""
+    if settings.json and output == "-":
+        raise click.UsageError(
+            f"{what} and --json would both be written to standard output; only one can be. "
+            f"Write the {what.lower()} to a file with -o out.csv."
+        )
+
+
+def is_same_file(given: str, output: str) -> bool:
+    """Whether both are names of one file, which the output would replace."""
+    return Path(given).is_file() and Path(output).is_file() and Path(given).samefile(output)
 
 
 def _write_delimited(file: Any, names: list[str], chunks: Iterable[Chunk], delimiter: str) -> int:

@@ -6,6 +6,7 @@ for work that takes longer than a moment.
 """
 
 import os
+import shlex
 import shutil
 import sys
 import time
@@ -40,6 +41,15 @@ class Settings:
     def color(self) -> bool | None:
         """False where colour is not wanted; None uses colour on a terminal only."""
         return False if self.no_color or os.environ.get("NO_COLOR") else None
+
+    def command_with(self, word: str, other: str) -> str:
+        """The command line with one word replaced, also where it follows ``--option=``."""
+        words = []
+        for given in shlex.split(self.command):
+            option, equals, value = given.partition("=")
+            joined = option.startswith("--") and bool(equals) and value == word
+            words.append(f"{option}={other}" if joined else other if given == word else given)
+        return shlex.join(words)
 
     @contextmanager
     def using_jobs(self) -> Iterator[None]:

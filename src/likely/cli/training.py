@@ -293,11 +293,12 @@ def _needed(data: "Dataset", chosen: ModelEntry) -> "tuple[Dataset, tuple[str, .
     """The data without dropped columns, and without the target if the model needs none."""
     from dataclasses import replace
 
-    source = data.rows.drop(sorted(data.apart - {*data.roles.columns}))
+    from likely.workbench.dataset import target_left_out
+
+    kept = replace(data, source=data.rows.drop(sorted(data.apart - {*data.roles.columns})))
     if chosen.supervised or data.target is None:
-        return replace(data, source=source), ()
-    note = f"Column {data.target!r} was left out, because {chosen.name} needs no target."
-    return replace(data, source=source.drop([data.target]), target=None), (note,)
+        return kept, ()
+    return kept.without_target(), (target_left_out(data.target, chosen.name),)
 
 
 def opening(facts: dict[str, Any]) -> str:

@@ -152,7 +152,7 @@ class Schema(Additive):
         ``like`` is the data frame library of the result (see ``library_of``); Arrow's table
         when it is None.  Without names the result is an array, of floats if all are numbers.
         """
-        columns = self._decoded_columns(numeric, codes)
+        columns = self.decoded_columns(numeric, codes)
         if self.names is not None:
             return frame_of(dict(zip(self.names, columns, strict=True)), like)
         if all(column.dtype.kind in "fiu" for column in columns):
@@ -232,7 +232,8 @@ class Schema(Additive):
             numeric = np.ascontiguousarray(read.matrix(numbers), dtype=np.float64)
         return Mixed(numeric, side_by_side(coded, read.n_rows, np.int32), self.sizes)
 
-    def _decoded_columns(self, numeric: Array, codes: Codes) -> list[Array]:
+    def decoded_columns(self, numeric: Array, codes: Codes) -> list[Array]:
+        """The values of each column, in their original order."""
         columns, next_number, next_code = [], 0, 0
         for kind, values in zip(self.kinds, self.categories, strict=True):
             if values is None:

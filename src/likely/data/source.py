@@ -47,6 +47,13 @@ class Source(ABC):
             column_index(self.names, name)
         return self.select([name for name in self.names if name not in set(names)])
 
+    def with_text(self, names: Sequence[str]) -> "Source":
+        """All rows, with these columns as they are written, in a file of text: NA is text, too.
+
+        A file with types of its own keeps them.
+        """
+        return self
+
     def with_categories(self, names: Sequence[str]) -> "Source":
         """All rows, with these columns as categories: text in a dictionary, never numbers.
 

@@ -248,6 +248,10 @@ class Distribution(ABC):
         """How many values a discrete feature has; None for a number."""
         return None
 
+    def log_table(self, feature: int) -> Array | None:
+        """log p(value | k) of a discrete feature, (n_components, n_values); None for others."""
+        return None
+
     def joint_shape(self) -> tuple[int, int]:
         """The cells of a table of all discrete features, and the number of Gaussian features."""
         raise InvalidInput(

@@ -183,6 +183,10 @@ class Bernoulli(Distribution):
     def n_values(self, feature: int) -> int | None:
         return 2
 
+    def log_table(self, feature: int) -> Array | None:
+        log_success, log_failure = self._logs()
+        return np.column_stack([log_failure[:, feature], log_success[:, feature]])
+
     def joint_shape(self) -> tuple[int, int]:
         return 2**self.n_features, 0
 

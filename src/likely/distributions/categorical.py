@@ -220,6 +220,9 @@ class Categorical(Distribution):
     def n_values(self, feature: int) -> int | None:
         return self.sizes[feature]
 
+    def log_table(self, feature: int) -> Array | None:
+        return tables(self.log_probability, self.sizes)[feature]
+
     def joint_shape(self) -> tuple[int, int]:
         return prod(self.sizes), 0
 

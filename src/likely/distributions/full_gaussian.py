@@ -44,6 +44,7 @@ from likely.distributions.missing_cells import (
     expected_moments,
 )
 from likely.distributions.parameters import component_rows, numbers, refuse_parameters
+from likely.distributions.priors import GaussianPrior, refuse_other_prior
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -64,11 +65,14 @@ class FullFamily:
     tied: bool = False
     ddof: int = 0  # 0 divides by n, 1 by n − 1 (tied: by n − K)
     shrinkage: float = 0.0  # towards a multiple of the identity, Σ ← (1 − s)Σ + s (tr Σ / d) I
+    prior: GaussianPrior | None = None
 
-    prior: ClassVar[None] = None
     floor: ClassVar[float] = 0.0
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        refuse_other_prior(self.prior)
 
     def check(self, X: Matrix) -> None:
         DiagonalFamily().check(X)

@@ -80,6 +80,8 @@ class FullMoments(Statistics):
             return ()
         total = self._total_scatter()
         used = self.without_covariances().pooled_variance() > 0
+        if not used.any():
+            return ()
         units = np.sqrt(np.multiply.outer(np.diag(total)[used], np.diag(total)[used]))
         whole = total[np.ix_(used, used)] / units
         flat = np.zeros(len(self.mean), dtype=bool)

@@ -16,7 +16,7 @@ clustering, J. Classification 2007, §3 (the strong prior of a mixture).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -37,7 +37,7 @@ from likely.distributions.parameters import (
     refuse_other_shape,
     refuse_parameters,
 )
-from likely.distributions.priors import GaussianPrior
+from likely.distributions.priors import GaussianPrior, refuse_other_prior
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -89,15 +89,8 @@ class DiagonalMoments(Statistics):
         return variance_beyond_rounding(self.scatter / weight, self.mean)
 
     def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
-        variance = self.pooled_variance()
-        own = family.pseudo_statistics(alpha, shape, scale=variance)
-        if family.prior is None:
-            return own
-        weight = np.broadcast_to(self.weight, self.mean.shape)
-        mean = np.broadcast_to(pooled_mean(weight * self.mean, weight, default=0.0), shape)
-        n, strength = np.full((shape[0], 1), family.prior.mean), family.prior.variance
-        scatter = np.broadcast_to(strength * variance, shape)
-        return own + DiagonalMoments(n, mean, scatter, strength)
+        own = family.pseudo_statistics(alpha, shape, scale=self.pooled_variance())
+        return self._with_prior(family, own, shape)
 
     def component_prior(
         self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
@@ -106,7 +99,18 @@ class DiagonalMoments(Statistics):
         d = len(scale)
         if strong:  # Fraley & Raftery: ν = d + 2, and the volume shared among the components
             strength, scale = float(d + 2), scale / n_components ** (2 / d)
-        return family.pseudo_statistics(strength, (n_components, d), scale=scale)
+        own = family.pseudo_statistics(strength, (n_components, d), scale=scale)
+        return self._with_prior(family, own, (n_components, d))
+
+    def _with_prior(self, family: Any, own: Any, shape: tuple[int, int]) -> Any:
+        """``own``, and the pseudo-observations of the prior of the family."""
+        if family.prior is None:
+            return own
+        n, strength = family.prior.mean, family.prior.variance
+        rows = family.pseudo_statistics(strength, shape, scale=self.pooled_variance())
+        weight = np.broadcast_to(self.weight, self.mean.shape)
+        mean = np.broadcast_to(pooled_mean(weight * self.mean, weight, default=0.0), shape)
+        return own + replace(rows, weight=np.full((shape[0], 1), n), mean=mean)
 
     def collapsed(self, family: Any, prior: "DiagonalMoments") -> tuple[int, ...]:
         """Components without variance in a column in which all rows vary."""
@@ -200,6 +204,9 @@ class DiagonalFamily:
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
     takes: ClassVar[Takes] = Takes(sparse=False)
+
+    def __post_init__(self) -> None:
+        refuse_other_prior(self.prior)
 
     def check(self, X: Matrix) -> None:
         """Refuse a sparse X, whose zeros would have to be filled in."""

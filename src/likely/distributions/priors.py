@@ -1,7 +1,7 @@
 """Priors of generative models, as objects.
 
-    π ~ Dirichlet(α)                     mode  π_k ∝ N_k + α_k − 1            (class shares)
-    κ pseudo-observations at the column's mean, ν with its variance          (Gaussian columns)
+    π ~ Dirichlet(α)                     mode  π_k ∝ N_k + α_k − 1      (shares of components)
+    κ pseudo-observations at the column's mean, ν with its variance    (Gaussian columns)
 
 Estimates are the modes of posteriors: a flat prior, α = 1 or κ = ν = 0, gives maximum likelihood.
 Both are independent of units; the Gaussian prior is conjugate, so it is one more block of
@@ -24,7 +24,10 @@ from likely.errors import InvalidInput
 @final
 @dataclass(frozen=True)
 class Dirichlet:
-    """A prior for class shares: α − 1 pseudo-observations of each class; one α, or one each."""
+    """A prior for the shares of classes or components; one concentration α, or one for each.
+
+    It is α − 1 pseudo-observations of each.
+    """
 
     concentration: float | tuple[float, ...] = 1.0
 
@@ -34,18 +37,18 @@ class Dirichlet:
             raise InvalidInput(
                 f"The concentration of a Dirichlet prior must be finite and 1 or more, so that "
                 f"there is a mode; found {self.concentration!r}. Use 2.0 for one "
-                "pseudo-observation of each class."
+                "pseudo-observation of each class or component."
             )
 
-    def imagined(self, n_classes: int) -> Array:
-        """α − 1, (n_classes,)."""
+    def imagined(self, n_components: int) -> Array:
+        """α − 1, (n_components,)."""
         alpha = np.asarray(self.concentration, dtype=float)
-        if alpha.ndim and len(alpha) != n_classes:
+        if alpha.ndim and len(alpha) != n_components:
             raise InvalidInput(
-                f"The Dirichlet prior has {len(alpha)} concentrations and there are {n_classes} "
-                "classes; they must agree. Give one number for all, or one per class."
+                f"The Dirichlet prior has {len(alpha)} concentrations and there are {n_components} "
+                "classes or components; they must agree. Give one number for all, or one for each."
             )
-        return np.broadcast_to(alpha - 1.0, n_classes)
+        return np.broadcast_to(alpha - 1.0, n_components)
 
 
 @final
@@ -53,8 +56,9 @@ class Dirichlet:
 class GaussianPrior:
     """A prior for Gaussian columns, in pseudo-observations for each component.
 
-    ``mean`` of them are at the mean of the column, and ``variance`` have its variance, both over
-    all components.
+    ``mean`` of them are at the mean of the column; ``variance`` have its variance, and no
+    correlation with other columns.  Both are over all components; a covariance that these share has
+    ``variance`` of them once.
     """
 
     mean: float = 0.0
@@ -67,3 +71,12 @@ class GaussianPrior:
                     f"The {name} of a GaussianPrior is a number of pseudo-observations, finite and "
                     f"0 or more; found {value!r}. Use 1.0."
                 )
+
+
+def refuse_other_prior(prior: object) -> None:
+    """Refuse a prior of Gaussian columns that is none."""
+    if prior is not None and not isinstance(prior, GaussianPrior):
+        raise InvalidInput(
+            f"The prior of Gaussian columns is {prior!r}; a GaussianPrior or None was expected. "
+            "Use GaussianPrior(mean=1.0, variance=1.0) for one pseudo-observation of each kind."
+        )

@@ -185,32 +185,38 @@ def best_paths(log_emission, first, log_start, log_transition, tie, score, path,
     Overwrites ``score`` (n, K), a workspace, ``unique`` (S,), and ``path`` (n,) of possible ones.
     A state is not unique if another reaches its successor within ``tie``, relatively.
     """
-    n_states = log_start.size
-    best = np.empty(n_states)
+    best = np.empty(log_start.size)
     for s in range(first.size - 1):
         a, b = first[s], first[s + 1]
-        unique[s] = possible = True
-        for t in range(a, b):
-            if t == a:
-                best[:] = log_start
-            else:
-                best[:] = -np.inf
-                for k in range(n_states):
-                    reached = score[t - 1, k]
-                    if reached > -np.inf:
-                        for j in range(n_states):
-                            best[j] = max(best[j], reached + log_transition[k, j])
-            highest = -np.inf
-            for k in range(n_states):
-                best[k] += log_emission[t, k]
-                highest = max(highest, best[k])
-            if highest == -np.inf:
-                possible = False
-                break
-            for k in range(n_states):
-                score[t, k] = best[k] - highest
-        if a < b and possible:
+        unique[s] = True
+        if a < b and _best_scores(log_emission, log_start, log_transition, score, best, a, b):
             unique[s] = _backtrack(score, log_transition, tie, path, a, b)
+
+
+@njit(cache=True, nogil=True)
+def _best_scores(log_emission, log_start, log_transition, score, best, a, b):
+    """Write the highest score of a path to each state, less that of the step; if there is one."""
+    n_states = log_start.size
+    best[:] = log_start
+    for t in range(a, b):
+        if t > a:
+            best[:] = -np.inf
+            for k in range(n_states):
+                reached = score[t - 1, k]
+                if reached > -np.inf:
+                    for j in range(n_states):
+                        value = reached + log_transition[k, j]
+                        best[j] = value if value > best[j] else best[j]  # max is slower
+        highest = -np.inf
+        for k in range(n_states):
+            value = best[k] + log_emission[t, k]
+            best[k] = value
+            highest = value if value > highest else highest
+        if highest == -np.inf:
+            return False
+        for k in range(n_states):
+            score[t, k] = best[k] - highest
+    return True
 
 
 @njit(cache=True, nogil=True)

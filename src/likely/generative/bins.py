@@ -71,7 +71,8 @@ def joined_numbers(drawn: NumbersAndCodes, plan: EventPlan, bins: Discretizer) -
     """The inverse: codes of bins as the midpoints of their intervals, in their columns."""
     n_bins = len(bins.edges_)
     n_codes = drawn.codes.shape[1] - n_bins
-    middles = bins.inverse_transform(drawn.codes[:, n_codes:].astype(float))
+    binned = drawn.codes[:, n_codes:]
+    middles = bins.inverse_transform(np.where(binned < 0, np.nan, binned))
     cut = np.array([plan.discretised[j] for j in _numbers(plan)])
     numeric = np.empty((len(middles), len(cut)))
     numeric[:, cut], numeric[:, ~cut] = middles, drawn.numeric

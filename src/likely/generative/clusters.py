@@ -2,11 +2,12 @@
 
     maximise  Σ_i w_i log Σ_k π_k p(x_i | k)  +  log prior
 
-The prior of a Gaussian part is inverse-Wishart: it is ``regularisation`` · n
-pseudo-observations with the variance of the data, so the fit does not depend on units and the
-penalised likelihood never decreases.  A component whose spread comes from the prior rather than
-from its rows has collapsed.  Such starts are discarded; if all collapse, the prior is made as
-strong as Fraley and Raftery recommend.
+The prior of the mixing proportions is a Dirichlet, flat unless one is given.  That of a Gaussian
+part is inverse-Wishart: it is ``regularisation`` · n pseudo-observations with the variance of the
+data (and those of a ``GaussianPrior``), so the fit does not depend on units and the penalised
+likelihood never decreases.  A component whose spread comes from the prior rather than from its
+rows has collapsed.  Such starts are discarded; if all collapse, the prior is made as strong as
+Fraley and Raftery recommend.
 Each start has a short run; only the best of them is continued to the end.
 
 References
@@ -29,6 +30,7 @@ from likely.data.block import Block, Blocks
 from likely.distributions.base import Family
 from likely.distributions.full_gaussian import FullFamily
 from likely.distributions.gaussian import DiagonalFamily
+from likely.distributions.priors import Dirichlet
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
 from likely.errors import CollapsedComponent, warn_user
@@ -48,6 +50,7 @@ from likely.solvers.minimise import Solution, search
 SAME_END = 1e-9  # two starts whose likelihoods differ by less, relatively, have found the same
 SHORT_RUN = 30  # steps of EM that each start is given
 PATIENCE = 3  # sizes in a row that do not lower BIC
+FLAT = Dirichlet()
 MORE_STARTS = 3  # times n_init, drawn when every start has collapsed
 
 
@@ -68,8 +71,8 @@ class HiddenLaw(ABC):
     """How the hidden labels of rows depend on each other, as EM needs to know it."""
 
     @abstractmethod
-    def objective(self, problem: "MixtureProblem", prior: Any) -> ExpectationObjective:
-        """The E and M steps."""
+    def objective(self, problem: "MixtureProblem", prior: Any, start: Any) -> ExpectationObjective:
+        """The E and M steps of a search from ``start``."""
 
     @abstractmethod
     def random_start(
@@ -88,8 +91,12 @@ class HiddenLaw(ABC):
 class IndependentLabels(HiddenLaw):
     """The label of a row says nothing about that of another: a mixture."""
 
-    def objective(self, problem: "MixtureProblem", prior: Any) -> ExpectationObjective:
-        return ComponentsObjective(problem.family, problem.blocks, problem.executor, prior)
+    def objective(
+        self, problem: "MixtureProblem", prior: Any, start: Components
+    ) -> ExpectationObjective:
+        imagined = problem.mixing_prior.imagined(len(start.log_mixing))
+        blocks, executor = problem.blocks, problem.executor
+        return ComponentsObjective(problem.family, blocks, executor, prior, imagined=imagined)
 
     def random_start(
         self,
@@ -118,6 +125,7 @@ class MixtureProblem:
     tol: float
     max_iter: int
     law: HiddenLaw = IndependentLabels()
+    mixing_prior: Dirichlet = FLAT  # of independent labels
 
     def prior(self, n_components: int, *, strong: bool = False) -> Any:
         """Pseudo-statistics that keep every component proper, in the units of the data."""
@@ -134,7 +142,7 @@ class MixtureProblem:
             self.family, k, self.alpha, strength, strong=False
         )
         member = self.family.from_statistics(totals.statistics + prior)
-        return Components(log_shares(totals.count), member)
+        return Components(log_shares(totals.count + self.mixing_prior.imagined(k)), member)
 
     def solve(
         self,
@@ -149,7 +157,7 @@ class MixtureProblem:
         max_iter = min(steps, self.max_iter) if steps else self.max_iter
         solution, state = search(
             EM(),
-            self.law.objective(self, prior),
+            self.law.objective(self, prior, start),
             start,
             tol=self.tol,
             max_iter=max_iter,
@@ -263,6 +271,7 @@ def components_from(
         problem.family, problem.pooled.statistics, stored, responsibility
     )
     count = totals(responsibility)
+    count = count + problem.mixing_prior.imagined(len(count))
     return Components(log_shares(count), problem.family.from_statistics(statistics + prior))
 
 

@@ -17,6 +17,7 @@ from likely.distributions import Distribution, JointTableFamily, Labels, Product
 from likely.distributions.joint_table import MOST_CELLS
 from likely.errors import InvalidInput
 from likely.formatting import fixed, number
+from likely.graphical.mutual_information import count_all_pairs
 
 
 @final
@@ -69,7 +70,7 @@ def dependence(
     full = _table_likelihood(values, sizes, labels) if cells <= MOST_CELLS else None
     return Dependence(
         names,
-        conditional_mutual_information(values, sizes, codes, n_classes),
+        count_all_pairs(values, sizes, codes, n_classes).mutual_information(),
         naive,
         full,
         n_classes * (sum(sizes) - len(sizes)) + n_classes - 1,
@@ -77,34 +78,11 @@ def dependence(
     )
 
 
-def conditional_mutual_information(
-    values: Codes, sizes: tuple[int, ...], codes: Codes, n_classes: int
-) -> Array:
-    """I(x_a; x_b | y) for all pairs, (n_features, n_features)."""
-    d = len(sizes)
-    out = np.zeros((d, d))
-    for a in range(d):
-        for b in range(a, d):
-            counts = np.zeros((n_classes, sizes[a], sizes[b]))
-            np.add.at(counts, (codes, values[:, a], values[:, b]), 1.0)
-            out[a, b] = out[b, a] = _information(counts)
-    return out
-
-
 def full_parameter_count(distribution: Distribution) -> int:
     """Parameters without the naive assumption: a table of cells, and a Gaussian in each."""
     cells, continuous = distribution.joint_shape()
     per_cell = continuous + continuous * (continuous + 1) // 2
     return distribution.n_components * (cells - 1 + cells * per_cell)
-
-
-def _information(counts: Array) -> float:
-    total = counts.sum()
-    per_class = counts.sum(axis=(1, 2), keepdims=True)
-    rows, columns = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
-    there = counts > 0
-    ratio = np.divide(counts * per_class, rows * columns, out=np.ones(counts.shape), where=there)
-    return float(np.sum(counts * np.log(ratio)) / total)
 
 
 def _discrete(distribution: Product, stored: Any) -> tuple[Codes, tuple[int, ...]]:

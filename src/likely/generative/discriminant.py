@@ -35,6 +35,7 @@ from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_u
 from likely.generative.description import Explanation, explanation
 from likely.generative.priors import class_prior
 from likely.generative.surface import FittedClassifier, check_search
+from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.estimators import (
     ColumnNeeds,
     feature_names,
@@ -224,6 +225,9 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     def column_needs(self) -> ColumnNeeds:
         """Scaled numbers: shrinkage compares variances, and a search may set it."""
         return ColumnNeeds(scale=True, categories=False)
+
+    def _plate_parameters(self) -> ComponentParameters:
+        return gaussian_parameters(self.covariance)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ Bishop, Pattern Recognition and Machine Learning, §9.2.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,20 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
-from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
+from likely.distributions import (
+    DiagonalFamily,
+    DiagonalGaussian,
+    Dirichlet,
+    FullFamily,
+    FullGaussian,
+    GaussianPrior,
+)
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.mixture_surface import FittedMixture
 from likely.generative.plots import plot_mixture
 from likely.generative.starts import check_fitted_start, given_array, refuse_other_starts
+from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.names import lookup
 from likely.objectives.components import Components, log_shares
@@ -47,6 +56,11 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         ``max_components``, until BIC has not decreased for three sizes, and keeps the lowest.
     covariance : {"full", "tied", "diagonal", "spherical"}, default="full"
         One matrix per component, one for all, variances only, or one variance per component.
+    prior : "estimate" or Dirichlet, default="estimate"
+        The prior of the mixing proportions; ``"estimate"`` is maximum likelihood.
+    gaussian_prior : GaussianPrior, default=None
+        Pseudo-rows with the mean and the variance of the columns in every component, in addition to
+        ``regularisation``.
     start : mapping, array or fitted mixture, default=None
         Where EM begins instead of random starts: a mapping with ``mixing`` (K,), ``mean``
         (K, d) and ``covariance`` (in the shape of ``covariances_``); labels (n,) or soft labels
@@ -97,6 +111,8 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         n_components: int | str = 1,
         covariance: str = "full",
         *,
+        prior: str | Dirichlet = "estimate",
+        gaussian_prior: GaussianPrior | None = None,
         start: Any = None,
         n_init: int = 5,
         max_components: int = 10,
@@ -108,6 +124,8 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
     ) -> None:
         self.n_components = n_components
         self.covariance = covariance
+        self.prior = prior
+        self.gaussian_prior = gaussian_prior
         self.start = start
         self.n_init = n_init
         self.max_components = max_components
@@ -141,13 +159,17 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         variance: Array = self.distribution_.variance
         return variance[:, 0] if self.covariance == "spherical" else variance
 
+    def _plate_parameters(self) -> ComponentParameters:
+        return gaussian_parameters(self.covariance)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
     def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> EncodedRows[Schema]:
-        self.family_ = lookup("covariance", self.covariance, FAMILIES)
+        family = lookup("covariance", self.covariance, FAMILIES)
+        self.family_ = replace(family, prior=self.gaussian_prior)
         extras = RowExtras(sample_weight)
         given = check_rows(self, X, None, extras, target="none", sparse=False, reset=reset)
         rows = given.as_numbers()

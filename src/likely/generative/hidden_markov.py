@@ -72,6 +72,7 @@ from likely.inputs.sequences import (
     check_sequence_weight,
     check_states,
     in_sequences,
+    refuse_lengths_as_y,
 )
 from likely.inputs.tables import own_columns, refuse_file
 from likely.kinds import ColumnKind
@@ -140,7 +141,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from likely.generative.hidden_markov import HiddenMarkovModel
+    >>> from likely import HiddenMarkovModel
     >>> X = np.array([0.1, -0.2, 0.0, 5.1, 4.9, 5.0, 5.2, 0.2, -0.1]).reshape(-1, 1)
     >>> states = HiddenMarkovModel(2, random_state=0).fit(X).predict(X)
     >>> bool((states == states[0]).tolist() == [True] * 3 + [False] * 4 + [True] * 2)
@@ -233,7 +234,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
             The states of rows where they are known, 0 to K − 1; −1 where they are hidden.
         """
         self._check_arguments()
-        data = self._open(X, sample_weight, lengths, states)
+        data = self._open(X, y, sample_weight, lengths, states)
         blocks = data.blocks
         assert isinstance(blocks, ArrayBlocks)  # files are refused
         sequences = WholeGroups(blocks)
@@ -273,14 +274,17 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)
 
-    def _open(self, X: Any, sample_weight: Any, lengths: Any, states: Any) -> EncodedRows[Schema]:
+    def _open(
+        self, X: Any, y: Any, sample_weight: Any, lengths: Any, states: Any
+    ) -> EncodedRows[Schema]:
         """Check the rows and their sequences; sets ``family_`` and remembers the columns."""
-        refuse_file(X, f"fit of {type(self).__name__}")
+        refuse_file(X, type(self).__name__)
         gaussian = lookup("covariance", self.covariance, FAMILIES)
         X, sample_weight, states = own_columns(X, sample_weight, states)
         given = check_rows(self, X, None, RowExtras(), target="none")
         assert isinstance(given, RowsInMemory)
         n_rows, k = given.table.n_rows, int(self.n_states)
+        refuse_lengths_as_y(y, n_rows)
         known = check_lengths(lengths, n_rows)
         weight = check_sequence_weight(sample_weight, known)
         executor = executor_for(self.executor, given.table.nbytes * k)

@@ -165,7 +165,7 @@ class MarkovStates(HiddenLaw):
     start_smoothing: float
     transition_smoothing: float
 
-    def objective(self, problem: MixtureProblem, prior: Any) -> HiddenStatesObjective:
+    def objective(self, problem: MixtureProblem, prior: Any, start: Any) -> HiddenStatesObjective:
         return HiddenStatesObjective(
             problem.family,
             problem.blocks,

@@ -24,7 +24,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.description import ColumnsRead
-from likely.distributions import DiagonalFamily
+from likely.distributions import DiagonalFamily, Dirichlet, GaussianPrior
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.description import columns_read
@@ -39,6 +39,7 @@ from likely.generative.events import (
 from likely.generative.mixture_surface import FittedMixture
 from likely.generative.priors import checked_smoothing
 from likely.generative.starts import check_fitted_start, refuse_other_starts, same_categories
+from likely.graphical.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import feature_names
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
 from likely.inputs.tables import refuse_file
@@ -57,6 +58,10 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         The event model of every column, or of each by name or position, as in ``NaiveBayes``.
     smoothing : float or array of shape (n_features,), default=1.0
         Pseudo-counts added for each value, in event models of counts.
+    prior : "estimate" or Dirichlet, default="estimate"
+        The prior of the mixing proportions; ``"estimate"`` is maximum likelihood.
+    gaussian_prior : GaussianPrior, default=None
+        Pseudo-rows with the column's mean and variance in every component, for Gaussian columns.
     start : array or fitted mixture, default=None
         Where EM begins instead of random starts: labels (n,) or soft labels (n, K) of X, or
         another MixtureModel.
@@ -107,6 +112,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         event: "Event | Mapping[Any, Event]" = "auto",
         *,
         smoothing: float | Array = 1.0,
+        prior: str | Dirichlet = "estimate",
+        gaussian_prior: GaussianPrior | None = None,
         start: Any = None,
         n_init: int = 5,
         max_components: int = 10,
@@ -119,6 +126,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         self.n_components = n_components
         self.event = event
         self.smoothing = smoothing
+        self.prior = prior
+        self.gaussian_prior = gaussian_prior
         self.start = start
         self.n_init = n_init
         self.max_components = max_components
@@ -133,6 +142,9 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     ) -> tuple[Any, Array]:
         """Draw rows, and the component of each; ``length`` is the total of multinomial counts."""
         return self._draw(n_samples, random_state, length)
+
+    def _plate_parameters(self) -> ComponentParameters:
+        return event_parameters(self.event, self.smoothing)
 
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)
@@ -152,9 +164,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         return rows
 
     def _product(self, *, sketch: bool = False) -> Any:
-        return product_family(
-            self.plan_, self.schema_.sizes, gaussian=DiagonalFamily(), sketch=sketch
-        )
+        gaussian = DiagonalFamily(prior=self.gaussian_prior)
+        return product_family(self.plan_, self.schema_.sizes, gaussian=gaussian, sketch=sketch)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns each event model reads, and which of them to check."""

@@ -29,8 +29,11 @@ from likely.generative.clusters import (
     pooled_totals,
     warn_collapsed,
 )
+from likely.generative.priors import mixing_prior
 from likely.generative.starts import draw_subset, kept_rows, soft_rows
 from likely.generative.surface import FittedComponents, check_search
+from likely.graphical.diagrams.diagram import Diagram, Node
+from likely.graphical.model_plates import component_plate
 from likely.inputs.estimators import (
     generator,
     naming_columns,
@@ -39,16 +42,12 @@ from likely.inputs.estimators import (
     unchanged_if_refused,
     warn_unless_converged,
 )
-from likely.inputs.numbers import check_weight
 from likely.inputs.rows import EncodedRows
-from likely.inputs.tables import own_columns
 from likely.objectives.components import (
     Components,
     ComponentTotals,
     block_expectations,
 )
-from likely.objectives.linear import weighted_sum
-from likely.special import logsumexp
 
 FORGETTING = 0.7  # of g = (t + 2)^−0.7: between ½ and 1, so that online EM converges
 
@@ -58,6 +57,7 @@ class FittedMixture(FittedComponents):
 
     n_components: Any
     max_components: int
+    prior: Any
     start: Any
     n_init: int
     tol: float
@@ -156,19 +156,9 @@ class FittedMixture(FittedComponents):
         """Fit, and the most probable component of each row."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def score_samples(self, X: Any) -> Array:
-        """log p(x) of each row."""
-        return logsumexp(self.predict_joint_log_proba(X), axis=1)
-
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of log p(x) over the rows."""
         return float(self.score_samples(X).mean())
-
-    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Σ_i w_i log p(x_i); there is no y."""
-        X, sample_weight = own_columns(X, sample_weight)
-        each = self.score_samples(X)
-        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
 
     def bic(self, X: Any) -> float:
         """The Bayesian information criterion on X, −2ℓ + p log n; lower is better."""
@@ -183,6 +173,10 @@ class FittedMixture(FittedComponents):
     def weights_(self) -> Array:
         """π, (n_components,)."""
         return np.exp(self.components_.log_mixing)
+
+    def plate(self) -> Diagram:
+        """The plate diagram: the hidden component and the features of each row, and parameters."""
+        return component_plate(type(self).__name__, Node("cₙ"), self._plate_parameters())
 
     def _fit_all(self, X: Any, sample_weight: Any) -> None:
         """EM on all rows; it also starts an online fit."""
@@ -212,6 +206,7 @@ class FittedMixture(FittedComponents):
             self.regularisation,
             self.tol,
             self.max_iter,
+            mixing_prior=mixing_prior(self.prior),
         )
 
     def _solved(self, problem: MixtureProblem, kept: Array | None) -> Clusters:

@@ -1,4 +1,4 @@
-"""Priors of the generative classifiers: for the classes, and for their counts."""
+"""Priors of the generative models: for classes and mixing proportions, and for counts."""
 
 from functools import partial
 from typing import Any
@@ -43,6 +43,18 @@ def class_prior(prior: Any, count: Array) -> Array:
         )
     with np.errstate(divide="ignore"):
         return np.log(share)
+
+
+def mixing_prior(prior: Any) -> Dirichlet:
+    """The prior of mixing proportions, which are estimated; flat unless one is given."""
+    if isinstance(prior, Dirichlet):
+        return prior
+    if isinstance(prior, str) and prior == "estimate":
+        return Dirichlet()
+    raise InvalidInput(
+        f"prior is {prior!r}; 'estimate' or a Dirichlet was expected. Use "
+        "likely.distributions.Dirichlet(2.0) for one pseudo-row of each component."
+    )
 
 
 def smoothing_per_column(

@@ -30,10 +30,12 @@ from likely.generative.hidden_states import (
 )
 from likely.graphical.beliefs import Beliefs, Configuration
 from likely.graphical.chain import Chain, sequence_sums
+from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.model_plates import chain_plate
 from likely.inputs.estimators import feature_names, generator, naming_columns
 from likely.inputs.rows import encode_new_rows
-from likely.inputs.sequences import check_lengths, check_sequence_weight
+from likely.inputs.sequences import check_lengths, check_sequence_weight, refuse_lengths_as_y
 from likely.inputs.tables import own_columns
 from likely.objectives.linear import weighted_sum
 
@@ -48,6 +50,8 @@ class FittedSequences(DescribedComponents):
     library_: str | None
     solution_: Any  # a Solution, or None where parameters were given
     n_features_in_: int
+    event: Any
+    covariance: str
     executor: Any
     random_state: Any
 
@@ -84,21 +88,23 @@ class FittedSequences(DescribedComponents):
     def log_likelihoods(self, X: Any, y: Any = None, *, lengths: Any = None) -> Array:
         """log p(x_t) of each row given the rows before it in its sequence; there is no y."""
         parts, _ = self._mapped(block_beliefs, X, lengths)
-        return np.concatenate([part.log_likelihoods for part in parts])
+        each = np.concatenate([part.log_likelihoods for part in parts])
+        refuse_lengths_as_y(y, len(each))
+        return each
 
     def log_likelihood(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, lengths: Any = None
     ) -> float:
         """Σ_s w_s log p(x_s) over the sequences; there is no y."""
         X, sample_weight = own_columns(X, sample_weight)
-        each = self.log_likelihoods(X, lengths=lengths)
+        each = self.log_likelihoods(X, y, lengths=lengths)
         known = check_lengths(lengths, len(each))
         weight = check_sequence_weight(sample_weight, known)
         return weighted_sum(weight, sequence_sums(each, known))
 
     def score(self, X: Any, y: Any = None, *, lengths: Any = None) -> float:
         """The log-likelihood per row, log p(x) / n."""
-        return float(self.log_likelihoods(X, lengths=lengths).mean())
+        return float(self.log_likelihoods(X, y, lengths=lengths).mean())
 
     def bic(self, X: Any, lengths: Any = None) -> float:
         """The Bayesian information criterion on X, −2ℓ + p log n; lower is better."""
@@ -166,6 +172,10 @@ class FittedSequences(DescribedComponents):
             METHOD,
             log_partition=lambda: float(self.log_likelihoods(X, lengths=lengths).sum()),
         )
+
+    def plate(self) -> Diagram:
+        """The plate diagram: the hidden states and the rows of each sequence, and parameters."""
+        return chain_plate(type(self).__name__, self.event, self.covariance)
 
     def describe(self) -> Description:
         """What separates the states, where sequences start, and how they go on."""

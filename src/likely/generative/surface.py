@@ -6,7 +6,7 @@ Abstract classes over ``components_``, without state or parameters, so that two 
 that differ in how they learn share the methods of the fitted model.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any
 
@@ -17,10 +17,22 @@ from likely._typing import Array
 from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
+from likely.distributions import Dirichlet
 from likely.errors import InvalidInput
+from likely.generative.class_graph import (
+    ClassColumn,
+    class_graph,
+    class_network,
+    refuse_several_rows,
+)
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import DescribedComponents
+from likely.graphical.diagrams.diagram import Diagram, Node
+from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.model_plates import ComponentParameters, component_plate
+from likely.graphical.variable import Variable
 from likely.inputs.estimators import (
+    feature_names,
     generator,
     naming_columns,
     refuse_unless_number,
@@ -30,12 +42,42 @@ from likely.inputs.labels import accuracy, codes_among
 from likely.inputs.numbers import check_weight
 from likely.inputs.soft_labels import is_soft, soft_total
 from likely.inputs.tables import own_columns
-from likely.objectives.components import block_log_joint, block_log_posterior
+from likely.objectives.components import CooledEvidence, block_log_joint, block_log_posterior
 from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
 
 
-class FittedComponents(DescribedComponents):
+class ComponentProbabilities(ABC):
+    """Rows and components with a joint probability p(x, k): posteriors, densities, likelihoods."""
+
+    @abstractmethod
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_components)."""
+
+    @abstractmethod
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_components), with every constant: its log-sum-exp is log p(x)."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x), (n, n_components)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def score_samples(self, X: Any) -> Array:
+        """log p(x) of each row."""
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(x_i) of each row; there is no y."""
+        return self.score_samples(X)
+
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Σ_i w_i times ``log_likelihoods``."""
+        X, sample_weight = own_columns(X, sample_weight)
+        each = self.log_likelihoods(X, y)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
+
+
+class FittedComponents(ComponentProbabilities, DescribedComponents):
     """Anything with classes or clusters p(x, k)."""
 
     family_: Any  # a Family
@@ -54,12 +96,8 @@ class FittedComponents(DescribedComponents):
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_components)."""
         design = self._encode(X)
-        term = partial(block_log_posterior, self.family_, self.components_, self._temperature)
+        term = partial(block_log_posterior, self.family_, self.components_, self._evidence)
         return _mapped(term, design, self.executor)
-
-    def predict_proba(self, X: Any) -> Array:
-        """p(k | x), (n, n_components)."""
-        return np.exp(self.predict_log_proba(X))
 
     @naming_columns
     def predict_joint_log_proba(self, X: Any) -> Array:
@@ -79,10 +117,18 @@ class FittedComponents(DescribedComponents):
         count = member.n_parameters if naive else full_parameter_count(member)
         return len(self.components_.log_mixing) - 1 + int(count)
 
+    @abstractmethod
+    def plate(self) -> Diagram:
+        """The plate diagram: classes or components and features of each row, shared parameters."""
+
+    @abstractmethod
+    def _plate_parameters(self) -> ComponentParameters:
+        """The parameters of p(x | k) in the plate diagram."""
+
     @property
-    def _temperature(self) -> float:
-        """The temperature by which evidence is divided."""
-        return 1.0
+    def _evidence(self) -> CooledEvidence:
+        """How evidence is calibrated; here it is not."""
+        return CooledEvidence()
 
     def _draw(self, n_samples: int, random_state: Any, length: Any = None) -> tuple[Any, Array]:
         """Rows and the components they came from; ``length`` is the total of a row's counts."""
@@ -98,16 +144,54 @@ class FittedComponents(DescribedComponents):
         return self._decode(distribution.sample(component, rng, length=length)), component
 
 
-class FittedClassifier(FittedComponents):
-    """Components that are classes."""
+class ClassJointProbabilities(ComponentProbabilities):
+    """Components that are classes: predictions, and likelihoods of rows with labels."""
 
     classes_: Array
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        log_proba = self.predict_log_proba(X)
+        return self.classes_[log_proba.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy: the share of the rows, by weight, whose label is predicted."""
+        return accuracy(self, X, y, sample_weight)
+
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(x_i, y_i) of each row, or log p(x_i) without labels.
+
+        y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``,
+        or in a frame with their names: Σ_k t_k log p(x, k).
+        """
+        if y is None:
+            return self.score_samples(X)
+        X, y = own_columns(X, y)
+        joint = self.predict_joint_log_proba(X)
+        if is_soft(y):
+            return soft_total(y, joint, self.classes_)
+        codes = codes_among(y, self.classes_, n_rows=len(joint))
+        return joint[np.arange(len(joint)), codes]
+
+
+class FittedClassifier(ClassJointProbabilities, FittedComponents):
+    """Classes with families of distributions."""
+
     solution_: Any
+    prior: Any
+    unlabelled: Any = None
 
     @property
     def n_iter_(self) -> int:
         """Steps of EM; a fit in closed form is one."""
         return 1 if self.solution_ is None else max(1, self.solution_.n_iter)
+
+    def plate(self) -> Diagram:
+        """The plate diagram: the class and the features of each row, and shared parameters."""
+        given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"
+        label = Node("yₙ", shaded=self.unlabelled is None)
+        name, parameters = type(self).__name__, self._plate_parameters()
+        return component_plate(name, label, parameters, prior_is_given=given)
 
     def n_steps(self) -> int | None:
         return None if self.solution_ is None else self.n_iter_
@@ -124,34 +208,44 @@ class FittedClassifier(FittedComponents):
         """The classes, or the numbers of the components."""
         return list(self.classes_.tolist())
 
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
-        log_proba = self.predict_log_proba(X)
-        return self.classes_[log_proba.argmax(axis=1)]
+    @naming_columns
+    def factor_graph(self, X: Any = None, *, target: str = "class") -> FactorGraph:
+        """P(y) Π_j P(x_j | y) as a factor graph, whose sum-product posterior is predict_proba.
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy: the share of the rows, by weight, whose label is predicted."""
-        return accuracy(self, X, y, sample_weight)
-
-    def score_samples(self, X: Any, y: Any = None) -> Array:
-        """log p(x) of each row, or log p(x, y) when labels are given.
-
-        y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``,
-        or in a frame with their names: Σ_k t_k log p(x, k).
+        Without X the variables are the class, called ``target``, and all columns, which must be
+        discrete.  X is one row: its cells enter as likelihoods of the classes, and only discrete
+        columns whose cell is missing remain variables.
         """
-        joint = self.predict_joint_log_proba(X)
-        if y is None:
-            return logsumexp(joint, axis=1)
-        if is_soft(y):
-            return soft_total(y, joint, self.classes_)
-        codes = codes_among(y, self.classes_, n_rows=len(joint))
-        return joint[np.arange(len(joint)), codes]
+        check_is_fitted(self)
+        classes, log_prior = Variable(target, self.classes_.tolist()), self.class_log_prior_
+        columns = self._graph_columns()
+        if X is not None:
+            design = self._encode(X)
+            refuse_several_rows(design.n_rows)
+            each = self.distribution_.contributions(design.stored())
+            shares = self._evidence.contributions(each, log_prior)[0]
+            return class_graph(classes, log_prior, columns, shares)
+        if self._evidence.is_calibrated:
+            raise InvalidInput(
+                f"The evidence is divided by a temperature of {self._evidence.temperature:.3g}, so "
+                "that the model has no joint distribution of its columns; one was expected. Pass a "
+                "row, as in factor_graph(X[:1]), or set calibrate=None."
+            )
+        return class_network(classes, log_prior, columns)
 
-    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Σ_i w_i log p(x_i, y_i), or log p(x_i) without labels; y as in ``score_samples``."""
-        X, y, sample_weight = own_columns(X, y, sample_weight)
-        each = self.score_samples(X, y)
-        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
+    def _graph_columns(self) -> list[ClassColumn]:
+        """The columns with the tables of the discrete ones; with a temperature, none has any."""
+        names, labels, schema = feature_names(self), self._value_labels(), self.schema_
+        columns = [ClassColumn(name, (), None) for name in names]
+        for part, features in self.distribution_.by_part():
+            for place, j in enumerate(features):
+                table = None if self._evidence.is_calibrated else part.log_table(place)
+                values = schema.categories[j]
+                states: Any = labels[j] if values is None else values.tolist()
+                if table is not None and not states:  # a Bernoulli has no list of values
+                    states = [False, True] if schema.kinds[j] == "boolean" else [0, 1]
+                columns[j] = ClassColumn(names[j], states, table)
+        return columns
 
 
 def _mapped(term: Any, design: Design, executor: Any) -> Array:

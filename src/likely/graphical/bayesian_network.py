@@ -9,7 +9,7 @@ last axis sums to 1.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,13 +49,13 @@ class BayesianNetwork(FactorGraph):
         The variables in order; by default in the order of appearance.
     name
         A title for pictures and files.
-    fit_report
-        How the tables were learned, where they were.
 
     See ``from_tables``, ``from_edges`` and ``from_data`` for other ways to write one.
     """
 
     kind = "bayesian-network"
+    fit_report: "FitReport | None" = None  # how the tables were learned, where they were
+    pictures: ClassVar[tuple[str, ...]] = ("directed", "factor-graph", "undirected")
 
     def __init__(
         self,
@@ -63,10 +63,8 @@ class BayesianNetwork(FactorGraph):
         variables: Iterable[Variable] | None = None,
         *,
         name: str = "",
-        fit_report: "FitReport | None" = None,
     ) -> None:
         super().__init__(factors, variables, name=name)
-        self.fit_report = fit_report
         self.parents = _parents(self)
         self.order = _ancestral_order(self.parents)
         for factor in self.factors:
@@ -335,7 +333,7 @@ class BayesianNetwork(FactorGraph):
             ``HillClimbing(score="bdeu")``; edges (parent, child); or a network, whose edges and
             states are used.
         target
-            The class of "tan" and "naive-bayes"; the root of "chow-liu".
+            The class of "tan" and "naive-bayes"; the root of "chow-liu".  Hill climbing has none.
         states
             States of some variables, instead of those in the data.  A variable without a column
             is hidden.
@@ -368,11 +366,12 @@ class BayesianNetwork(FactorGraph):
         self, tables: Iterable[ArrayLike], fit_report: "FitReport | None" = None
     ) -> "BayesianNetwork":
         """The network with other tables, in the order of its factors."""
-        factors = [
+        other = self.with_factors(
             Factor(factor.variables, table, name=factor.name)
             for factor, table in zip(self.factors, tables, strict=True)
-        ]
-        return BayesianNetwork(factors, self.variables, name=self.name, fit_report=fit_report)
+        )
+        other.fit_report = fit_report
+        return other
 
 
 def _scope(

@@ -21,7 +21,14 @@ from likely.data.source import Source, column_index
 from likely.data.source_blocks import UNKNOWN_ROWS, chunks, weights
 from likely.errors import BadCell, InvalidInput
 from likely.formatting import listed
-from likely.graphical.evidence_table import codes_of_table, distinct_rows
+from likely.graphical.evidence_table import (
+    FindCode,
+    code_of_value,
+    code_of_written,
+    codes_by_state,
+    codes_of_table,
+    distinct_rows,
+)
 from likely.graphical.variable import Variable
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import as_frame, own_columns
@@ -183,11 +190,14 @@ class SourceCodes(Blocks):
         n_rows = self.source.n_rows or UNKNOWN_ROWS
         rows = block_rows(n_rows, self.n_features, 4 * n_rows * len(self.variables))
         start = 0
-        for table in chunks(self.source, rows):
-            yield self._block(table, start)
+        others = [name for name in self.source.names if name != self.weight]
+        written = self.source.with_text(others)
+        find = code_of_value if written is self.source else code_of_written
+        for table in chunks(written, rows):
+            yield self._block(table, start, find)
             start += table.num_rows
 
-    def _block(self, table: Any, start: int) -> Block:
+    def _block(self, table: Any, start: int, find: FindCode) -> Block:
         weight, number = None, np.arange(start, start + table.num_rows)
         if self.weight is not None:
             weight = weights(table.column(self.weight), start)
@@ -195,7 +205,7 @@ class SourceCodes(Blocks):
             table = table.drop_columns([self.weight]).filter(kept)
             weight, number = weight[kept], number[kept]
         with _naming(self.variables, number):
-            codes = codes_of_table(self.variables, as_table(table))
+            codes = codes_by_state(self.variables, as_table(table), find)
         design = Mixed(np.empty((len(codes), 0)), codes, sizes_of(self.variables))
         return Block(X=design, weight=weight, start=start)
 

@@ -4,17 +4,19 @@
 
 A cell whose text is a state is that state, also where the state is called "NA" or "None"; any other
 cell that is empty or null is missing.  Numbers and Booleans match by their text, whole numbers
-without a decimal point: 1, 1.0 and "1" are the state "1", and True is the state "True".  Each
-distinct value of a column is looked up once.
+without a decimal point: 1, 1.0 and "1" are the state "1", and True is the state "True" (or "true",
+or "TRUE").  Each distinct value of a column is looked up once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.formats.column_types import FALSE, TRUE
+from likely.data.formats.column_types import MISSING as MISSING_WORDS
 from likely.data.frames import ArrayTable, InMemoryTable, as_table, side_by_side
 from likely.errors import BadCell, InvalidInput, UnknownName
 from likely.formatting import listed
@@ -24,6 +26,8 @@ from likely.kinds import ColumnKind
 MISSING = -1
 UNKNOWN = -2
 MOST_KEYS = 2**62  # numbers of combinations of states that an int64 can hold
+
+FindCode = Callable[[Variable, Any], int]
 
 
 def codes_of_frame(variables: Sequence[Variable], frame: Any) -> Codes:
@@ -46,22 +50,54 @@ def codes_of_table(variables: Sequence[Variable], table: InMemoryTable) -> Codes
     return codes_by_state(variables, table)
 
 
-def codes_by_state(variables: Sequence[Variable], table: InMemoryTable) -> Codes:
+def code_of_value(variable: Variable, value: Any) -> int:
+    """The code of a value; −1 for blank text, −2 for what is no state."""
+    found = variable.find(value)
+    if found is None:
+        return MISSING if isinstance(value, str) and not value.strip() else UNKNOWN
+    return found
+
+
+def code_of_written(variable: Variable, text: str) -> int:
+    """The code of a cell of a text file: a state as it is written, else the value it stands for."""
+    found = variable.find(text)
+    if found is not None:
+        return found
+    return MISSING if text in MISSING_WORDS else code_of_value(variable, _value_of(text))
+
+
+def _value_of(text: str) -> bool | float | str:
+    if text in TRUE or text in FALSE:
+        return text in TRUE
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def codes_by_state(
+    variables: Sequence[Variable], table: InMemoryTable, find: FindCode = code_of_value
+) -> Codes:
     """The codes of a table whose cells are states, also where they are whole numbers."""
     missing = np.broadcast_to(np.int32(MISSING), table.n_rows)
-    columns = [
-        missing if column is None else _column_codes(variable, v, table, column)
-        for v, (variable, column) in enumerate(
-            zip(variables, _columns_of(variables, table), strict=True)
-        )
-    ]
+    columns: list[Codes] = []
+    for v, column in enumerate(_columns_of(variables, table)):
+        if column is None:
+            columns.append(missing)
+        else:
+            columns.append(_column_codes(variables, v, table, column, find))
     return side_by_side(columns, table.n_rows, np.int32)
 
 
 def state_texts(values: Array, kind: ColumnKind) -> list[str]:
-    """Values of a column as the names of states; null Booleans are read as 0.0 and 1.0."""
+    """Values of a column as the names of states."""
+    return [state_text(value) for value in _restored(values, kind)]
+
+
+def _restored(values: Array, kind: ColumnKind) -> list[Any]:
+    """Values of a column; Booleans beside a null are read as 0.0 and 1.0, and are restored."""
     given: list[Any] = values.tolist()
-    return [state_text(bool(value) if kind == "boolean" else value) for value in given]
+    return [bool(value) for value in given] if kind == "boolean" else given
 
 
 def row_keys(codes: Codes, sizes: Sequence[int]) -> Array:
@@ -109,22 +145,19 @@ def _refuse_other_width(variables: Sequence[Variable], n_columns: int) -> None:
         )
 
 
-def _column_codes(variable: Variable, position: int, table: InMemoryTable, column: int) -> Codes:
-    factor = table.factor(column)
-    texts = state_texts(factor.values, table.kinds[column])
-    code = np.array([_code_of(variable, text) for text in texts], dtype=np.int32)
+def _column_codes(
+    variables: Sequence[Variable], v: int, table: InMemoryTable, column: int, find: FindCode
+) -> Codes:
+    variable, factor = variables[v], table.factor(column)
+    values = _restored(factor.values, table.kinds[column])
+    code = np.array([find(variable, value) for value in values], dtype=np.int32)
     codes = np.append(code, np.int32(MISSING))[factor.codes]  # the last entry is for null
     if (code == UNKNOWN).any() and (codes == UNKNOWN).any():  # a dictionary may have unused values
         row = int(np.argmax(codes == UNKNOWN))
-        unknown = UnknownName(
-            f"state of {variable.name!r}", texts[factor.codes[row]], variable.states
-        )
-        raise BadCell(str(unknown), row=row, column=position)
+        text = state_text(values[factor.codes[row]])
+        unknown = UnknownName(f"state of {variable.name!r}", text, variable.states)
+        raise BadCell(str(unknown), row=row, column=v)
     return codes
-
-
-def _code_of(variable: Variable, text: str) -> int:
-    return variable.codes.get(text, UNKNOWN if text.strip() else MISSING)
 
 
 def _checked_codes(variables: Sequence[Variable], values: Array) -> Codes:

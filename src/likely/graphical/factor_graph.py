@@ -16,6 +16,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.graphical.beliefs import Beliefs, Configuration
+from likely.graphical.diagrams.graph_pictures import DrawnGraph
 from likely.graphical.enumeration import log_joint_table
 from likely.graphical.evidence import (
     Evidence,
@@ -36,7 +37,7 @@ from likely.graphical.variable import Variable, by_name
 Memory = int | str | None
 
 
-class FactorGraph:
+class FactorGraph(DrawnGraph):
     """Discrete variables and the factors over them; it never changes.
 
     Parameters
@@ -192,8 +193,8 @@ class FactorGraph:
         variables
             Names; a tuple of names asks for their joint.  All variables by default.
         given
-            Observed states by name, or a data frame with a row for each set of observations,
-            whose empty cells are unobserved.
+            Observed states by name, or a data frame or file with a row for each set of
+            observations, whose empty cells are unobserved.
         soft
             Likelihoods of the states of a variable, by name.
         method
@@ -213,7 +214,14 @@ class FactorGraph:
             from likely.graphical.table import table_beliefs
 
             return table_beliefs(
-                self, given, singles, joints, soft=soft, memory=memory, impossible=impossible
+                self,
+                given,
+                singles,
+                joints,
+                soft=soft,
+                method=method,
+                memory=memory,
+                impossible=impossible,
             )
         from likely.graphical.methods import answer
 
@@ -248,7 +256,7 @@ class FactorGraph:
             from likely.graphical.table import table_configurations
 
             return table_configurations(
-                self, given, soft=soft, memory=memory, impossible=impossible
+                self, given, soft=soft, method=method, memory=memory, impossible=impossible
             )
         from likely.graphical.methods import most_probable
 

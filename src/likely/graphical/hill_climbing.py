@@ -7,8 +7,9 @@ reversal of a → v gains gain[a, v] + gain[v, a].  After a move only the column
 that changed are computed again.  Of moves with equal gains, up to rounding, the first is taken:
 additions, then removals, then reversals, in the order of the variables.
 
+One search begins without edges, another with the best tree: trees often lead to a higher maximum.
 With ``tabu`` the search goes on from a maximum by the move that loses least, without going back
-to the last graphs; with ``restarts`` it begins again from the best graph with some edges changed.
+to the last graphs; with ``restarts`` it begins again from the best graph with edges changed.
 
 References
 ----------
@@ -29,14 +30,20 @@ from likely.errors import InvalidInput
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.coded_rows import CodedRows
 from likely.graphical.scored_families import ScoredFamilies
-from likely.graphical.structure import Edge, Structure, checked_edges, position
+from likely.graphical.structure import (
+    Edge,
+    Structure,
+    checked_edges,
+    position,
+    rooted,
+    spanning_tree,
+)
 from likely.graphical.structure_scores import SCORES, FamilyScore
 from likely.inputs.estimators import refuse_unless_whole
 from likely.names import lookup
 from likely.progress import report
 
 ROUNDING = 1e-11  # relative to the score: a smaller gain is none, and gains that near are equal
-CHANGED = 8  # edges that a restart changes
 ADD, REMOVE, REVERSE = range(3)
 
 
@@ -57,7 +64,8 @@ class HillClimbing(Structure):
         Steps that may pass without a higher score, in which the last ``tabu`` graphs are not
         visited again.
     restarts
-        How often the search begins again from the best graph with some edges changed at random.
+        How often the search begins again from the best graph with edges changed at random, one
+        for each variable.
     max_steps
         The most moves of each search.
     """
@@ -66,7 +74,7 @@ class HillClimbing(Structure):
     max_parents: int | None = None
     required: tuple[Edge, ...] = ()
     forbidden: tuple[Edge, ...] = ()
-    tabu: int = 0
+    tabu: int = 100
     restarts: int = 0
     max_steps: int = 10_000
 
@@ -80,10 +88,10 @@ class HillClimbing(Structure):
     def edges(self, rows: CodedRows, target: str | None, rng: np.random.Generator) -> list[Edge]:
         rules = self._rules(rows)
         families = ScoredFamilies.of(rows, lookup("score", self.score, SCORES))
-        best = self._climb(Graph.of(families, rules, rules.required))
+        empty = Graph.of(families, rules, rules.required)
+        best = _better(self._climb(empty), self._climb(_with_tree(empty)))
         for _ in range(self.restarts):
-            other = self._climb(_changed(best, rng))
-            best = other if other.exceeds(best) else best
+            best = _better(best, self._climb(_changed(best, rng)))
         names = [variable.name for variable in rows.variables]
         return [(names[a], names[v]) for v, a in np.argwhere(best.edge.T)]
 
@@ -228,9 +236,23 @@ class Graph:
         return edge
 
 
+def _better(best: Graph, other: Graph) -> Graph:
+    return other if other.exceeds(best) else best
+
+
+def _with_tree(graph: Graph) -> Graph:
+    """The graph with the edges of the best tree, as far as they raise the score and are allowed."""
+    families = graph.families
+    gain = np.array([families.gains(v, ()) for v in range(len(graph.edge))]).T
+    for a, v in rooted(spanning_tree(np.maximum(gain, gain.T)), 0):
+        if gain[a, v] > graph.rounding and graph.move_gains()[ADD, a, v] > -inf:
+            graph = graph.after(Move(ADD, a, v, 0.0))
+    return graph
+
+
 def _changed(graph: Graph, rng: np.random.Generator) -> Graph:
-    """A graph some random allowed moves away."""
-    for _ in range(CHANGED):
+    """A graph as many random allowed moves away as it has variables."""
+    for _ in range(len(graph.edge)):
         moves = np.argwhere(graph.move_gains() > -inf)
         if len(moves):
             kind, a, v = (int(i) for i in moves[rng.integers(len(moves))])

@@ -146,12 +146,12 @@ class FeatureDesign:
     def field_at(self, theta: Array, report: FitReport | None = None) -> MarkovField:
         """The field with the log-potentials of these weights."""
         tables = self.families.tables(self.log_tables(theta))
-        factors = [
+        field = self.field.with_factors(
             Factor(factor.variables, table, scale="log", name=factor.name)
             for factor, table in zip(self.field.factors, tables, strict=True)
-        ]
-        variables, name = self.field.variables, self.field.name
-        return MarkovField(factors, variables, name=name, fit_report=report)
+        )
+        field.fit_report = report
+        return field
 
     def totals(self, counts: Array) -> Array:
         """Σ f of each feature, from counts of the cells of all factors."""

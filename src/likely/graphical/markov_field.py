@@ -8,7 +8,7 @@ A potential of 0 is an infinite energy.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,23 +43,11 @@ class Minimum:
 
 @final
 class MarkovField(FactorGraph):
-    """Potentials over named variables; every set of variables in a factor is a clique.
-
-    ``fit_report`` says how the potentials were learned, where they were.
-    """
-
-    def __init__(
-        self,
-        factors: Iterable[Factor],
-        variables: Iterable[Variable] | None = None,
-        *,
-        name: str = "",
-        fit_report: "FitReport | None" = None,
-    ) -> None:
-        super().__init__(factors, variables, name=name)
-        self.fit_report = fit_report
+    """Potentials over named variables; every set of variables in a factor is a clique."""
 
     kind = "markov-field"
+    fit_report: "FitReport | None" = None  # how the potentials were learned, where they were
+    pictures: ClassVar[tuple[str, ...]] = ("undirected", "factor-graph")
 
     @classmethod
     def from_potentials(
@@ -92,7 +80,7 @@ class MarkovField(FactorGraph):
 
     def energy(self, states: Given) -> float:
         """F(x) = −Σ log ψ of a configuration."""
-        return -self.log_value(states)
+        return 0.0 - self.log_value(states)  # never −0.0
 
     @cached_property
     def energies(self) -> tuple[tuple[tuple[str, ...], Array], ...]:
@@ -115,7 +103,7 @@ class MarkovField(FactorGraph):
     ) -> Minimum:
         """argmin_x F(x), which is argmax_x P(x)."""
         best = self.most_probable(given, method=method, memory=memory)
-        energy = -best.log_score
+        energy = 0.0 - best.log_score  # never −0.0
         bound = energy if best.exact else -np.inf
         return Minimum(best.states, energy, bound, best.exact, best.method, best.unique)
 

@@ -35,6 +35,9 @@ from likely.graphical.variable import Variable
 from likely.special import softmax
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from likely.graphical.diagrams.diagram import Diagram
     from likely.graphical.factor_graph import FactorGraph
 
 LARGEST_LOG = 600.0  # beyond e^600, or below e^−600, a message is printed with its scale
@@ -247,6 +250,10 @@ class Messages:
         if name not in self.passing.nodes:
             raise UnknownName("node", name, self.passing.nodes)
         return self.passing.nodes[name]
+
+    def draw(self, path: "str | Path | None" = None) -> "Diagram":
+        """The factor graph with the messages beside its edges; see ``FactorGraph.draw``."""
+        return self.graph.draw(path, given=self.evidence.codes, messages=self)
 
     def __str__(self) -> str:
         rows = [

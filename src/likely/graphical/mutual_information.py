@@ -22,7 +22,7 @@ from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.data.block import Block
 from likely.distributions.categorical import starts
-from likely.distributions.responsibility import FAST_CELLS
+from likely.distributions.responsibility import FAST_CELLS, for_loop
 from likely.errors import InvalidInput
 from likely.graphical.coded_rows import CodedRows, codes_of, weight_of
 
@@ -84,20 +84,26 @@ def pair_counts(rows: CodedRows, label: int | None = None) -> PairCounts:
 def block_pair_counts(sizes: tuple[int, ...], label: int | None, block: Block) -> PairCounts:
     """The counts of all pairs in some rows, by the state of the column ``label``."""
     codes, weight = codes_of(block), weight_of(block)
-    labels = np.zeros(len(codes), np.int64) if label is None else codes[:, label].astype(np.int64)
+    labels = np.zeros(len(codes), dtype=np.int64) if label is None else codes[:, label]
     n_classes = 1 if label is None else sizes[label]
     return count_all_pairs(codes, sizes, labels, n_classes, weight)
 
 
 def count_all_pairs(
-    codes: Codes, sizes: Sequence[int], labels: Codes, n_classes: int, weight: Array
+    codes: Codes,
+    sizes: Sequence[int],
+    labels: Codes,
+    n_classes: int,
+    weight: Array | None = None,
 ) -> PairCounts:
     """Σ_i w_i [y_i = k][x_ia = u][x_ib = v] for all a ≤ b; codes and labels of −1 are skipped."""
     sizes, begin = tuple(sizes), starts(tuple(sizes))
     counts = np.zeros((n_classes, sum(sizes), sum(sizes)))
+    weight = np.ones(len(codes)) if weight is None else weight
     if codes.size >= FAST_CELLS:
         from likely.fast.families import count_pairs
 
+        codes, labels = for_loop(codes, np.int32), for_loop(labels, np.int64)
         count_pairs(codes, labels, weight, begin, counts)
         return PairCounts(counts, sizes)
     indicators = np.zeros((len(codes), sum(sizes)))

@@ -55,14 +55,12 @@ class ScoredFamilies:
         """The gain of each variable as one more parent, or as one less; −inf for no table."""
         here, above = self.of_family(child, parents), self._combinations(parents)
         gains = np.full(len(self.sizes), -inf)
+        cells = self._n_rows(parents) * self.sizes[child]
         for a in range(len(self.sizes)):
             if a in parents:
                 fewer = tuple(parent for parent in parents if parent != a)
                 gains[a] = self.of_family(child, fewer) - here
-            elif (
-                a != child
-                and self._n_rows(parents) * self.sizes[a] * self.sizes[child] <= MOST_CELLS
-            ):
+            elif a != child and cells * self.sizes[a] <= MOST_CELLS:
                 gains[a] = self.of_family(child, (*parents, a), above) - here
         return gains
 

@@ -102,6 +102,8 @@ def learned_edges(
     random_state: Any = None,
 ) -> list[Edge]:
     """The edges that a method learns; edges that are given are returned as they are."""
+    if target is not None:
+        position([variable.name for variable in rows.variables], target)
     if isinstance(structure, str):
         structure = lookup("structure", structure, structures())
     if isinstance(structure, Structure):

@@ -64,6 +64,7 @@ class BIC(FamilyScore):
     """ℓ − ½ log n for each free probability."""
 
     def of(self, counts: Array, q: int, n: float) -> float:
+        n = max(n, 1.0)  # weights that are no counts of rows must not reward parameters
         return maximised_log_likelihood(counts) - 0.5 * log(n) * q * (counts.shape[-1] - 1)
 
 

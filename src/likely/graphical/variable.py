@@ -1,7 +1,8 @@
 """A discrete variable: a name, and the names of its states.
 
 Names and states are text.  In evidence, integers and Booleans match the state with the same
-text, and floats match if they are whole numbers: 1, 1.0 and "1" are the state "1".
+text, and floats match if they are whole numbers: 1, 1.0 and "1" are the state "1".  True is the
+state "True", and where there is none, "true" or "TRUE".
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,9 +46,21 @@ class Variable:
         """The position of each state."""
         return {state: code for code, state in enumerate(self.states)}
 
+    def find(self, state: object) -> int | None:
+        """The position of a state; None for an unknown one.
+
+        A Boolean is also the only state called true, TRUE, … where none is called True.
+        """
+        found = self.codes.get(state_text(state))
+        if found is None and isinstance(state, bool | np.bool_):
+            word = str(bool(state)).lower()
+            alike = [code for code, name in enumerate(self.states) if name.lower() == word]
+            return alike[0] if len(alike) == 1 else None
+        return found
+
     def code(self, state: object) -> int:
         """The position of a state; an unknown one raises and suggests the nearest."""
-        found = self.codes.get(state_text(state))
+        found = self.find(state)
         if found is None:
             raise UnknownName(f"state of {self.name!r}", state_text(state), self.states)
         return found

@@ -37,17 +37,30 @@ def check_lengths(lengths: Any, n_rows: int) -> Codes:
     return given.astype(np.int64)
 
 
+def refuse_lengths_as_y(y: Any, n_rows: int) -> None:
+    """Refuse a y that is ignored and has not one entry for each row: lengths go by name."""
+    if y is None or isinstance(y, str):
+        return
+    shape = np.asarray(array_of(y)).shape
+    if len(shape) == 1 and shape[0] != n_rows:
+        raise InvalidInput(
+            f"y has {shape[0]} entries and X has {n_rows} rows; y is ignored here, so no "
+            "lengths were given. Pass the lengths of sequences by name: lengths=…."
+        )
+
+
 def check_sequence_weight(sample_weight: Any, lengths: Codes) -> Array | None:
     """One weight for each sequence; also one for each row, where those of a sequence are equal."""
     if sample_weight is None:
         return None
-    given, n_rows = np.asarray(array_of(sample_weight)), int(lengths.sum())
-    if given.shape not in {(), (len(lengths),), (n_rows,)}:
+    given, n_rows = array_of(sample_weight), int(lengths.sum())
+    shape = np.asarray(given).shape
+    if shape not in {(), (len(lengths),), (n_rows,)}:
         raise InvalidInput(
-            f"sample_weight has shape {given.shape}; expected one number for each of the "
+            f"sample_weight has shape {shape}; expected one number for each of the "
             f"{len(lengths)} sequences. Give lengths as well, or one weight per sequence."
         )
-    by_row = np.repeat(given, lengths) if given.shape == lengths.shape else given
+    by_row = np.repeat(given, lengths) if shape == lengths.shape else given
     weight = check_weight(by_row, n_rows=n_rows)
     assert weight is not None  # it was given
     sequence = np.repeat(np.arange(len(lengths)), lengths)

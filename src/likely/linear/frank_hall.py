@@ -24,6 +24,8 @@ from likely._typing import Array
 from likely.description import Description, describe
 from likely.errors import InvalidInput
 from likely.formatting import count
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.model_plates import CUTS, PlateParameter, conditional_plate
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import (
     ColumnNeeds,
@@ -140,6 +142,10 @@ class FrankHall(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def column_needs(self) -> ColumnNeeds:
         """The column needs of the classifier of each cut."""
         return column_needs(self.estimator)
+
+    def plate(self) -> Diagram:
+        """The plate diagram: x is given, and each cut between classes has its own parameters."""
+        return conditional_plate(type(self).__name__, (PlateParameter("θₖ", CUTS),))
 
     def _differences(self, X: Any) -> SurvivalDifferences:
         check_is_fitted(self)

@@ -19,6 +19,7 @@ from likely.compute.executor import Executor, Serial
 from likely.data.block import ArrayBlocks, Block, redesigned
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput
+from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.rows import RowExtras
@@ -207,9 +208,9 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         likelihood = likelihood_of(self.response, self.link)
         if not likelihood.response.shape_is_known:
             raise InvalidInput(
-                f"{likelihood.response.name} has an alpha that fit estimates with the "
-                "coefficients; an objective needs a number. Give it: "
-                "response='negative-binomial(0.5)'."
+                f"The alpha of {likelihood.response.name} is estimated by several searches in fit; "
+                "an objective, and a training curve, need a number. Give one, or that of a fit: "
+                "response=NegativeBinomial(model.fit(X, y).alpha_), of likely.likelihoods."
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset, exposure))
@@ -314,6 +315,12 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         mean = self.predict(X, offset=offset, exposure=exposure)
         rng = generator(self.random_state if random_state is None else random_state)
         return self.likelihood_.response.sample(mean, rng, self._density_dispersion())
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        response = response_named(self.response)
+        dispersion = () if response.dispersion_is_known else (PlateParameter("ψ"),)
+        shape = () if response.shape_is_known else (PlateParameter("α"),)
+        return (PlateParameter("β"), *dispersion, *shape)
 
     def _density_dispersion(self) -> float:
         """ψ of p(y | x): 1 where it is known, because quasi-likelihoods have no density."""

@@ -22,8 +22,9 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Block
 from likely.errors import InvalidInput
+from likely.graphical.conditional_graph import ConditionalGraph
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
-from likely.inputs.numbers import check_weight
+from likely.inputs.numbers import check_offset, check_weight
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
@@ -47,6 +48,7 @@ from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
 from likely.linear.problem import linear_problem
+from likely.linear.row_graph import TARGET, row_graph
 from likely.linear.surface import FittedLinear, warn_outside
 from likely.links import Link
 from likely.objectives.firth import FirthObjective, Without
@@ -267,6 +269,21 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         check_is_fitted(self)
         interval = self._mean_interval(X, self.likelihood_.link, level, offset)
         return np.clip(interval, *self.likelihood_.response.means)
+
+    def factor_graph(self, X: Any, *, offset: Any = None, target: str = TARGET) -> ConditionalGraph:
+        """P(class | x) of one row as a product of factors, one for each coefficient."""
+        check_is_fitted(self)
+        if self.likelihood_.link.name != "logit":
+            raise InvalidInput(
+                f"The link is {self.likelihood_.link.name!r}, whose probabilities are no product "
+                "of factors; a factor graph needs the logit link. Use link='logit'."
+            )
+        X, offset = own_columns(X, offset)
+        design, _ = self._read(X, offset, None)
+        constants = [("intercept", self.intercept_)] if self.fit_intercept else []
+        if offset is not None:
+            constants.append(("offset", np.atleast_1d(check_offset(offset, None, n_rows=1))))
+        return row_graph(design, self.terms_, self.coef_, constants, self.classes_, target)
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
         """log p(y_i | x_i) of each row."""

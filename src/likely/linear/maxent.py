@@ -31,6 +31,8 @@ from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.formatting import count
+from likely.graphical.conditional_graph import ConditionalGraph
+from likely.graphical.model_plates import COLUMNS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
@@ -49,6 +51,7 @@ from likely.linear.inference import Inference
 from likely.linear.objective import Weights, feature_objective
 from likely.linear.penalty import Spread, has_penalty, penalty_described, strengths_of
 from likely.linear.problem import Problem
+from likely.linear.row_graph import TARGET, graph_of_factors, refuse_several_rows
 from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression, open_classes
 from likely.linear.summary import describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
@@ -211,6 +214,16 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         F = self._features(self._table(X, reset=False))
         return log_softmax(np.dot(F, self.coef_), axis=1)
 
+    def factor_graph(self, X: Any, *, target: str = TARGET) -> ConditionalGraph:
+        """p(y | x) of one row as a product of factors exp{w_j f_j(x, y)}, one for each feature."""
+        check_is_fitted(self)
+        if self.softmax_ is not None:
+            return self.softmax_.factor_graph(X, target=target)
+        F = self._features(self._table(X, reset=False))
+        refuse_several_rows(len(F))
+        pairs = zip(self.terms_, (F[0] * self.coef_).T, strict=True)
+        return graph_of_factors(pairs, {}, self.classes_, target)  # a feature reads the whole row
+
     def describe(self) -> Description:
         """The summary as values; without standard errors, the weights, the largest first."""
         check_is_fitted(self)
@@ -244,6 +257,9 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; scaled where a penalty compares weights."""
         return ColumnNeeds(scale=has_penalty(self), categories=True)
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        return (PlateParameter("wⱼ", COLUMNS),)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -21,6 +21,7 @@ from sklearn.utils import Tags
 
 from likely._typing import Array
 from likely.data.block import Block
+from likely.graphical.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import check_kind
@@ -208,6 +209,9 @@ class OrdinalRegression(
     def expected_rank(self, X: Any) -> Array:
         """Σ_k k P(Y = k | x), the lowest class having rank 1; (n,)."""
         return 1 + self.survival(X).sum(axis=1)
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        return (PlateParameter("w"), PlateParameter("bₖ", CUTS))
 
     def _constants(self) -> list[tuple[str, list[float]]]:
         labels = self.classes_.tolist()[:-1]

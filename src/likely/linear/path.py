@@ -26,6 +26,8 @@ from likely.data.frames import frame_of, library_of
 from likely.description import Description
 from likely.errors import InvalidInput
 from likely.formatting import short_number
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.model_plates import with_penalty
 from likely.inputs.estimators import (
     ColumnNeeds,
     check_folds,
@@ -302,6 +304,11 @@ class PenaltyPath(BaseEstimator):
             f"by cross-validation ({rule})."
         )
         return chosen.also(notes=(note,))
+
+    def plate(self) -> Diagram:
+        """The plate diagram of the model, with the penalty that is chosen."""
+        diagram = with_penalty(self.model.plate())
+        return replace(diagram, title=f"{type(self).__name__} of {diagram.title}")
 
     def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
         """The arguments of the model's methods other than the rows."""

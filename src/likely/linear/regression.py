@@ -23,6 +23,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block
 from likely.errors import InvalidInput
+from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.rows import RowExtras
@@ -289,6 +290,9 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         mean = self.predict(X, offset=offset)
         rng = generator(self.random_state if random_state is None else random_state)
         return Gaussian().sample(mean, rng, self.dispersion_)
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        return (PlateParameter("β"), PlateParameter("σ²"))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -27,6 +27,8 @@ from likely.data.block import ArrayBlocks, Block
 from likely.description import ColumnsRead, Description
 from likely.errors import UnknownName
 from likely.formatting import count
+from likely.graphical.conditional_graph import ConditionalGraph
+from likely.graphical.model_plates import CLASSES, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
@@ -37,6 +39,7 @@ from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
 from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of
+from likely.linear.row_graph import TARGET, row_graph
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import columns_coded, describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
@@ -271,11 +274,22 @@ class SoftmaxRegression(
             eta = np.column_stack([np.zeros_like(eta), eta])
         return log_softmax(eta, axis=1)
 
+    def factor_graph(self, X: Any, *, target: str = TARGET) -> ConditionalGraph:
+        """P(class | x) of one row as a product of factors, one for each coefficient of a column."""
+        check_is_fitted(self)
+        design = new_rows(self, self.coding_, X)
+        refuse_gaps(ArrayBlocks(design), self.coding_.names)
+        constants = [("intercept", self.intercept_)] if self.fit_intercept else []
+        return row_graph(design, self.terms_, self.coef_, constants, self.classes_, target)
+
     def log_likelihoods(self, X: Any, y: Any) -> Array:
         """log p(y_i | x_i) of each row; for soft labels t, Σ_k t_ik log p(k | x_i)."""
         if not is_soft(y):
             return super().log_likelihoods(X, y)
         return soft_total(y, self.predict_log_proba(X), self.classes_)
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        return (PlateParameter("βₖ", CLASSES),)
 
     def _described(self) -> str:
         labels = self.classes_.tolist()

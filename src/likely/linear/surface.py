@@ -16,6 +16,8 @@ from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
@@ -61,6 +63,15 @@ class StandardErrors(ABC):
     def summary(self) -> Summary:
         """Coefficients with standard errors, tests and intervals, as a table that prints well."""
         return summarise(self, self._inference(), self._described(), self._remarks())
+
+    def plate(self) -> Diagram:
+        """The plate diagram: x is given, y is modelled for each row, and parameters are shared."""
+        parameters = self._plate_parameters()
+        return conditional_plate(type(self).__name__, parameters, penalised=has_penalty(self))
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        """The parameters in the plate diagram, the penalised one first."""
+        return (PlateParameter("β"),)
 
     def wald_test(self, terms: Any, value: Any = 0.0) -> HypothesisTest:
         """Whether these coefficients (names, or rows of a contrast matrix) all equal ``value``.

@@ -2,13 +2,14 @@
 
     classes     p(k) = share of class k        ordinal alike
     real        N(ȳ, s²)
-    positive    gamma with mean ȳ and dispersion s²/ȳ²
+    positive    gamma or inverse Gaussian with mean ȳ and dispersion s²/ȳ² or s²/ȳ³: the likelier
     count       negative binomial with mean ȳ, α by maximum likelihood; at α = 0 the Poisson
 
 Where rows have exposures eᵢ, the mean of a row is λeᵢ; where they have offsets oᵢ, it is λ + oᵢ.
 Means and dispersions are those of a GLM of the family without columns: Σwy/Σw, and
-Pearson's χ²/(n − 1).  For counts the spread is estimated: a Poisson constant on overdispersed
-counts would lose to any model with a larger spread.
+Pearson's χ²/(n − 1).  The family of amounts and the spread of counts are estimated: a Poisson
+constant on overdispersed counts, or a gamma on amounts with a heavier tail, would lose to any model
+with the right spread or family, whatever its columns.
 """
 
 from dataclasses import dataclass
@@ -21,12 +22,16 @@ from likely.kinds import TargetKind
 from likely.likelihoods.base import Response
 from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.inverse_gaussian import InverseGaussian
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.metrics.prediction import Prediction, Truth
 from likely.objectives.overdispersion import alpha_of_means
 
-FAMILIES: dict[TargetKind, Response] = {"count": NegativeBinomial(), "positive": Gamma()}
+FAMILIES: dict[TargetKind, tuple[Response, ...]] = {
+    "count": (NegativeBinomial(),),
+    "positive": (Gamma(), InverseGaussian()),
+}
 LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
 
 
@@ -111,9 +116,17 @@ def best_rate(
 ) -> Level:
     """The constant rate λ of rows whose means are in proportion to their exposures, μᵢ = λ eᵢ.
 
-    ``response`` is the family, if not the usual one of the kind.
+    ``response`` is the family, if not the likeliest of the usual ones of the kind.
     """
-    family = FAMILIES.get(kind, Gaussian()) if response is None else response
+    families = FAMILIES.get(kind, (Gaussian(),)) if response is None else (response,)
+    levels = [_rate(family, y, weight, exposure) for family in families]
+    if len(levels) == 1:
+        return levels[0]
+    return max(levels, key=lambda level: float(np.dot(weight, level.log_density(y, exposure))))
+
+
+def _rate(family: Response, y: Array, weight: Array, exposure: Array) -> Level:
+    """The rate and the spread of one family."""
     n = float(weight.sum())
     level = float(np.dot(weight, y)) / float(np.dot(weight, exposure))
     mean = level * exposure

@@ -4,6 +4,7 @@
     priors, counts and distributions have one entry for each of classes_
     a linear model has one coefficient for each column or category of its coding
     a chain has one start and one row of transitions for each state that emits
+    a network has a variable for each column, with the states that its codes can have
 
 A checksum shows that a file is what was written; these checks stop a file that was not
 written by likely from reaching compiled loops, which trust their arguments.
@@ -43,8 +44,10 @@ def check_consistent(model: Any) -> None:
     if "coding_" in learned:
         _check_linear(learned)
     if "chain_" in learned:
-        states = [len(part.log_mixing) for part in parts if isinstance(part, Components)]
-        same_count("The states of a chain", [learned["chain_"].n_states], states)
+        states = {len(part.log_mixing) for part in parts if isinstance(part, Components)}
+        same_count("The states of a chain", {learned["chain_"].n_states}, states)
+    if "network_" in learned:
+        _check_network(learned)
 
 
 def _check_columns(learned: dict[str, Any], parts: list[Any]) -> None:
@@ -94,12 +97,26 @@ def _check_linear(learned: dict[str, Any]) -> None:
         same_count("thresholds_", np.shape(learned["thresholds_"]), expected)
 
 
+def _check_network(learned: dict[str, Any]) -> None:
+    """A variable for each column, a state for each of its codes, and a state for each class."""
+    network, columns = learned["network_"], learned["columns_"]
+    states = network.by_name[learned["target_"]].n_states
+    same_count("The classes", sorted(learned["class_states_"].tolist()), list(range(states)))
+    same_count("The columns", len(columns.variables), learned["n_features_in_"])
+    for variable, size in zip(columns.variables, columns.sizes, strict=True):
+        same_count(
+            f"Variable {variable.name!r}", variable.states, network.by_name[variable.name].states
+        )
+        same_count(f"Variable {variable.name!r}", variable.n_states, max(size, 1))
+
+
 def _check_part(part: Any) -> None:
     """Refuse a part whose own fields do not fit together."""
     if isinstance(part, Components):
         same_count("log_mixing", part.log_mixing.shape, (part.distribution.n_components,))
     if isinstance(part, Chain):
         states = (part.n_states, part.n_states)
+        same_count("The start of a chain", np.shape(part.log_start), states[:1])
         same_count("The transitions of a chain", np.shape(part.log_transition), states)
     if isinstance(part, Distribution):
         _check_distribution(part)

@@ -20,12 +20,14 @@ import numpy as np
 from likely._typing import Array
 from likely.distributions.exponential_family import EXPONENTIAL_FAMILIES, ExponentialFamily
 from likely.errors import InvalidInput
+from likely.graphical.factor_graph import FactorGraph
+from likely.persist.graphs import graph_arguments, graph_fields, graph_of
 from likely.persist.registry import (
     Estimator,
     argument_names,
-    estimator_class,
     estimator_names,
     field_names,
+    model_class,
     own_parts,
     part_class,
     part_name,
@@ -63,9 +65,11 @@ class Encoder:
             if name.endswith("_") and not name.startswith("_")
         }
         inside = replace(self, own=own_parts(type(model)))
+        graph = isinstance(model, FactorGraph)
+        arguments = graph_arguments(model) if graph else model.get_params(deep=False)
         return {
             "class": type(model).__name__,
-            "arguments": inside._each(model.get_params(deep=False), prefix),
+            "arguments": inside._each(arguments, prefix),
             "fitted": inside._each(learned, prefix),
             "output": self.value(vars(model).get(OUTPUT_CONFIG), f"{prefix}set_output"),
         }
@@ -133,7 +137,7 @@ class Encoder:
         if known:
             parts = {name: getattr(value, name) for name in field_names(kind)}
             return {"part": [known, self._each(parts, f"{where}.")]}
-        if estimator_class(kind.__name__) is kind:
+        if model_class(kind.__name__) is kind:
             return {"model": self.model(value, f"{where}.")}
         self._refuse(where, f"is {_described(value)}", _advice(value))
 
@@ -151,13 +155,13 @@ class Encoder:
         )
 
 
-def check_estimator_class(model: Any) -> None:
-    """Refuse to save anything but the public estimators."""
+def check_model_class(model: Any) -> None:
+    """Refuse to save anything but the public estimators and graphs."""
     kind = type(model)
-    if estimator_class(kind.__name__) is not kind:
+    if model_class(kind.__name__) is not kind:
         raise InvalidInput(
             f"{_described(model)} cannot be saved; expected one of the estimators "
-            f"{', '.join(estimator_names())}. Save the parts of a pipeline one by one."
+            f"{', '.join(estimator_names())}, or a graph. Save the parts of a pipeline one by one."
         )
 
 
@@ -185,12 +189,15 @@ class Decoder:
 
     def model(self, coded: Json) -> Any:
         same_names("A model", coded, MODEL_FIELDS)
-        kind = estimator_class(str(coded["class"]))
+        kind = model_class(str(coded["class"]))
         if kind is None:
             raise unknown("estimator", coded["class"])
-        same_names(f"The arguments of {kind.__name__}", coded["arguments"], argument_names(kind))
+        graph = issubclass(kind, FactorGraph)
+        expected = graph_fields(kind) if graph else argument_names(kind)
+        same_names(f"The arguments of {kind.__name__}", coded["arguments"], expected)
         inside = replace(self, own=own_parts(kind))
-        model = kind(**inside._each(coded["arguments"]))
+        arguments = inside._each(coded["arguments"])
+        model = graph_of(kind, arguments) if graph else kind(**arguments)
         fitted = inside._each(coded["fitted"])
         for name in fitted:
             _check_learned_name(kind, name)

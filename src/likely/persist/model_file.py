@@ -29,7 +29,7 @@ from likely.persist.encoding import (
     Decoder,
     Encoder,
     Json,
-    check_estimator_class,
+    check_model_class,
     same_count,
     same_names,
 )
@@ -72,7 +72,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def model_bytes(model: Any) -> bytes:
     """The content of the file that ``save`` writes."""
-    check_estimator_class(model)
+    check_model_class(model)
     encoder = Encoder(type(model).__name__)
     try:
         coded = encoder.model(model)

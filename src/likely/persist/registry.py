@@ -1,11 +1,12 @@
 """The classes a model file may name: a fixed list, so that loading imports nothing else.
 
-*Estimators* are the public ones of ``likely.__all__``.  *Parts* are the frozen values they may
-hold: those of ``likely.distributions``, ``likely.generative`` and ``likely.likelihoods``, the
-executors, and those of the modules listed here; an estimator of a higher layer lists its own in
-``saved_parts``, which only a file of that estimator may name.  A part is known by the name of its
-class; where two families use the same words (a Poisson distribution, a Poisson response), responses
-are known with their package: ``likelihoods.Poisson``.
+*Estimators* are the public ones of ``likely.__all__``; graphs are those of ``graphs.py``.  *Parts*
+are the frozen values that models may hold: those of ``likely.distributions``,
+``likely.generative`` and ``likely.likelihoods``, the executors, and those of the modules listed
+here; an estimator of a higher layer lists its own in ``saved_parts``, which only a file of that
+estimator may name.  A part is known by the name of its class; where two families use the same
+words (a Poisson distribution, a Poisson response), responses are known with their package:
+``likelihoods.Poisson``.
 """
 
 from collections.abc import Iterator
@@ -20,10 +21,16 @@ import likely
 from likely import distributions, generative, likelihoods
 from likely.compute.executor import EXECUTORS
 from likely.distributions.exponential_family import ExponentialFamily
+from likely.persist.graphs import graph_class
 
 PART_MODULES = (
     "likely.data.schema",
     "likely.graphical.chain",
+    "likely.graphical.family_counts",
+    "likely.graphical.fit_report",
+    "likely.graphical.hill_climbing",
+    "likely.graphical.structure",
+    "likely.graphical.variable",
     "likely.linear.alpha",
     "likely.linear.inference",
     "likely.linear.coding",
@@ -49,6 +56,11 @@ def estimator_class(name: str) -> type[Any] | None:
     """The public estimator of that name; None if there is none."""
     found = getattr(likely, name) if name in likely.__all__ else None
     return found if isinstance(found, type) and issubclass(found, Estimator) else None
+
+
+def model_class(name: str) -> type[Any] | None:
+    """The public estimator, or the kind of graph, of that name; None if there is none."""
+    return graph_class(name) or estimator_class(name)
 
 
 def estimator_names() -> list[str]:

@@ -146,7 +146,7 @@ def unfinished_searches(model: str) -> list[Path]:
     return [path for path in found if RunFolder(path).command_of_search() is not None]
 
 
-def newest_run_on(digest: str, target: str, model: str | None = None) -> Path | None:
+def newest_run_on(digest: str, target: str | None, model: str | None = None) -> Path | None:
     """The newest RUN on these data, by their hash; of one model, or of any."""
     for run in reversed(whole_runs()):
         facts = run.facts() or {}

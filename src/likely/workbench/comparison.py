@@ -13,73 +13,23 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import clone
 
-from likely._typing import Array
 from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
-from likely.intervals import NO_ESTIMATE, Estimate, gain_to_json
 from likely.kinds import IN_WORDS, TargetKind
-from likely.metrics import METRICS, Metric, Score, mean_score, metric_for
+from likely.metrics import METRICS, Metric, metric_for
 from likely.metrics.registry import SHOWN_NEXT
+from likely.workbench.comparison_entry import Entry, Tally
 from likely.workbench.comparison_text import html_of, text_of
-from likely.workbench.cross_validation import Loop, Repeat, cross_validate_all
+from likely.workbench.cross_validation import Loop, cross_validate_all
 from likely.workbench.dataset import ARGUMENTS, Dataset
 from likely.workbench.folds import Folds
 from likely.workbench.model_entry import ModelEntry
-from likely.workbench.models import BASELINE, MODELS, entries_for, estimators_of
+from likely.workbench.models import BASELINE, MODELS, entries_by_name, entries_for
 from likely.workbench.opening import dataset
-from likely.workbench.paired import Paired, standings
-from likely.workbench.preparation.prepared import prepared
+from likely.workbench.paired import standings
+from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.task import Task
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One model of a comparison; ``problem`` says why there are no scores."""
-
-    name: str
-    estimator: Any  # not fitted, with its preparation inside
-    score: Score | None = None
-    per_fold: Array = field(default_factory=lambda: np.empty(0))  # the main metric, fold by fold
-    seconds: float = nan  # of one fit, on average
-    against_best: Paired | None = None  # this model's score minus the best one's, over folds
-    against_baseline: Paired | None = None
-    problem: str = ""
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def main(self) -> Estimate:
-        """The estimate by the metric that orders the models."""
-        return NO_ESTIMATE if self.score is None else self.score.main
-
-    @property
-    def value(self) -> float:
-        return self.main.value
-
-    @property
-    def others(self) -> dict[str, float]:
-        """The values of the other metrics, by name."""
-        if self.score is None:
-            return {}
-        return {name: e.value for name, e in self.score.estimates.items() if e is not self.main}
-
-    def facts(self) -> dict[str, Any]:
-        """The model and its scores, in types of JSON."""
-        paired = {"against_best": self.against_best, "against_baseline": self.against_baseline}
-        gain = NO_ESTIMATE if self.score is None else self.score.gain
-        return {
-            "model": self.name,
-            **self.main.to_json(),
-            "baseline_link": None if self.score is None else self.score.baseline_link,
-            **gain_to_json(gain),
-            "folds": self.per_fold.tolist(),
-            "others": self.others,
-            "fit_seconds": self.seconds,
-            **{key: None if test is None else test._asdict() for key, test in paired.items()},
-            "problem": self.problem or None,
-            "warnings": list(self.warnings),
-        }
 
 
 @final
@@ -301,14 +251,20 @@ def compare(
     unable: Mapping[str, tuple[str, ...]] = {}
     if models is None:
         models, slow, unable = _suited(rows, everything=everything)
-    named = estimators_of(models, task, seed=seed)
+    named = entries_by_name(models)
     estimators = {BASELINE: MODELS[BASELINE].build(task)}  # looks at no column to fail for
-    estimators |= {name: prepared(one) for name, one in named.items() if name != BASELINE}
+    estimators |= {
+        name: prepared(entry.build(task, seed=seed))
+        for name, entry in named.items()
+        if name != BASELINE
+    }
     main = metric_for(task.kind, metric)
     others = tuple(METRICS[name] for name in SHOWN_NEXT[task.kind] if name != main.name)
     plan = rows.folds(folds, repeats, seed)
     at_once = executor_of_fits(executor, rows.table.nbytes)
-    tallies = {name: _Tally(name, estimator) for name, estimator in estimators.items()}
+    tallies = {
+        name: Tally(name, one, bare=_is_bare(named.get(name))) for name, one in estimators.items()
+    }
     for found in cross_validate_all(estimators, Loop(rows, plan, main), at_once):
         for name, each in found.items():
             tallies[name].take(each, (main, *others))
@@ -316,43 +272,6 @@ def compare(
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
     unseen = tuple(task.classes[code] for code in whole)
     return Comparison(ranked, rows, main, others, plan, slow, unseen, unable)
-
-
-@final
-@dataclass(eq=False)
-class _Tally:
-    """A model, and its repeats so far."""
-
-    name: str
-    estimator: Any
-    scores: list[Score] = field(default_factory=list)
-    per_fold: list[Array] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    problem: str = ""
-
-    def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
-        self.warnings += [text for text in found.warnings if text not in self.warnings]
-        self.problem = found.problem
-        if self.problem:
-            return
-        held = replace(found.held, is_constant=self.name == BASELINE)
-        self.scores.append(held.score(metrics))
-        self.per_fold.append(held.by_fold(metrics[0]))
-        self.seconds += found.seconds
-
-    def entry(self) -> Entry:
-        warnings = tuple(self.warnings)
-        if self.problem:
-            return Entry(self.name, self.estimator, problem=self.problem, warnings=warnings)
-        return Entry(
-            self.name,
-            self.estimator,
-            mean_score(self.scores),
-            np.concatenate(self.per_fold),
-            float(np.mean(self.seconds)),
-            warnings=warnings,
-        )
 
 
 def _suited(
@@ -376,6 +295,13 @@ def _suited(
         )
     chosen = [each for each in entries_for(kind, everything=everything) if each in able]
     return chosen, tuple(each.name for each in able if each not in chosen), unable
+
+
+def _is_bare(entry: ModelEntry | None) -> bool:
+    """Whether an estimator was given in place of a registered name, without a preparation."""
+    if entry is None or entry.name in MODELS:
+        return False
+    return not isinstance(entry.example, Prepared)
 
 
 def _ranked(entries: list[Entry], metric: Metric, test_per_train: float) -> tuple[Entry, ...]:

@@ -1,5 +1,6 @@
 """A comparison as text for the terminal and as HTML for the notebook."""
 
+from collections.abc import Callable, Iterable
 from math import isfinite, nan
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,8 @@ from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
 if TYPE_CHECKING:
-    from likely.workbench.comparison import Comparison, Entry
+    from likely.workbench.comparison import Comparison
+    from likely.workbench.comparison_entry import Entry
 
 
 CLEAR = 0.05  # a difference with a smaller p is called clear
@@ -94,7 +96,9 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
     parts += [*_about_links(found), *found.rows.notes]
-    parts += [f"{names} failed {problem}" for names, problem in _failures(found)]
+    failures = _once(found, lambda each: filter(None, [each.problem]))
+    parts += [f"{names} failed {problem}" for names, problem in failures]
+    parts += [f"{names}: {note}" for names, note in _once(found, lambda each: each.notes)]
     parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
         parts.append(
@@ -166,12 +170,15 @@ def _about_links(found: "Comparison") -> list[str]:
     ]
 
 
-def _failures(found: "Comparison") -> list[tuple[str, str]]:
-    """Each problem once, with the models that had it."""
+def _once(
+    found: "Comparison", texts_of: Callable[["Entry"], Iterable[str]]
+) -> list[tuple[str, str]]:
+    """Each text about models once, with the names of those it is about."""
     grouped: dict[str, list[str]] = {}
-    for each in found.failed:
-        grouped.setdefault(each.problem, []).append(each.name)
-    return [(", ".join(names), problem) for problem, names in grouped.items()]
+    for each in found.entries:
+        for text in texts_of(each):
+            grouped.setdefault(text, []).append(each.name)
+    return [(", ".join(names), text) for text, names in grouped.items()]
 
 
 def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:

@@ -35,7 +35,7 @@ class Constant(BaseEstimator):
     ----------
     kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, default="classes"
         The kind of target.  Class shares; or the mean, with a negative binomial (Poisson if counts
-        are not overdispersed), a gamma or a Gaussian around it.
+        are not overdispersed), a gamma or inverse Gaussian (the likelier), or a Gaussian around it.
     response : str or Response, default=None
         Another family for numbers, as in ``GLM``: ``inverse_gaussian``, ``tweedie``, …
 

@@ -72,7 +72,7 @@ def sentences(curve: "Curve") -> list[str]:
     value = estimate_cells(*best.validation)[0]
     where = f"{axis_title(curve)} = {setting(best.x)}"
     shape = sparkline([point.validation.value for point in curve.points])
-    return [f"Held out {shape}; best {value} at {where}.", *curve.rows.notes, *problems]
+    return [f"Held out {shape}; best {value} at {where}.", *curve.notes, *problems]
 
 
 def sparkline(values: list[float]) -> str:

@@ -7,7 +7,7 @@
 A gap between the two curves shows what more rows, or a stronger penalty, could gain; two curves
 that meet at a bad score suggest another model.  The score of held-out rows is computed from all
 folds together, as in ``compare``, and so is its baseline; that of training rows is the mean over
-fits.  Bands are 95 % intervals.
+fits (``curve_fits``).  Bands are 95 % intervals.
 
 References
 ----------
@@ -15,7 +15,7 @@ Cortes et al. (1994), Learning curves: asymptotic values and rate of convergence
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, final
 
@@ -27,23 +27,18 @@ from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import steps_of
 from likely.intervals import NO_ESTIMATE, Estimate
 from likely.kinds import TargetKind
-from likely.metrics import Metric, mean_score, metric_for
+from likely.metrics import METRICS, Metric, metric_for, metric_named
 from likely.progress import report
-from likely.workbench.cross_validation import (
-    Learned,
-    Loop,
-    attempt,
-    caught_warnings,
-    warnings_by_thread,
-    with_settings,
-)
+from likely.spaces import Dimension
+from likely.workbench.cross_validation import Learned, Loop, caught_warnings, warnings_by_thread
+from likely.workbench.curve_fits import CurveFits, DensityFits, TargetFits
 from likely.workbench.curve_text import draw, html_of, text_of
-from likely.workbench.dataset import Dataset
+from likely.workbench.dataset import Dataset, target_left_out
 from likely.workbench.folds import share_of_rows
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import entry_for
 from likely.workbench.opening import dataset
-from likely.workbench.preparation.prepared import unprepared
+from likely.workbench.preparation.prepared import Prepared, unprepared
 from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
@@ -80,6 +75,8 @@ class Curve:
     rows : Dataset
         The table, its task, and what it is called.
     n_folds : int
+    notes : tuple of str
+        What should be known about the scores.
     """
 
     of: str
@@ -89,6 +86,7 @@ class Curve:
     rows: Dataset
     n_folds: int
     seed: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> CurvePoint:
@@ -138,7 +136,7 @@ class Curve:
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
-            "target": self.rows.settled.target,
+            "target": self.rows.target,
             "model": self.model,
             "of": self.of,
             "metric": self.metric.name,
@@ -149,6 +147,7 @@ class Curve:
             "by_time": self.rows.by_time,
             "roles": self.rows.roles.given(),
             "points": [point.to_json() for point in self.points],
+            "notes": list(self.notes),
         }
 
 
@@ -183,7 +182,8 @@ def learning_curve(
     target : str, or one label for each row
         The column to predict; a seal and built-in data have their own.
     model : str or estimator
-        A name, or an estimator.
+        A name, or an estimator.  A mixture needs no target: its score is log p(x) per row, and its
+        baseline one component.
     of : {"size", "iterations"} or the name of a setting, default="size"
     values : sequence, optional
         The points: shares of the training rows, numbers of steps, or values of the setting.
@@ -211,7 +211,7 @@ def learning_curve(
     >>> [point.x for point in curve.points]
     [17, 160]
     """
-    rows = dataset(
+    given = dataset(
         data,
         target,
         kind=kind,
@@ -223,30 +223,60 @@ def learning_curve(
         exposure=exposure,
         drop=drop,
         category=category,
-    ).for_models(model, "learning_curve")
-    task, entry = rows.settled, entry_for(model)
+    )
+    entry = entry_for(model)
     name = entry.name if name is None else name
-    main = metric_for(task.kind, metric)
-    loop = Loop(rows, rows.folds(folds, seed=seed), main, training=True)
-    along = AXES.get(of, _by_setting)
+    notes: tuple[str, ...] = ()
+    if entry.is_mixture:
+        rows, main, notes = _for_density(given, entry, name, metric)
+    else:
+        rows = given.for_models(model, "learning_curve")
+        main = metric_for(rows.settled.kind, metric)
     at_once = executor_for(executor_of_fits(executor, rows.table.nbytes), 0)
+    plan = rows.folds(folds, seed=seed)
+    estimator = entry.build(rows.task, seed=seed)
+    fits: CurveFits
+    if entry.is_mixture:
+        fits = DensityFits(rows, plan, estimator, at_once)
+    else:
+        fits = TargetFits(Loop(rows, plan, main, training=True), main, estimator, at_once)
     with warnings_by_thread(), at_once.session():
-        estimator = entry.build(task, seed=seed)
-        points = along(_CurvePlan(loop, main, name, entry, estimator, of, seed, at_once), values)
-    return Curve(of, points, main, name, rows, folds, seed)
+        points = AXES.get(of, _by_setting)(
+            _CurvePlan(fits, name, entry, estimator, of, seed), values
+        )
+    return Curve(of, points, main, name, rows, folds, seed, (*notes, *rows.notes))
+
+
+def _for_density(
+    given: Dataset, entry: ModelEntry, name: str, metric: Any
+) -> tuple[Dataset, Metric, tuple[str, ...]]:
+    """The rows without a target, the metric of a density, and notes about both."""
+    main = METRICS["log-likelihood"]
+    if metric is not None and metric_named(metric).name != main.name:
+        raise InvalidInput(
+            f"The metric {metric_named(metric).name} was given, and {name} predicts no target: it "
+            "has a log-likelihood per row. Leave the metric out."
+        )
+    if isinstance(entry.example, Prepared):
+        raise InvalidInput(
+            f"A Prepared {name} was given; a mixture reads columns as they are. Give the mixture "
+            "itself."
+        )
+    notes = ["The baseline is the same mixture with one component."]
+    if given.target is not None:
+        notes.append(target_left_out(given.target, name))
+    return given.for_density("learning_curve"), main, tuple(notes)
 
 
 class _CurvePlan(NamedTuple):
-    """The rows, the model and the metric that all points of a curve share."""
+    """The fits that all points of a curve share, and its axis."""
 
-    loop: Loop
-    metric: Metric
+    fits: CurveFits
     name: str
     entry: ModelEntry
     estimator: Any
     of: str
     seed: int
-    executor: Executor
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -261,11 +291,10 @@ def _by_size(plan: _CurvePlan, values: Sequence[Any] | None) -> tuple[CurvePoint
             f"values={list(shares)!r}; shares of the training rows, above 0 and up to 1, were "
             "expected. Use [0.1, 0.3, 1.0]."
         )
-    loop = plan.loop
-    smallest = min(len(fold.train) for fold in loop.folds)
+    smallest = min(len(fold.train) for fold in plan.fits.folds)
     if values is None:
         shares = tuple(share for share in shares if share * smallest >= FEWEST_ROWS) or (1.0,)
-    some = partial(share_of_rows, strata=loop.rows.settled.strata(loop.rows.table), seed=plan.seed)
+    some = partial(share_of_rows, strata=plan.fits.rows.strata, seed=plan.seed)
     return tuple(
         _point(plan, {}, ROWS, partial(some, share=share)) for share in sorted(set(shares))
     )
@@ -285,16 +314,23 @@ def _by_setting(plan: _CurvePlan, values: Sequence[Any] | None) -> tuple[CurvePo
     if plan.of not in plan.settings:
         raise UnknownName("setting", plan.of, ["size", "iterations", *plan.settings])
     if values is None:
-        loop = plan.loop
-        space = space_for(None, plan.entry, plan.estimator, loop.rows)
-        dimensions = space.dimensions
-        if plan.of not in dimensions:
-            raise InvalidInput(
-                f"{plan.of!r} has no default range; those of {plan.name} that have one are "
-                f"{', '.join(dimensions)}. Give the values: values=[…]."
-            )
-        values = dimensions[plan.of].grid(len(SHARES) + 1)
+        values = _usual_values(plan)
     return tuple(_point(plan, {plan.of: value}, value) for value in values)
+
+
+def _usual_values(plan: _CurvePlan) -> Sequence[Any]:
+    """Values of the setting in the usual space of the model."""
+    dimensions: Mapping[str, Dimension] = {}
+    if plan.entry.space is not None:
+        dimensions = space_for(None, plan.entry, plan.estimator, plan.fits.rows).dimensions
+    if plan.of not in dimensions:
+        those = f"those of {plan.name} that have one are {', '.join(dimensions)}"
+        raise InvalidInput(
+            f"{plan.of!r} has no default range; "
+            f"{those if dimensions else f'no setting of {plan.name} has one'}. Give the values: "
+            "values=[…]."
+        )
+    return dimensions[plan.of].grid(len(SHARES) + 1)
 
 
 AXES: Mapping[str, Callable[[_CurvePlan, Sequence[Any] | None], tuple[CurvePoint, ...]]] = {
@@ -307,25 +343,22 @@ def _point(
     plan: _CurvePlan, settings: Mapping[str, Any], x: Any, learned: Learned | None = None
 ) -> CurvePoint:
     """The scores under some settings; ``x`` may be ``ROWS``."""
-    loop, metrics = replace(plan.loop, learned=learned), [plan.metric]
-    found = attempt(with_settings(plan.estimator, settings), loop, plan.executor)
-    x = round(float(np.mean(found.n_learned))) if x is ROWS else x
+    found = plan.fits.scores(settings, learned)
+    x = round(found.n_learned) if x is ROWS else x
     if found.error is not None:
         if not isinstance(found.error, ValueError | ArithmeticError | TypeError):
             raise found.error
         return CurvePoint(x, NO_ESTIMATE, NO_ESTIMATE, str(found.error))
-    report("fits", len(found.parts), plan.name)
-    train = mean_score([part.score(metrics) for part in found.training]).main
-    return CurvePoint(x, train, found.held.score(metrics).main)
+    report("fits", plan.fits.folds.n_folds, plan.name)
+    return CurvePoint(x, found.train, found.validation)
 
 
 def _steps(plan: _CurvePlan) -> tuple[int, ...]:
     """1, 2, 3, … up to the longest fit of a fold; a subset if there are many."""
-    loop, last = plan.loop, 0
-    for fold in loop.folds:
-        train = loop.rows.take(fold.train)
+    last = 0
+    for fold in plan.fits.folds:
         with caught_warnings():
-            model = train.fit(with_settings(plan.estimator, {}).for_prediction()).model_
+            model = plan.fits.fitted(plan.fits.rows.take(fold.train))
         last = max(last, steps_of(model))
     if last < 1:
         raise InvalidInput(

@@ -106,6 +106,11 @@ def roles_in_run(facts: Mapping[str, Any]) -> Roles:
     )
 
 
+def target_left_out(target: str, model: str) -> str:
+    """A note about the target of data for a model that needs none."""
+    return f"Column {target!r} was left out, because {model} needs no target."
+
+
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dataset:
@@ -209,17 +214,39 @@ class Dataset:
         return None if self.by_time is None else time_of(self.table, self.by_time)
 
     def for_models(self, models: Any, doing: str) -> "Dataset":
-        """These data for cross-validated fits of the models, with the task and checked rows.
+        """These data for cross-validated fits of the models, with the task and checked rows."""
+        self._refuse_for_scores(doing)
+        return self.with_task(models)
 
-        Clusters are refused: they are for standard errors, which a score does not use.
-        """
+    def for_density(self, doing: str) -> "Dataset":
+        """These data for cross-validated fits of a mixture: without a target, with checked rows."""
+        self._refuse_for_scores(doing)
+        if moving := self.roles.at_prediction():
+            raise InvalidInput(
+                f"{moving[0]!r} was given as an offset or exposure, and a mixture takes none. "
+                "Leave it out, or drop the column."
+            )
+        rows = self.without_target()
+        refuse_twins(rows.table.column_names)
+        refuse_infinities(rows.table.to_batches())
+        rows.refuse_no_features()
+        weight = rows.weights
+        return rows if weight is None else rows.take(np.flatnonzero(weight))
+
+    def without_target(self) -> "Dataset":
+        """These data for a model that needs no target: its column is no feature either."""
+        if self.target is None:
+            return self
+        return replace(self, source=self.rows.drop([self.target]), target=None, task=None)
+
+    def _refuse_for_scores(self, doing: str) -> None:
+        """Refuse clusters, which are for standard errors, and data with sealed rows."""
         if self.clusters is not None:
             raise InvalidInput(
                 f"{self.clusters!r} was given as clusters, which are for standard errors; {doing} "
                 "shows none. Leave it out, or train one model with it."
             )
         self.refuse_sealed_rows(doing)
-        return self.with_task(models)
 
     def with_task(self, models: Any = None) -> "Dataset":
         """Determine the task; rows without a target are left out, and counted.
@@ -328,9 +355,16 @@ class Dataset:
     def _seals_near(self) -> tuple[SealFolder, ...]:
         return seals_near(*([] if self.place is None else [self.place]))
 
+    @property
+    def strata(self) -> Codes:
+        """The class of each row; one stratum for numbers, and without a target."""
+        if self.target is None:
+            return np.zeros(self.table.num_rows, dtype=np.int64)
+        return self.settled.strata(self.table)
+
     def folds(self, n_folds: int, repeats: int = 1, seed: int = 0) -> Folds:
         """Folds of the rows: stratified by class; by group or by time where that was given."""
-        n_rows, task = self.table.num_rows, self.settled
+        n_rows, classes = self.table.num_rows, self.target is not None and self.settled.has_classes
         if self.times is not None:
             return Folds(n_rows=n_rows, n_folds=n_folds, seed=seed, time=self.times)
         return Folds(
@@ -338,7 +372,7 @@ class Dataset:
             n_folds=n_folds,
             repeats=repeats,
             seed=seed,
-            stratify=task.strata(self.table) if task.has_classes else None,
+            stratify=self.strata if classes else None,
             groups=self.groups,
         )
 

@@ -161,7 +161,7 @@ def hold_out(
         return None
     model = fit_on(make(), data, seen)
     if kind is None:
-        one = fit_on(make().set_params(n_components=1), data, seen)
+        one = fit_on(one_component(make()), data, seen)
         return _density(model, one, data, part)
     task = _task(model, data, kind) if task is None else _labelled(model, task)
     scorer = _Scorer(model, task, data, _constant(model, task, data, seen))
@@ -235,13 +235,18 @@ class _Scorer(NamedTuple):
         return held, n_unlabelled, int(np.isin(truth.y, unseen).sum())
 
 
+def one_component(mixture: Any) -> Any:
+    """The baseline of a mixture: the same event models and priors with one component."""
+    return mixture.set_params(n_components=1, start=None, prior="estimate")
+
+
 def _density(model: Any, one: Any, data: "Dataset", part: Source) -> OnePart | None:
     """log p(x) per row, and that of a model with one component."""
     totals = []
     for table in _chunks(model, part, data):
         X = table.select(list(model.feature_names_in_))
         ours, theirs = (
-            Prediction(log_density=np.asarray(each.score_samples(X))) for each in (model, one)
+            Prediction(log_density=np.asarray(each.log_likelihoods(X))) for each in (model, one)
         )
         truth = Truth(np.zeros(table.num_rows), _weight(table, data), kind="real")
         totals.append(ScoreTotals.of([LogLikelihood()], truth, ours, theirs))

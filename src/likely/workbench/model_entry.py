@@ -96,6 +96,14 @@ class ModelEntry:
         return bool(self.suits)
 
     @property
+    def is_mixture(self) -> bool:
+        """Whether it is a mixture, which gives the density of rows without a target."""
+        from likely.generative.mixture_surface import FittedMixture
+
+        own = self.load() if self.example is None else type(self._inner)
+        return not self.supervised and issubclass(own, FittedMixture)
+
+    @property
     def has_classes(self) -> bool:
         """Whether it predicts classes, and nothing else."""
         return self.supervised and self.suits <= CLASS_KINDS
@@ -175,20 +183,22 @@ class ModelEntry:
         }
 
     def build(
-        self, task: "Task", settings: Mapping[str, Any] | None = None, *, seed: int = 0
+        self, task: "Task | None", settings: Mapping[str, Any] | None = None, *, seed: int = 0
     ) -> Any:
-        """A fresh estimator; ``settings`` override, and ``part__name`` sets those of a part."""
+        """A fresh estimator; ``settings`` override, and ``part__name`` sets those of a part.
+
+        ``task`` is None for rows without a target.
+        """
+        if task is not None and not (self.example is not None and self.supervised):
+            self._refuse_other_kind(task)
         if self.example is not None:
             from sklearn.base import clone
 
-            if not self.supervised:
-                self._refuse_other_kind(task)
             model = clone(self.example)
             given = {**self.settings, **(settings or {})}
             return model.set_params(**given) if given else model
-        self._refuse_other_kind(task)
         model = self._constructed(self.with_settings(settings or {}).arguments(task, seed=seed))
-        if self.is_foreign:
+        if self.is_foreign and task is not None:
             _refuse_without_probabilities(self, model, task)
         return model
 

@@ -15,7 +15,7 @@ rows shrinks them to almost 0.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from likely.errors import InvalidInput
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
@@ -29,9 +29,6 @@ from likely.workbench.model_entry import (
     entry_of_path,
     is_import_path,
 )
-
-if TYPE_CHECKING:
-    from likely.workbench.task import Task
 
 BASELINE = "constant"
 SEVERAL: frozenset[TargetKind] = frozenset({"classes", "ordinal"})
@@ -92,6 +89,15 @@ def discriminant_space(scale: Scale) -> dict[str, Dimension]:
     }
 
 
+def network_space(scale: Scale) -> dict[str, Dimension]:
+    """Which columns depend on each other, how numbers are binned, and smoothing."""
+    return {
+        "structure": Choice(("tan", "naive-bayes", "chow-liu")),
+        "discretize": Choice(("entropy", "quantile")),
+        "smoothing": Real(1e-2, 1e2, log=True),
+    }
+
+
 def path_space(scale: Scale) -> dict[str, Dimension]:
     """The rule that chooses a point of a path of penalties."""
     return {"rule": Choice(("one-standard-error", "best"))}
@@ -121,6 +127,14 @@ MODELS: dict[str, ModelEntry] = {
             streams=True,
             missing=True,
             space=naive_bayes_space,
+        ),
+        ModelEntry(
+            "bayesian-network",
+            "BayesianNetworkClassifier",
+            CLASS_KINDS,
+            "Naive Bayes in which each column also depends on one other; numbers are binned.",
+            missing=True,
+            space=network_space,
         ),
         ModelEntry(
             "discriminant",
@@ -326,19 +340,19 @@ def entries_of(models: Any) -> list[ModelEntry]:
     return [entry_for(model) for model in ([models] if alone else models)]
 
 
-def estimators_of(models: Any, task: "Task", *, seed: int) -> dict[str, Any]:
-    """Models as ``compare`` takes them, made for a task, by name.
+def entries_by_name(models: Any) -> dict[str, ModelEntry]:
+    """Models as ``compare`` takes them, each with its name in a table.
 
     A second estimator of one class gets a number; a name that is given twice counts once.
     """
     if isinstance(models, Mapping):
-        return {str(name): entry_for(one).build(task, seed=seed) for name, one in models.items()}
-    found: dict[str, Any] = {}
+        return {str(name): entry_for(one) for name, one in models.items()}
+    found: dict[str, ModelEntry] = {}
     for entry in entries_of(models):
-        name, estimator = entry.name, entry.build(task, seed=seed)
+        name = entry.name
         count = sum(known == name or known.startswith(f"{name} ") for known in found)
         again = count and entry.example is not None
-        found[f"{name} {count + 1}" if again else name] = estimator
+        found[f"{name} {count + 1}" if again else name] = entry
     return found
 
 

@@ -309,5 +309,4 @@ def _ending(solution: Solution, n_steps: int) -> str:
 
 def _mean_loss(model: Any, X: Any, y: Any) -> float:
     """−(1/n) Σ log p of the rows."""
-    each = model.score_samples(X) if y is None else model.log_likelihoods(X, y)
-    return -float(np.mean(each))
+    return -float(np.mean(model.log_likelihoods(X, y)))

@@ -127,6 +127,12 @@ def test_a_malformed_file_is_named_with_the_line(written, old, new, problem):
         assert caught.value.line == line
 
 
+@pytest.mark.parametrize("text", ["", " \n", "// asia\n"])
+def test_a_file_that_holds_nothing_is_no_network(written, text):
+    with pytest.raises(InvalidFile, match="line 1: the file holds nothing"):
+        read_graph(written(text))
+
+
 def test_a_cycle_is_named(written):
     text = DOG.replace(
         "( family-out ) { table 0.15, 0.85; }", "( family-out | light-on ) { default 0.5 0.5; }"

@@ -86,6 +86,9 @@ def test_the_model_inside_is_the_one_fitted_to_the_prepared_table_by_hand():
     )
     assert_array_equal(model.classes_, ["no", "yes"])
     assert model.log_likelihood(frame, y) == by_hand.log_likelihood(model.prepare(frame), y)
+    assert_array_equal(
+        model.log_likelihoods(frame, y), by_hand.log_likelihoods(model.prepare(frame), y)
+    )
     assert model.score(frame, y) == by_hand.score(model.prepare(frame), y)
     assert np.array_equal(model.prepare(frame)["income"], frame["income"]) is False
 

@@ -40,14 +40,23 @@ class CsvSource(Source):
     kinds: tuple[ColumnKind, ...]
     n_rows: int
     nbytes: int
+    as_written: bool = False  # text that usually means missing is kept, in columns of text
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         types = {name: arrow_type(self.types[name]) for name in self.names}
-        yield from _batches(self.file, self.delimiter, types, list(self.types))
+        names = list(self.types)
+        yield from _batches(self.file, self.delimiter, types, names, as_written=self.as_written)
 
     def select(self, names: Sequence[str]) -> "CsvSource":
         kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
         return replace(self, names=tuple(names), kinds=kinds)
+
+    def with_text(self, names: Sequence[str]) -> "CsvSource":
+        types = self.types | dict.fromkeys(names, "text")
+        kinds: dict[str, ColumnKind] = dict(zip(self.names, self.kinds, strict=True))
+        kinds |= dict.fromkeys(names, "category")
+        kept = tuple(kinds[name] for name in self.names)
+        return replace(self, types=types, kinds=kept, as_written=True)
 
 
 def open_csv(file: TextFile, *, delimiter: str | None = None) -> CsvSource:
@@ -148,6 +157,8 @@ def _batches(
     types: dict[str, Any],
     names: list[str],
     quotes: _QuoteCount | None = None,
+    *,
+    as_written: bool = False,
 ) -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -160,7 +171,7 @@ def _batches(
         null_values=list(MISSING),
         true_values=list(TRUE),
         false_values=list(FALSE),
-        strings_can_be_null=True,
+        strings_can_be_null=not as_written,
     )
     with file.open() as stream, file.named_errors():
         counted = _QuoteCountingStream(stream, quotes or _QuoteCount())

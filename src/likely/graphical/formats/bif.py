@@ -107,6 +107,10 @@ class _Parser:
     def network(self) -> BayesianNetwork:
         """The whole file; conditional tables are read last, when all variables are known."""
         name, tables = "", []
+        if not self.tokens:
+            raise InvalidFile(
+                self.path, "the file holds nothing; a network was expected. Get it again.", line=1
+            )
         while self.position < len(self.tokens):
             block = self.take("a block")
             if block == "network":

@@ -46,8 +46,6 @@ READING = (
 
 def curves(facts: RunFacts) -> Section | LeftOut | None:
     if not facts.curves:
-        if facts.run.get("target") is None:
-            return None
         return LeftOut(TITLE, f"none was saved; run {shlex.join(['likely', 'curve', facts.path])}")
     own = str(facts.run.get("model"))
     ordered = sorted(facts.curves, key=lambda each: (each.get("model") != own, _place(each)))

@@ -23,6 +23,7 @@ from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.graphical.diagrams.diagram import Diagram
 from likely.inputs.estimators import feature_names
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import check_table, own_columns, refuse_file, rows_at
@@ -212,6 +213,11 @@ class Prepared(BaseEstimator):
         """log p(x) of each row, for a model with a density of rows."""
         return self._fitted_model().score_samples(self.prepare(X))
 
+    @_inner("log_likelihoods")
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(y_i | x_i) of each row, or as the model inside defines its likelihood."""
+        return np.asarray(self._fitted_model().log_likelihoods(self.prepare(X), y))
+
     @_inner("log_likelihood")
     def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Σ_i w_i log p(y_i | x_i), or log p(x_i) of a model of rows."""
@@ -224,6 +230,12 @@ class Prepared(BaseEstimator):
         if sample_weight is None:
             return model.score(self.prepare(X), y)
         return model.score(self.prepare(X), y, sample_weight=sample_weight)
+
+    @_inner("plate")
+    def plate(self) -> Diagram:
+        """The plate diagram of the model, whose x are the prepared columns."""
+        diagram: Diagram = self.model.plate()
+        return diagram
 
     @_inner("summary")
     def summary(self) -> Any:

@@ -1,0 +1,203 @@
+"""A question about a graph, from the words of a command line to variables, states and numbers."""
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, final
+
+import click
+
+from likely.cli.answer import Exit, Refusal
+from likely.cli.terminal import Settings
+
+if TYPE_CHECKING:
+    from likely.graphical.factor_graph import FactorGraph
+
+METHODS = ("auto", "tree", "junction-tree", "elimination", "enumeration")
+Wanted = str | tuple[str, ...]  # a variable, or several for their joint
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class GraphQuestion:
+    """What is asked of a graph and what is known, as the words of the command line."""
+
+    file: str
+    query: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    soft: tuple[str, ...] = ()
+    evidence: str | None = None  # a file
+    rows: str | None = None  # a file
+    most_probable: bool = False
+    messages: bool = False
+    method: str = "auto"
+    memory: str | None = None
+    impossible: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.rows and (self.given or self.evidence or self.messages):
+            other = "--messages" if self.messages else "--given" if self.given else "--evidence"
+            raise click.UsageError(
+                f"--table and {other} were given; each row of --table is a set of evidence of its "
+                "own. Leave one of them out."
+            )
+        if self.messages and self.method not in ("auto", "tree"):
+            raise click.UsageError(
+                f"--messages and --method {self.method} were given; messages are those of the "
+                "method tree. Leave --method out."
+            )
+        if self.impossible and not self.rows:
+            raise click.UsageError(
+                "--impossible was given without --table; it is about the rows of a table. Leave it "
+                "out."
+            )
+
+    def command(self, *more: str, without: str = "", memory: str | None = None) -> str:
+        """The command with the same file, evidence and limit, and ``more`` words.
+
+        ``without`` is one observation of --given to leave out, ``memory`` another limit.
+        """
+        limit = memory or self.memory
+        pairs = [("--given", text) for text in self.given if text != without]
+        pairs += [("--soft", text) for text in self.soft]
+        pairs += [("--evidence", self.evidence)] if self.evidence else []
+        pairs += [("--table", self.rows)] if self.rows else []
+        pairs += [("--memory", limit)] if limit else []
+        words = [word for pair in pairs for word in pair]
+        return shlex.join(["likely", "graph", self.file, *words, *more])
+
+    @property
+    def goal(self) -> list[str]:
+        """The words that say what is asked."""
+        words = [word for text in self.query for word in ("--query", text)]
+        return [*words, *(["--map"] if self.most_probable else [])]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A question whose variables and states are those of the graph."""
+
+    graph: "FactorGraph"
+    wanted: tuple[Wanted, ...] = ()  # none: all variables
+    given: Mapping[str, str] = field(default_factory=dict)
+    soft: Mapping[str, list[float]] = field(default_factory=dict)
+    method: str = "auto"
+    memory: int | None = None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables asked for, also those in joints, each once."""
+        names = [(each,) if isinstance(each, str) else each for each in self.wanted]
+        return tuple(dict.fromkeys(name for each in names for name in each)) or self.graph.names
+
+
+def asked_of(settings: Settings, graph: "FactorGraph", question: GraphQuestion) -> Asked:
+    """The question with its names checked; a wrong one is refused with the command corrected."""
+    from likely.errors import InvalidInput
+    from likely.graphical.memory import memory_in_bytes
+
+    try:
+        memory = memory_in_bytes(question.memory)
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from None
+    names = _Names(settings, graph, question)
+    return Asked(
+        graph=graph,
+        wanted=tuple(names.wanted(text) for text in question.query),
+        given=names.observed(),
+        soft=dict(names.likelihood(text) for text in question.soft),
+        method=question.method,
+        memory=memory,
+    )
+
+
+@final
+@dataclass(frozen=True)
+class _Names:
+    """Reads words with names of variables and states, and refuses those that do not exist."""
+
+    settings: Settings
+    graph: "FactorGraph"
+    question: GraphQuestion
+
+    def wanted(self, text: str) -> Wanted:
+        """A variable, or a joint with commas between its variables; a name may have commas too."""
+        names = [text] if text in self.graph.by_name else [n.strip() for n in text.split(",")]
+        for j, name in enumerate(names):
+            around = [",".join([*names[:j], ""]), ",".join(["", *names[j + 1 :]])]
+            self._find(partial(self.graph.variable, name), text, *around)
+        if len(set(names)) < len(names):
+            raise click.UsageError(
+                f"--query is {text!r}; a joint of different variables was expected. Leave one out."
+            )
+        return names[0] if len(names) == 1 else tuple(names)
+
+    def observed(self) -> Mapping[str, str]:
+        """The observed states by variable, of the file and of the command line."""
+        from likely.graphical.formats.uai_evidence import read_evidence
+
+        file = self.question.evidence
+        known = dict(read_evidence(file, self.graph)) if file else {}
+        for text in self.question.given:
+            name, state = self._pair("--given", text)
+            look_up = partial(self.graph.variable(name).code, state)
+            self._find(look_up, text, f"{name}=", otherwise=["--query", name])
+            if known.setdefault(name, state) != state:
+                raise click.UsageError(
+                    f"{name} is given as {known[name]!r} and as {state!r}; one state was expected. "
+                    "Leave one out."
+                )
+        return known
+
+    def likelihood(self, text: str) -> tuple[str, list[float]]:
+        """Soft evidence on a variable: a number for each of its states."""
+        name, values = self._pair("--soft", text)
+        try:
+            return name, [float(value) for value in values.split(",")]
+        except ValueError:
+            example = ",".join(["0.5"] * min(self.graph.variable(name).n_states, 4))
+            raise click.UsageError(
+                f"--soft is {text!r}; a likelihood for each state was expected, with commas "
+                f"between them. Write --soft {name}={example}."
+            ) from None
+
+    def _pair(self, option: str, text: str) -> tuple[str, str]:
+        """NAME=VALUE, where a name may hold an equals sign itself."""
+        for i, letter in enumerate(text):
+            if letter == "=" and text[:i] in self.graph.by_name:
+                return text[:i], text[i + 1 :]
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(
+                f"{option} is {text!r}; a variable and its value were expected. Write {option} "
+                "NAME=…"
+            )
+        self._find(partial(self.graph.variable, name), text, after=f"={value}")
+        return name, value
+
+    def _find(
+        self,
+        look_up: Callable[[], object],
+        text: str,
+        before: str = "",
+        after: str = "",
+        *,
+        otherwise: Sequence[str] = (),
+    ) -> None:
+        """Look a name up; if it is unknown, the next command has the nearest one in its place.
+
+        ``text`` is the word of the command line, with ``before`` and ``after`` around the name;
+        ``otherwise`` are the words after FILE where no name is near: by default, none.
+        """
+        from likely.errors import UnknownName
+
+        try:
+            look_up()
+        except UnknownName as error:
+            if error.nearest is None:
+                next = shlex.join(["likely", "graph", self.question.file, *otherwise])
+            else:
+                next = self.settings.command_with(text, f"{before}{error.nearest}{after}")
+            raise Refusal(str(error), Exit.DATA, next) from None

@@ -1,0 +1,400 @@
+"""A Bayesian network over the columns of a table and the class.
+
+    P(y, x) = P(y | pa(y)) Π_j P(x_j | pa(x_j))
+
+Naive Bayes is the network class → column.  Tree-augmented naive Bayes lets each column depend on
+one other column as well.  A fitted network answers for any column from any of the others, not only
+for the class.
+
+References
+----------
+Friedman, Geiger & Goldszmidt, Bayesian network classifiers, 1997.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array, Codes
+from likely.compute.executor import Executor
+from likely.data.frames import library_of, side_by_side
+from likely.description import ColumnsRead, Description
+from likely.distributions import Categorical
+from likely.features.discretize import Discretizer
+from likely.generative.description import (
+    ComponentFacts,
+    Explanation,
+    columns_read,
+    describe_components,
+    explanation,
+)
+from likely.generative.network_columns import (
+    NetworkColumns,
+    coded_rows_of,
+    codes_of_all,
+    labels_of,
+    learned_columns,
+    named_states,
+)
+from likely.generative.network_edges import edges_table, refuse_large_tables
+from likely.generative.network_posterior import (
+    class_log_joint,
+    class_margins,
+    column_contributions,
+)
+from likely.generative.network_target import (
+    checked_network,
+    labels_of_states,
+    target_among,
+    target_name,
+    without_target,
+)
+from likely.generative.surface import ClassJointProbabilities, check_search
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.coded_rows import CodedRows
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.evidence import Evidence, known_variable, known_variables
+from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.family_counts import Smoothing
+from likely.graphical.learning import TableSettings, fit_tables
+from likely.graphical.methods import sample
+from likely.graphical.model_plates import learned_network_plate, network_plate
+from likely.graphical.structure import Edge, Structure, learned_edges
+from likely.graphical.table import TableBeliefs, beliefs_of_codes
+from likely.graphical.variable import Variable
+from likely.inputs.estimators import (
+    ColumnNeeds,
+    feature_names,
+    generator,
+    naming_columns,
+    refuse_unless_whole,
+)
+from likely.inputs.rows import RowExtras, RowsInMemory, check_rows
+from likely.inputs.tables import refuse_file
+from likely.names import known_name
+from likely.special import log_softmax
+
+CLASSES = ("class", "classes")
+TABLES = ("learn", "keep")
+METHODS = ("auto", "counts", "em")
+
+
+class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEstimator):
+    """A classifier that is a Bayesian network of discrete columns and the class.
+
+    Parameters
+    ----------
+    network : BayesianNetwork, default=None
+        Edges and states, for the columns and the target of these names; variables without a
+        column are hidden.  None learns them.
+    structure : str, Structure or list of edges, default="tan"
+        How edges are learned, without a network: ``tan`` (tree-augmented naive Bayes),
+        ``naive-bayes``, ``chow-liu``, ``hill-climbing``, one of the classes of
+        ``likely.graphical.structure``, or pairs (parent, child) of names.
+    target : str, default=None
+        Name of the class's variable; by default that of y, if it has one, else ``class``.
+    tables : {"learn", "keep"}, default="learn"
+        Whether the tables of a given network are learned from the rows, or kept.
+    smoothing : float or EquivalentSample, default=1.0
+        Pseudo-counts in each cell of a table.
+    method : {"auto", "counts", "em"}, default="auto"
+        With missing cells, ``counts`` learns each table from the rows that have all its columns,
+        and ``em`` from all rows.  ``auto`` is counts, and EM where variables are hidden.
+    discretize : str, Discretizer or None, default="entropy"
+        Bins of numbers: ``entropy`` (where the classes differ, by description length),
+        ``quantile``, ``uniform``, or a Discretizer.  None, or a network, reads them as states.
+    tol : float, default=1e-8
+        EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate.
+    max_iter : int, default=1000
+        Maximum number of EM iterations.
+    executor : str or Executor, default="auto"
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
+    random_state : int, RandomState or Generator, default=None
+        Seed for ``sample``, and for the start of EM with hidden variables.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    network_ : BayesianNetwork
+        The fitted network, which answers queries about any of its variables by their states.
+    target_ : str
+    class_log_prior_ : array of shape (n_classes,)
+        log P(y), without any column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from likely import BayesianNetworkClassifier
+    >>> X = pa.table({"sky": ["clear", "clear", "grey", "grey"], "wind": [0, 1, 0, 1]})
+    >>> model = BayesianNetworkClassifier().fit(X, ["dry", "dry", "wet", "wet"])
+    >>> model.predict_proba(pa.table({"sky": ["grey"], "wind": [None]})).round(3)
+    array([[0.25, 0.75]])
+    >>> model.predict_column(pa.table({"class": ["dry", "wet"]}), "sky").tolist()
+    ['clear', 'grey']
+    """
+
+    def __init__(
+        self,
+        network: BayesianNetwork | None = None,
+        structure: "str | Structure | Iterable[Edge]" = "tan",
+        *,
+        target: str | None = None,
+        tables: str = "learn",
+        smoothing: Smoothing = 1.0,
+        method: str = "auto",
+        discretize: "str | Discretizer | None" = "entropy",
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        executor: str | Executor = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.network = network
+        self.structure = structure
+        self.target = target
+        self.tables = tables
+        self.smoothing = smoothing
+        self.method = method
+        self.discretize = discretize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.executor = executor
+        self.random_state = random_state
+
+    @naming_columns
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X with labels y.
+
+        X is an array or a data frame, whose cells may be missing; with a frame, y and
+        sample_weight may be names of its columns.
+        """
+        refuse_file(X, type(self).__name__)
+        check_search(self.tol, self.max_iter)
+        known_name("method", self.method, METHODS)
+        given = check_rows(self, X, y, RowExtras(sample_weight), target="class", sparse=False)
+        assert isinstance(given, RowsInMemory)  # a file was refused
+        names = feature_names(self)
+        if self.network is None:
+            self.target_ = target_name(self.target, y, names)
+            self.classes_ = given.classes
+            self.columns_, self.network_ = self._fit_learned(given, names)
+        else:
+            network = checked_network(self.network)
+            self.target_ = target_among(network, self.target, y, names)
+            self.classes_ = labels_of_states(network.by_name[self.target_], given.classes)
+            self.columns_, self.network_ = self._fit_given(network, given, names)
+        self.library_ = library_of(given.table.native)
+        target = self.network_.by_name[self.target_]
+        self.class_states_ = np.array([target.code(label) for label in self.classes_.tolist()])
+        nothing = np.full((1, len(self.network_.names)), -1, dtype=np.int32)
+        self.class_log_prior_ = self._log_joint(nothing)[0]
+        return self
+
+    def plate(self) -> Diagram:
+        """The plate diagram: the network in each row, or what is known of it before a fit."""
+        name = type(self).__name__
+        if self.network is not None:
+            return network_plate(name, self.network.draw())
+        naive, smoothed = self.structure == "naive-bayes", self.smoothing != 0
+        return learned_network_plate(name, naive=naive, smoothed=smoothed)
+
+    def _fit_learned(
+        self, given: RowsInMemory, names: tuple[str, ...]
+    ) -> tuple[NetworkColumns, BayesianNetwork]:
+        """Variables, edges and tables from the rows."""
+        columns, codes = learned_columns(given, self.discretize, names)
+        labels = labels_of(given)
+        variables = (*columns.variables, Variable(self.target_, given.classes.tolist()))
+        rows = coded_rows_of(variables, np.column_stack([codes, labels]), given)
+        edges = learned_edges(rows, self.structure, self.target_, self.random_state)
+        states = {variable.name: variable.states for variable in variables}
+        refuse_large_tables(states, edges)
+        network = BayesianNetwork.from_edges(edges, states)
+        return columns, fit_tables(network, rows, self._settings(rows))
+
+    def _fit_given(
+        self, network: BayesianNetwork, given: RowsInMemory, names: tuple[str, ...]
+    ) -> tuple[NetworkColumns, BayesianNetwork]:
+        """The given network, with tables from the rows unless they are kept."""
+        target = network.by_name[self.target_]
+        others = {name: each for name, each in network.by_name.items() if name != self.target_}
+        columns, codes = named_states(given, others, names)
+        if known_name("value of tables", self.tables, TABLES) == "keep":
+            return columns, network
+        states = np.array([target.code(label) for label in given.classes.tolist()])
+        spread = codes_of_all(network, columns, codes)
+        spread[:, network.names.index(self.target_)] = states[labels_of(given)]
+        rows = coded_rows_of(network.variables, spread, given)
+        return columns, fit_tables(network, rows, self._settings(rows))
+
+    def _settings(self, rows: CodedRows) -> TableSettings:
+        method = self.method
+        if method == "auto":
+            codes = rows.blocks.X.stored().codes  # type: ignore[attr-defined]  # in memory
+            method = "em" if (codes < 0).all(axis=0).any() else "counts"
+        return TableSettings(self.smoothing, method, self.max_iter, self.tol, self.random_state)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes); the class prior where a row is impossible."""
+        joint = self.predict_joint_log_proba(X)
+        impossible = np.isneginf(joint.max(axis=1, keepdims=True))
+        if not impossible.any():
+            return log_softmax(joint, axis=1)
+        posterior = log_softmax(np.where(impossible, 0.0, joint), axis=1)
+        return np.where(impossible, self.class_log_prior_, posterior)
+
+    @naming_columns
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_classes), over the cells that are present."""
+        return self._log_joint(self._codes(X))
+
+    @naming_columns
+    def query(
+        self, X: Any, columns: str | Sequence[str] | None = None, *, impossible: str = "raise"
+    ) -> TableBeliefs:
+        """Probabilities of the states of columns, or of the class, given the cells of each row.
+
+        X is a frame with any of the columns and the target.  Rows of probability 0 raise, or are
+        nan with ``impossible="nan"``.
+        """
+        check_is_fitted(self)
+        asked = [columns] if isinstance(columns, str) else columns
+        names = known_variables(self.network_.by_name, asked or self.network_.names)
+        return beliefs_of_codes(
+            self.network_,
+            self._codes_of_some(X),
+            tuple(names),
+            impossible=impossible,
+            library=library_of(X),
+        )
+
+    @naming_columns
+    def predict_column(self, X: Any, column: str) -> Array:
+        """The most probable value of a column, or class, given the other cells of each row.
+
+        X as in ``query``; a number is the middle of its most probable bin.
+        """
+        check_is_fitted(self)
+        name = known_variable(self.network_.by_name, column).name
+        codes = self._codes_of_some(X)
+        codes[:, self.network_.names.index(name)] = -1
+        best = beliefs_of_codes(self.network_, codes, (name,))[name].argmax(axis=1)
+        if name == self.target_:
+            return self.classes_[np.argsort(self.class_states_)][best]
+        names = [variable.name for variable in self.columns_.variables]
+        if name in names:
+            return self.columns_.values(names.index(name), best.astype(np.int32))
+        return np.array(self.network_.by_name[name].states, dtype=object)[best]  # hidden
+
+    @naming_columns
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """Each column's log-odds for every class against one (the first, unless named).
+
+        The contribution of a column is the change of the log-odds when its cell is seen after
+        those of the columns before it in the network, parents first: they add up.
+        """
+        names = tuple(variable.name for variable in self._fitted_columns().variables)
+        shares = column_contributions(self.network_, self.target_, names, self._codes(X))
+        return explanation(
+            shares[:, :, self.class_states_],
+            self.class_log_prior_,
+            self.classes_,
+            against,
+            feature_names(self),
+        )
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw labelled rows; a binned number is the middle of its bin."""
+        check_is_fitted(self)
+        refuse_unless_whole("n_samples", n_samples, lowest=0, advice="Use 1.")
+        rng = generator(self.random_state if random_state is None else random_state)
+        drawn = sample(self.network_, Evidence(), n_samples, rng, "auto", None)
+        own = [drawn[variable.name] for variable in self.columns_.variables]
+        X = self.columns_.rows(side_by_side(own, n_samples, np.int32), self.library_)
+        return X, self.classes_[np.argsort(self.class_states_)][drawn[self.target_]]
+
+    def n_parameters(self, naive: bool = True) -> int:
+        """The number of free probabilities; with ``naive=False``, of a table of all variables."""
+        check_is_fitted(self)
+        return self.network_.n_parameters(full_joint=not naive)
+
+    def factor_graph(self) -> FactorGraph:
+        """The fitted network as a factor graph."""
+        check_is_fitted(self)
+        return self.network_.factor_graph()
+
+    def describe(self) -> Description:
+        """The most informative columns first, and the edges of the network."""
+        columns, member = self._fitted_columns(), self._margins()
+        about = ComponentFacts(
+            member,
+            self.class_log_prior_,
+            feature_names(self),
+            tuple(map(str, self.classes_.tolist())),
+            [variable.states for variable in columns.variables],
+        )
+        described = describe_components(
+            about, name=type(self).__name__, component=CLASSES, n_iter=self.n_steps()
+        )
+        return described.also(
+            tables=(edges_table(self.network_),),
+            notes=("The network also uses how columns depend on each other.",),
+        )
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns are categorical, and which columns to check."""
+        columns, names = self._fitted_columns(), feature_names(self)
+        read = columns_read(self._margins(), self.class_log_prior_, names, n_rows)
+        return read.with_columns(names, columns.kinds)
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are, and numbers as they are: they are binned."""
+        return ColumnNeeds(scale=False, categories=True)
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of EM; a fit in closed form is one."""
+        return max(1, self.n_steps() or 1)
+
+    def n_steps(self) -> int | None:
+        check_is_fitted(self)
+        report = self.network_.fit_report
+        return None if report is None or report.solution is None else report.n_iter
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+    def _fitted_columns(self) -> NetworkColumns:
+        check_is_fitted(self)
+        return self.columns_
+
+    def _margins(self) -> Categorical:
+        """p(x_j | k) of each column alone."""
+        names = tuple(variable.name for variable in self.columns_.variables)
+        margins = class_margins(self.network_, self.target_, names)
+        with np.errstate(divide="ignore"):  # log 0 = −inf is a legal value
+            log_probability = np.log(np.concatenate(margins, axis=1)[self.class_states_])
+        return Categorical.trusted(log_probability, tuple(each.shape[1] for each in margins))
+
+    def _codes(self, X: Any) -> Codes:
+        columns = self._fitted_columns()
+        return codes_of_all(self.network_, columns, columns.codes(self, X))
+
+    def _codes_of_some(self, X: Any) -> Codes:
+        """Codes of rows that may lack columns, and may have the target."""
+        rest, labels = without_target(X, self.target_, self.classes_)
+        found = self.columns_.codes_of_some(self, rest)
+        codes = codes_of_all(self.network_, self.columns_, found)
+        if labels is not None:
+            states = np.append(self.class_states_, -1)
+            codes[:, self.network_.names.index(self.target_)] = states[labels]
+        return codes
+
+    def _log_joint(self, codes: Codes) -> Array:
+        return class_log_joint(self.network_, self.target_, codes)[:, self.class_states_]

@@ -1,0 +1,1 @@
+"""Pictures of graphs and of plates, as SVG, DOT and text."""

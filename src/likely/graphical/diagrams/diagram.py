@@ -1,0 +1,194 @@
+"""A diagram: nodes, edges and plates, without a place for any of them.
+
+Circles are variables, squares are factors and inputs that are given, dots are constants; what was
+observed is shaded.  A plate is a box around the nodes that are repeated together, with their
+number in its corner.  How a diagram is arranged and drawn is decided elsewhere (``layout``,
+``svg``, ``dot``, ``text``); the same diagram always gives the same picture.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, final
+
+from likely.errors import InvalidInput, UnknownName
+from likely.files import write_atomically
+from likely.formatting import count
+from likely.graphical.diagrams.drawing import Box, Drawing
+
+Kind = Literal["circle", "square", "dot"]
+Arrangement = Literal["auto", "layers", "spread"]
+
+KINDS = ("circle", "square", "dot")
+ARRANGEMENTS = ("auto", "layers", "spread")
+MOST_SHOWN = 150  # nodes of a picture that a notebook shows unasked
+MOST_ARRANGED = 1000  # nodes for which places can be found
+
+
+@final
+@dataclass(frozen=True)
+class Node:
+    """A circle, square or dot; ``label`` is what is written on it, by default its name."""
+
+    name: str
+    kind: Kind = "circle"
+    label: str = ""
+    shaded: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise UnknownName("kind of node", self.kind, KINDS)
+        object.__setattr__(self, "label", self.label or self.name)
+
+
+@final
+@dataclass(frozen=True)
+class Edge:
+    """A line between two nodes, with an arrowhead at its target where it is directed."""
+
+    source: str
+    target: str
+    directed: bool = True
+    label: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Plate:
+    """A box around nodes that are repeated together; ``label`` is their number, such as N."""
+
+    label: str
+    members: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Arrow:
+    """A small arrow beside an edge: a message from one node to its neighbour."""
+
+    source: str
+    target: str
+    label: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Diagram:
+    """Nodes, the edges between them, and the plates around them.
+
+    ``arrangement`` is "layers" (arrows point down or to the right), "spread" (neighbours are
+    close) or "auto".
+
+    >>> rain, wet = Node("rain"), Node("wet", shaded=True)
+    >>> print(Diagram((rain, wet), (Edge("rain", "wet"),)).text)
+    ○ rain
+    ● wet ← rain
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...] = ()
+    plates: tuple[Plate, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    title: str = ""
+    arrangement: Arrangement = "auto"
+
+    def __post_init__(self) -> None:
+        if self.arrangement not in ARRANGEMENTS:
+            raise UnknownName("arrangement", self.arrangement, ARRANGEMENTS)
+        names = [node.name for node in self.nodes]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidInput(
+                f"Two nodes are called {twice!r}; different names were expected. Rename one."
+            )
+        known = set(names)
+        _refuse_unknown(known, (end for edge in self.edges for end in (edge.source, edge.target)))
+        _refuse_unknown(known, (member for plate in self.plates for member in plate.members))
+        for edge in self.edges:
+            if edge.source == edge.target:
+                raise InvalidInput(
+                    f"An edge joins {edge.source!r} to itself; two nodes were expected. Remove it."
+                )
+        joined = [frozenset((edge.source, edge.target)) for edge in self.edges]
+        if len(set(joined)) < len(joined):
+            one, other = sorted(next(pair for pair in joined if joined.count(pair) > 1))
+            raise InvalidInput(
+                f"Two edges join {one!r} and {other!r}; at most one was expected. Remove one."
+            )
+        for arrow in self.arrows:
+            if frozenset((arrow.source, arrow.target)) not in joined:
+                raise InvalidInput(
+                    f"There is a message from {arrow.source!r} to {arrow.target!r} and no edge "
+                    "between them; messages pass along edges. Add the edge, or leave it out."
+                )
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """Where everything is: shapes, lines and labels, in pixels."""
+        from likely.graphical.diagrams.layout import arranged
+
+        if len(self.nodes) > MOST_ARRANGED:
+            raise InvalidInput(
+                f"The diagram has {count(len(self.nodes), 'node')}; a picture can hold "
+                f"{MOST_ARRANGED:,}. Use .dot or .text, or draw a part of the graph."
+            )
+        return arranged(self)
+
+    def boxes(self) -> tuple[Box, ...]:
+        """The rectangle of each node and of each label outside a node; no two overlap."""
+        return self.drawing.boxes()
+
+    @cached_property
+    def svg(self) -> str:
+        """The picture, as one SVG element that needs no other file."""
+        from likely.graphical.diagrams.svg import svg_text
+
+        return svg_text(self)
+
+    @cached_property
+    def dot(self) -> str:
+        """The diagram in the DOT language of Graphviz; ``read_dot`` reads it."""
+        from likely.graphical.diagrams.dot import dot_text
+
+        return dot_text(self)
+
+    @cached_property
+    def text(self) -> str:
+        """The diagram as lines of text: each node with what it depends on."""
+        from likely.graphical.diagrams.text import listing
+
+        return listing(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture (.svg), the graph (.dot, .gv) or the text (.txt), by the suffix."""
+        path = Path(path)
+        forms = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".txt": "text"}
+        if path.suffix.lower() not in forms:
+            raise InvalidInput(
+                f"{str(path)!r} ends in {path.suffix!r}; one of {', '.join(forms)} was expected. "
+                "Save it as .svg, which browsers and slides can show."
+            )
+        content = {"svg": lambda: self.svg, "dot": lambda: self.dot, "text": lambda: self.text}
+        text = content[forms[path.suffix.lower()]]()
+        write_atomically(path, f"{text.rstrip()}\n".encode())
+        return path
+
+    def _repr_svg_(self) -> str | None:
+        """The picture for a notebook; none where there are too many nodes to read."""
+        return self.svg if len(self.nodes) <= MOST_SHOWN else None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        title = f" {self.title!r}" if self.title else ""
+        plates = f", {count(len(self.plates), 'plate')}" if self.plates else ""
+        nodes, edges = count(len(self.nodes), "node"), count(len(self.edges), "edge")
+        return f"<Diagram{title}: {nodes}, {edges}{plates}>"
+
+
+def _refuse_unknown(known: set[str], names: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownName("node", name, known)

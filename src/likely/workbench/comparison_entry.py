@@ -1,0 +1,129 @@
+"""One model of a comparison: its scores, its tests against others, and notes about its fits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import nan
+from typing import Any, final
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from likely._typing import Array
+from likely.formatting import all_listed
+from likely.intervals import NO_ESTIMATE, Estimate, gain_to_json
+from likely.metrics import Metric, Score, mean_score
+from likely.workbench.cross_validation import Repeat
+from likely.workbench.model_entry import entry_of_estimator
+from likely.workbench.models import BASELINE
+from likely.workbench.paired import Paired
+from likely.workbench.preparation.choices import needs_of
+from likely.workbench.preparation.prepared import Prepared
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One model of a comparison; ``problem`` says why there are no scores."""
+
+    name: str
+    estimator: Any  # not fitted, with its preparation inside
+    score: Score | None = None
+    per_fold: Array = field(default_factory=lambda: np.empty(0))  # the main metric, fold by fold
+    seconds: float = nan  # of one fit, on average
+    against_best: Paired | None = None  # this model's score minus the best one's, over folds
+    against_baseline: Paired | None = None
+    problem: str = ""
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # how columns are prepared for an estimator without a preparation
+
+    @property
+    def main(self) -> Estimate:
+        """The estimate by the metric that orders the models."""
+        return NO_ESTIMATE if self.score is None else self.score.main
+
+    @property
+    def value(self) -> float:
+        return self.main.value
+
+    @property
+    def others(self) -> dict[str, float]:
+        """The values of the other metrics, by name."""
+        if self.score is None:
+            return {}
+        return {name: e.value for name, e in self.score.estimates.items() if e is not self.main}
+
+    def facts(self) -> dict[str, Any]:
+        """The model and its scores, in types of JSON."""
+        paired = {"against_best": self.against_best, "against_baseline": self.against_baseline}
+        gain = NO_ESTIMATE if self.score is None else self.score.gain
+        return {
+            "model": self.name,
+            **self.main.to_json(),
+            "baseline_link": None if self.score is None else self.score.baseline_link,
+            **gain_to_json(gain),
+            "folds": self.per_fold.tolist(),
+            "others": self.others,
+            "fit_seconds": self.seconds,
+            **{key: None if test is None else test._asdict() for key, test in paired.items()},
+            "problem": self.problem or None,
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+
+@final
+@dataclass(eq=False)
+class Tally:
+    """A model, and its repeats so far."""
+
+    name: str
+    estimator: Any
+    bare: bool = False  # whether it was given as an estimator without a preparation
+    scores: list[Score] = field(default_factory=list)
+    per_fold: list[Array] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    problem: str = ""
+
+    def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
+        self.warnings += [text for text in found.warnings if text not in self.warnings]
+        self.problem = found.problem
+        if self.problem:
+            return
+        held = replace(found.held, is_constant=self.name == BASELINE)
+        self.scores.append(held.score(metrics))
+        self.per_fold.append(held.by_fold(metrics[0]))
+        self.seconds += found.seconds
+
+    def entry(self) -> Entry:
+        warnings = tuple(self.warnings)
+        if self.problem:
+            return Entry(self.name, self.estimator, problem=self.problem, warnings=warnings)
+        return Entry(
+            self.name,
+            self.estimator,
+            mean_score(self.scores),
+            np.concatenate(self.per_fold),
+            float(np.mean(self.seconds)),
+            warnings=warnings,
+            notes=preparation_notes(self.estimator) if self.bare else (),
+        )
+
+
+def preparation_notes(estimator: Prepared) -> tuple[str, ...]:
+    """How columns are prepared for an estimator that was given without a preparation.
+
+    None for one that has its own, and for a model of this library whose columns keep their scale.
+    """
+    needs = needs_of(estimator.model, impute="auto", scale="auto")
+    foreign = entry_of_estimator(estimator).is_foreign
+    if isinstance(estimator.model, Pipeline) or not (foreign or needs.scale):
+        return ()
+    steps = ["missing cells are filled"] * needs.impute
+    steps += ["categories become columns of 0 and 1"] * needs.levels
+    steps.append(f"numbers are {'standardised' if needs.scale else 'not scaled'}")
+    return (
+        f"columns are prepared before each fit: {all_listed(steps)}. Another preparation is "
+        f"possible in Python: Prepared(model, scale={not needs.scale}), or a Pipeline, which is "
+        "given the columns as they are.",
+    )

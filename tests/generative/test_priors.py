@@ -1,0 +1,166 @@
+"""Mixtures with priors: EM finds the mode of likelihood times prior."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+from scipy.stats import bernoulli, multivariate_normal, norm
+from sklearn.exceptions import ConvergenceWarning
+
+from likely import GaussianMixture, MixtureModel, load, save
+from likely.distributions import DiagonalFamily, Dirichlet, GaussianPrior
+from likely.errors import InvalidInput
+
+RNG = np.random.default_rng(0)
+X = np.concatenate([RNG.normal(0.0, 1.0, 14), RNG.normal(4.0, 0.5, 7)])[:, None]
+FEW = {"regularisation": 0.0, "tol": 1e-13, "random_state": 0}
+PRIOR = GaussianPrior(mean=2.0, variance=3.0)
+ALPHA = 4.0
+
+
+def log_gaussian_prior(mean, variance, x):
+    """κ pseudo-rows at the mean of the column, and ν with its variance."""
+    at_mean = norm.logpdf(x.mean(), mean, np.sqrt(variance))
+    spread = -0.5 * (np.log(variance) + x.var() / variance)
+    return np.sum(PRIOR.mean * at_mean + PRIOR.variance * spread)
+
+
+def best_of(log_posterior, starts):
+    """The highest value that a search without gradients or knowledge of EM finds."""
+    options = {"xatol": 1e-10, "fatol": 1e-13, "maxiter": 40_000, "maxfev": 40_000}
+    ends = []
+    for start in starts:
+        for _ in range(4):  # begun again, a simplex leaves a false corner
+            end = minimize(
+                lambda theta: -log_posterior(theta), start, method="Nelder-Mead", options=options
+            )
+            start = end.x
+        ends.append(end)
+    return min(ends, key=lambda end: end.fun)
+
+
+def test_the_mode_of_two_gaussians_is_that_of_an_independent_search():
+    """EST-7 for mixtures: proportions, means and variances."""
+
+    def log_posterior(theta):
+        share = softmax([0.0, theta[0]])
+        mean, variance = theta[1:3], np.exp(theta[3:5])
+        each = np.log(share) + norm.logpdf(X, mean, np.sqrt(variance))
+        prior = (ALPHA - 1) * np.log(share).sum() + log_gaussian_prior(mean, variance, X)
+        return logsumexp(each, axis=1).sum() + prior
+
+    found = best_of(log_posterior, [[0, 0, 4, 0, -1], [1, 4, 0, 0, 0], [0, 1, 2, 0, 0]])
+    model = GaussianMixture(2, prior=Dirichlet(ALPHA), gaussian_prior=PRIOR, **FEW).fit(X)
+    assert_allclose(-model.solution_.trace[-1], -found.fun, rtol=1e-9)
+    order = np.argsort(model.means_[:, 0])
+    theirs = np.argsort(found.x[1:3])
+    assert_allclose(model.means_[order, 0], found.x[1:3][theirs], atol=1e-5)
+    assert_allclose(model.covariances_[order, 0, 0], np.exp(found.x[3:5])[theirs], rtol=1e-5)
+    assert_allclose(model.weights_[order], softmax([0.0, found.x[0]])[theirs], rtol=1e-5)
+    plain = GaussianMixture(2, **FEW).fit(X)
+    assert np.ptp(model.weights_) < np.ptp(plain.weights_)  # drawn together
+    assert np.ptp(model.means_) < np.ptp(plain.means_)
+
+
+def test_the_mode_of_numbers_and_bits_is_that_of_an_independent_search():
+    """EST-7: Dirichlet, Gaussian prior and smoothing in one model."""
+    bit = np.r_[np.ones(9), np.zeros(9), np.ones(3)]
+    alpha = 0.5
+
+    def log_posterior(theta):
+        share = softmax([0.0, theta[0]])
+        mean, variance, p = theta[1:3], np.exp(theta[3:5]), 1 / (1 + np.exp(-theta[5:7]))
+        each = np.log(share) + norm.logpdf(X, mean, np.sqrt(variance))
+        each = each + bernoulli.logpmf(bit[:, None], p)
+        prior = (ALPHA - 1) * np.log(share).sum() + log_gaussian_prior(mean, variance, X)
+        return logsumexp(each, axis=1).sum() + prior + alpha * np.sum(np.log(p * (1 - p)))
+
+    found = best_of(log_posterior, [[0, 0, 4, 0, -1, 0, 0], [0, 3, 1, 0, 0, 1, -1]])
+    frame = pd.DataFrame({"number": X[:, 0], "bit": bit == 1})
+    model = MixtureModel(
+        2, smoothing=alpha, prior=Dirichlet(ALPHA), gaussian_prior=PRIOR, **FEW
+    ).fit(frame)
+    assert_allclose(-model.solution_.trace[-1], -found.fun, rtol=1e-9)
+    assert_allclose(
+        np.sort(model.parameters("bit")["probability"]),
+        np.sort(1 / (1 + np.exp(-found.x[5:7]))),
+        rtol=1e-4,
+    )
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
+def test_one_component_has_the_mode_in_closed_form(covariance):
+    rows = np.random.default_rng(1).normal(size=(30, 2)) @ [[1.0, 0.6], [0.0, 2.0]] + [3.0, -1.0]
+    model = GaussianMixture(1, covariance, gaussian_prior=PRIOR, regularisation=0.0).fit(rows)
+    assert_allclose(model.means_[0], rows.mean(axis=0))  # pseudo-rows are there, too
+    scatter = 30 * np.cov(rows.T, ddof=0) + 3 * np.diag(rows.var(axis=0))
+    matrix = scatter / (30 + 2 + 3)
+    expected = {
+        "full": matrix[None],
+        "tied": matrix,
+        "diagonal": np.diag(matrix)[None],
+        "spherical": np.diag(matrix).mean(keepdims=True),
+    }[covariance]
+    assert_allclose(model.covariances_, expected)
+
+
+def test_a_shared_covariance_has_its_pseudo_rows_once():
+    rows = np.random.default_rng(1).normal(size=(40, 2)) + 3.0 * (np.arange(40) % 2)[:, None]
+    model = GaussianMixture(2, "tied", gaussian_prior=PRIOR, start=np.arange(40) % 2, **FEW)
+    with pytest.warns(ConvergenceWarning, match="max_iter=0"):
+        model.set_params(max_iter=0).fit(rows)  # an M step from the labels
+    scatter = 3 * np.diag(rows.var(axis=0))
+    for k in range(2):
+        own = np.concatenate([rows[k::2], [rows.mean(axis=0)] * 2])
+        assert_allclose(model.means_[k], own.mean(axis=0))
+        scatter = scatter + len(own) * np.cov(own.T, ddof=0)
+    assert_allclose(model.covariances_, scatter / (40 + 2 * 2 + 3))
+    density = multivariate_normal(model.means_[0], model.covariances_)
+    assert_allclose(model.predict_joint_log_proba(rows)[:, 0], np.log(0.5) + density.logpdf(rows))
+
+
+def test_flat_priors_are_maximum_likelihood():
+    plain = GaussianMixture(2, random_state=0).fit(X)
+    flat = GaussianMixture(
+        2, random_state=0, prior=Dirichlet(1.0), gaussian_prior=GaussianPrior()
+    ).fit(X)
+    assert_allclose(flat.means_, plain.means_)
+    assert_allclose(flat.weights_, plain.weights_)
+
+
+def test_a_prior_of_the_event_family_is_that_of_the_argument():
+    by_event = MixtureModel(2, event=DiagonalFamily(prior=PRIOR), random_state=0).fit(X)
+    by_argument = MixtureModel(2, gaussian_prior=PRIOR, random_state=0).fit(X)
+    assert_allclose(by_event.weights_, by_argument.weights_)
+    assert_allclose(by_event.parameters(0)["mean"], by_argument.parameters(0)["mean"])
+
+
+def test_batches_have_the_prior_of_all_rows():
+    model = GaussianMixture(2, prior=Dirichlet(1e9), gaussian_prior=PRIOR, random_state=0)
+    model.partial_fit(X).partial_fit(X[:10])
+    assert_allclose(model.weights_, 0.5, atol=1e-6)
+
+
+def test_priors_are_saved(tmp_path):
+    model = GaussianMixture(2, prior=Dirichlet(2.0), gaussian_prior=PRIOR, random_state=0).fit(X)
+    save(model, tmp_path / "model.likely")
+    again = load(tmp_path / "model.likely")
+    assert (again.prior, again.gaussian_prior) == (Dirichlet(2.0), PRIOR)
+    assert_allclose(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (GaussianMixture(2, prior=[0.5, 0.5]), "'estimate' or a Dirichlet was expected. Use"),
+        (MixtureModel(2, prior="uniform"), "prior is 'uniform'; 'estimate' or a Dirichlet"),
+        (GaussianMixture(2, prior=Dirichlet((2.0, 2.0, 2.0))), "3 concentrations.* 2 classes or"),
+        (GaussianMixture(2, gaussian_prior=2.0), "is 2.0; a GaussianPrior or None was expected"),
+        (MixtureModel(2, gaussian_prior=Dirichlet()), "a GaussianPrior or None was expected"),
+    ],
+)
+def test_what_is_no_prior_is_refused(model, message):
+    with pytest.raises(InvalidInput, match=message):
+        model.fit(X)
