@@ -13,6 +13,7 @@ from likely.errors import InvalidInput
 from likely.objectives.components import (
     Components,
     ComponentsObjective,
+    CooledEvidence,
     block_expectations,
     block_log_joint,
     block_log_posterior,
@@ -125,7 +126,7 @@ def test_given_mixing_is_kept():
 def test_a_row_that_no_class_can_explain_has_the_prior_for_posterior():
     impossible = Components(np.log([0.3, 0.7]), Bernoulli(np.array([[0.0], [0.0]])))
     block = Block(Dense(np.array([[1.0], [0.0]])))
-    posterior = np.exp(block_log_posterior(Bernoulli, impossible, 1.0, block))
+    posterior = np.exp(block_log_posterior(Bernoulli, impossible, CooledEvidence(), block))
     assert_allclose(posterior, [[0.3, 0.7], [0.3, 0.7]])
     assert_array_equal(block_log_joint(Bernoulli, impossible, block)[0], -np.inf)
     with pytest.raises(InvalidInput, match=r"Row 7 has probability 0 under every component"):
@@ -139,7 +140,7 @@ def test_probabilities_sum_to_one_however_far_the_row():
     )
     model = Components(np.log([0.5, 0.5]), point)
     far = Block(Dense(np.array([[1.0], [1e3]])))
-    assert_allclose(np.exp(block_log_posterior(FAMILY, model, 1.0, far)), 0.5)
+    assert_allclose(np.exp(block_log_posterior(FAMILY, model, CooledEvidence(), far)), 0.5)
     assert_allclose(block_expectations(FAMILY, model, far).count, 1.0)
 
 

@@ -1,72 +1,25 @@
-"""Calibration by temperature: the derivatives, the optimum, and better probabilities."""
+"""Temperature of scores: the derivatives of its loss, and its optimum."""
 
-import warnings
+from functools import partial
 
 import numpy as np
-import pandas as pd
-import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
-from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.metrics import log_loss
 
-from likely import NaiveBayes
-from likely.compute.executor import Serial
-from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
-from likely.distributions import DiagonalFamily
-from likely.errors import NothingToCalibrate
-from likely.objectives.components import Components, log_shares
 from likely.objectives.temperature import (
-    N_FOLDS,
-    FoldTotals,
-    block_fold_totals,
-    block_gains,
-    fit_temperature,
-    out_of_fold_objective,
+    TemperatureObjective,
+    Wording,
+    search_temperature,
+    temperature_loss,
 )
 
 
-def doubled_evidence(seed=0, n=400):
-    """Each feature twice: naive Bayes counts it twice, so the right temperature is near 2."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, n)
-    x = rng.normal(size=(n, 1)) + 1.5 * y[:, None]
-    return np.c_[x, x], y
-
-
-def learn(totals):
-    return Components(log_shares(totals.count), DiagonalFamily().from_statistics(totals.statistics))
-
-
-def test_evidence_counted_twice_is_cooled_by_two():
-    X, y = doubled_evidence(n=20_000)
-    temperature = NaiveBayes(calibrate="temperature").fit(X, y).temperature_
-    assert 1.85 < temperature < 2.15
-
-
-def test_leaving_a_fold_out_by_prefix_and_suffix_is_the_sum_of_the_others():
-    X, y = doubled_evidence()
-    whole = ArrayBlocks(Dense(X), y, rows_per_block=len(X))
-    folds = block_fold_totals(DiagonalFamily(), 2, next(iter(whole)))
-    assert len(folds.folds) == N_FOLDS
-    for f, left in enumerate(folds.left_out()):
-        others = [fold for g, fold in enumerate(folds.folds) if g != f]
-        assert_allclose(left.count, sum(other.count for other in others))
-        mean = FoldTotals(tuple(others)).folds
-        total = mean[0] + mean[1] + mean[2] + mean[3]
-        assert_allclose(left.statistics.scatter, total.statistics.scatter)
-
-
 def test_the_gradient_is_the_derivative_and_the_optimum_agrees_with_a_search():
-    X, y = doubled_evidence()
-    blocks = ArrayBlocks(Dense(X), y, rows_per_block=90)
-    family = DiagonalFamily()
-    temperature, solution = fit_temperature(family, 2, blocks, Serial(), learn)
-    assert solution.converged
-    folds = Serial().sum(lambda block: block_fold_totals(family, 2, block), blocks)
-    objective = out_of_fold_objective(tuple(map(learn, folds.left_out())), blocks, Serial())
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 400)
+    score = 3.0 * (rng.normal(size=(400, 3)) + np.eye(3)[y])  # three times too sure
+    weight = rng.uniform(0.5, 2.0, 400)
+    objective = TemperatureObjective(partial(temperature_loss, score, y, weight))
 
     def value(log_beta):
         return objective.second_order(np.array([log_beta])).value
@@ -75,133 +28,7 @@ def test_the_gradient_is_the_derivative_and_the_optimum_agrees_with_a_search():
     for at in (-1.0, 0.3):
         slope = (value(at + step) - value(at - step)) / (2 * step)
         assert_allclose(objective.second_order(np.array([at])).gradient[0], slope, rtol=1e-5)
+    temperature, solution = search_temperature(objective, Wording("", ""))
+    assert solution.converged
     best = minimize_scalar(value, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).x
-    assert_allclose(np.exp(solution.theta), np.exp(best), rtol=1e-4)
-    betas = np.exp(best) * np.linspace(0.5, 1.0, 501)
-    models = tuple(map(learn, folds.left_out()))
-    gains = Serial().sum(lambda block: block_gains(models, betas, block), blocks)
-    deviation = np.sqrt(gains.second - gains.first**2 / 400)
-    assert_allclose(1 / temperature, betas[np.argmax(gains.first - deviation)], rtol=0.01)
-
-
-def test_calibrated_probabilities_lose_less_on_rows_held_out():
-    X, y = load_breast_cancer(return_X_y=True)
-    train = np.arange(len(y)) % 3 > 0
-    plain = NaiveBayes().fit(X[train], y[train])
-    cooled = NaiveBayes(calibrate="temperature").fit(X[train], y[train])
-    before = log_loss(y[~train], plain.predict_proba(X[~train]))
-    after = log_loss(y[~train], cooled.predict_proba(X[~train]))
-    assert after < 0.5 * before
-
-
-def test_evidence_is_cooled_and_the_class_prior_is_not():
-    """log p(k | x) = log π_k + log p(x | k) / T + const; an even prior keeps every label."""
-    X, y = load_breast_cancer(return_X_y=True)
-    cooled = NaiveBayes(calibrate="temperature").fit(X, y)
-    evidence = cooled.predict_joint_log_proba(X) - cooled.class_log_prior_
-    scores = cooled.class_log_prior_ + evidence / cooled.temperature_
-    assert cooled.temperature_ > 2
-    assert_allclose(cooled.predict_log_proba(X), log_softmax(scores, axis=1), atol=1e-9)
-    plain, even = (
-        NaiveBayes(prior="uniform", calibrate=c).fit(X, y) for c in (None, "temperature")
-    )
-    assert (plain.predict(X) == even.predict(X)).all()
-
-
-def weak_copies(rng, n, kind, copies):
-    """A weak column some times over, beside three without information; 1 % of the rows are 1."""
-    y = (rng.random(n) < 0.01).astype(int)
-    y[:2] = 1
-    z = rng.normal(size=n) + 0.5 * y
-    weak = {
-        "number": z,
-        "category": np.array(list("abcdef"))[np.clip(z + 3, 0, 5).astype(int)],
-        "boolean": z > 0.5,
-        "none": rng.normal(size=n),
-    }[kind]
-    frame = {f"weak {i}": weak for i in range(copies)}
-    frame |= {"number": rng.normal(size=n), "boolean": rng.random(n) < 0.3}
-    frame["category"] = np.array(list("pqrs"))[rng.integers(0, 4, n)]
-    return pd.DataFrame(frame), y
-
-
-def excess_over_the_prior(n, kind, copies, seed):
-    """The log loss of new rows less that of the model's own class prior, in nats per row."""
-    rng = np.random.default_rng([seed, n, copies])
-    X, y = weak_copies(rng, n, kind, copies)
-    new, truth = weak_copies(rng, 20_000, kind, copies)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NothingToCalibrate)
-        model = NaiveBayes(calibrate="temperature").fit(X, y)
-    log_proba = model.predict_log_proba(new)
-    return float(np.mean((model.class_log_prior_ - log_proba)[np.arange(len(truth)), truth]))
-
-
-@pytest.mark.parametrize("kind", ["number", "category", "boolean", "none"])
-@pytest.mark.parametrize("copies", [1, 30])
-def test_copies_of_a_weak_column_cost_next_to_nothing(kind, copies):
-    assert excess_over_the_prior(2000, kind, copies, seed=0) < 0.005
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["number", "category", "boolean", "none"])
-@pytest.mark.parametrize("copies", [1, 2, 3, 5, 10, 20, 30])
-@pytest.mark.parametrize("n", [1000, 5000])
-def test_naive_bayes_never_falls_far_below_its_prior(n, kind, copies):
-    """At most 0.005 nats, in each of ten tables."""
-    assert max(excess_over_the_prior(n, kind, copies, seed) for seed in range(10)) < 0.005
-
-
-def test_rows_that_a_narrow_gaussian_excludes_leave_the_prior():
-    """Columns constant in a class give evidence of 1e9 nats, which 1e6 does not cool."""
-    X, y = load_digits(return_X_y=True)
-    model = NaiveBayes(calibrate="temperature").fit(X[::2], y[::2])
-    loss = log_loss(y[1::2], model.predict_proba(X[1::2]))
-    assert loss < np.log(10) + 0.005
-
-
-def test_an_explanation_adds_up_to_the_calibrated_log_odds():
-    X, y = doubled_evidence()
-    model = NaiveBayes(calibrate="temperature").fit(X, y)
-    log_proba = model.predict_log_proba(X[:5])
-    assert_allclose(model.explain(X[:5]).log_odds, log_proba - log_proba[:, [0]], atol=1e-10)
-
-
-@pytest.mark.parametrize("rows_per_block", [50, 400])
-def test_a_class_that_is_missing_from_a_fold_does_no_harm(rows_per_block):
-    X, y = doubled_evidence()
-    y = y.copy()
-    y[0] = 2  # a single row: whichever fold it is in, the others have none of it
-    model = NaiveBayes(calibrate="temperature", smoothing=1.0).fit(X, y)
-    assert 0.5 < model.temperature_ < 5
-
-
-def test_scores_without_information_are_cooled_to_the_end_and_that_is_said():
-    y = np.arange(40) % 4 // 3
-    with pytest.warns(NothingToCalibrate, match=r"no information.*1e\+12.*prior.*leave out calib"):
-        model = NaiveBayes(calibrate="temperature").fit(np.ones((40, 1)), y)
-    assert model.temperature_ == pytest.approx(1e12)
-    assert_allclose(model.predict_proba([[1.0]]), [[0.75, 0.25]], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("X", "y"),
-    [
-        (np.arange(30.0)[:, None], np.zeros(30, dtype=int)),
-        ([[0.0], [1.0]], [0, 1]),
-        ([[0.0]], [0]),
-        ([[0.0], [1.0], [2.0]], [0, 1, 2]),
-        (np.r_[np.arange(50.0), 1e4 + np.arange(50.0)][:, None], np.repeat([0, 1], 50)),
-        (np.r_[np.arange(50.0), 60 + np.arange(50.0)][:, None], np.repeat([0, 1], 50)),
-    ],
-    ids=["one-class", "two-rows", "one-row", "a-class-each", "no-errors", "no-errors-near"],
-)
-def test_where_there_is_nothing_to_calibrate_the_temperature_is_one(X, y):
-    """And no one is told to raise max_iter."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        model = NaiveBayes(calibrate="temperature").fit(X, y)
-    assert model.temperature_ == 1.0
-    assert [warning.category for warning in said] == [NothingToCalibrate]
-    assert "The temperature is 1. Give more rows" in str(said[0].message)
-    assert said[0].filename == __file__
+    assert_allclose(temperature, np.exp(-best), rtol=1e-4)

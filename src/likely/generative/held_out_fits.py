@@ -19,7 +19,7 @@ from likely.data.layouts.intercept import Dense, Design, Mixed
 from likely.distributions.base import Family
 from likely.generative.naive_bayes import NaiveBayes
 from likely.objectives.components import block_totals
-from likely.objectives.temperature import FoldTotals
+from likely.objectives.evidence import FoldTotals
 
 
 def is_of_totals(model: Any) -> bool:

@@ -17,26 +17,15 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import Executor, executor_for
+from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
-from likely.description import ColumnsRead
-from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianPrior, NamedForm
+from likely.distributions import DiagonalFamily, Dirichlet, GaussianPrior
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
-from likely.generative.bins import (
-    bins_in_words,
-    cut_numbers,
-    fit_bins,
-    joined_numbers,
-    refuse_partial,
-)
-from likely.generative.dependence import Dependence, dependence
-from likely.generative.description import Explanation, columns_read, explanation
+from likely.generative.bins import fit_bins, refuse_partial
 from likely.generative.events import (
     Event,
     EventPlan,
@@ -48,9 +37,9 @@ from likely.generative.events import (
     recoded,
     with_input_tags,
 )
+from likely.generative.naive_bayes_surface import FittedNaiveBayes
 from likely.generative.priors import class_prior, smoothing_per_column
-from likely.generative.surface import FittedClassifier, check_search
-from likely.graphical.model_plates import ComponentParameters, event_parameters
+from likely.generative.surface import check_search
 from likely.inputs.estimators import (
     columns_named,
     feature_names,
@@ -59,24 +48,17 @@ from likely.inputs.estimators import (
     warn_unless_converged,
 )
 from likely.inputs.labels import all_classes, codes_among
-from likely.inputs.rows import (
-    CheckedRows,
-    EncodedRows,
-    RowExtras,
-    check_rows,
-    encode_new_rows,
-    recode_rows,
-)
+from likely.inputs.rows import CheckedRows, EncodedRows, RowExtras, check_rows, recode_rows
 from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentsObjective, ComponentTotals, total
-from likely.objectives.temperature import fit_temperature
+from likely.objectives.evidence import calibrate_evidence
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
 
 
-class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
+class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
     """Naive Bayes with any event model, mixed by column.
 
     Parameters
@@ -99,7 +81,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         The value in ``y`` that marks an unlabelled row; EM uses such rows.
     calibrate : "temperature", default=None
         ``temperature`` divides the evidence log p(x | k), but not the class prior, by one number
-        chosen on out-of-fold predictions: naive Bayes counts dependent evidence twice.
+        chosen on out-of-fold predictions: naive Bayes counts dependent evidence twice.  Evidence
+        against a class of n rows ends near log n nats.
     discretize : str or Discretizer, default=None
         Cut numeric columns (those that ``auto`` would call Gaussian) into bins: ``"uniform"``,
         ``"quantile"``, ``"entropy"``, or a Discretizer.
@@ -127,6 +110,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         The smoothing that was used.
     temperature_ : float
         What log p(x | k) is divided by; 1 without calibration.
+    outlier_share_ : array of shape (n_classes,) or None
+        With calibration, the share of rows of a class that look like those of another: it bounds
+        the evidence against the class.
     solution_ : Solution or None
         How EM ended, when there were unlabelled rows.
 
@@ -214,7 +200,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         self.totals_, self.class_count_, self.solution_ = totals, totals.count, None
         self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
-        self.temperature_ = 1.0
+        self.temperature_, self.outlier_share_ = 1.0, None
         self.components_ = self._components(totals)
         if self.unlabelled is not None:
             self._learn_unlabelled(rows)
@@ -249,90 +235,6 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             here = total(self.family_, len(known), blocks, rows.executor)
             return self.fit_totals(here if earlier is None else earlier + here, rows)
 
-    def likelihood_gradient(self, X: Any, y: Any) -> Array:
-        """∂ log-likelihood / ∂θ of a Bernoulli model, (n_classes, n_features)."""
-        parts = self.distribution_.parts
-        if len(parts) > 1 or not isinstance(parts[0], Bernoulli):
-            raise InvalidInput(
-                "The score function needs a model whose columns are all Bernoulli; this one has "
-                f"{', '.join(type(part).__name__ for part in parts)}. Set event='bernoulli'."
-            )
-        design = self._encode(X)
-        blocks = ArrayBlocks(design, codes_among(y, self.classes_, n_rows=design.n_rows))
-        here = total(self.family_, len(self.classes_), blocks, executor_for("serial", None))
-        gradient: Array = parts[0].score(here.statistics.parts[0])
-        return gradient
-
-    def explain(self, X: Any, against: Any = None) -> Explanation:
-        """Each feature's log-odds for every class against one (the first, unless named)."""
-        return explanation(
-            self.distribution_.contributions(self._encode(X).stored()) / self.temperature_,
-            self.class_log_prior_,
-            self.classes_,
-            against,
-            feature_names(self),
-        )
-
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, length: Any = 100
-    ) -> tuple[Any, Array]:
-        """Draw labelled rows; ``length`` is the total of a row's multinomial counts."""
-        X, component = self._draw(n_samples, random_state, length=length)
-        return X, self.classes_[component]
-
-    def dependence(self, X: Any, y: Any) -> Dependence:
-        """How far the features are from independent given the class, and the full table's fit."""
-        design = self._encode(X)
-        codes = codes_among(y, self.classes_, n_rows=design.n_rows)
-        return dependence(self.distribution_, design.stored(), codes, feature_names(self))
-
-    def logistic_form(self) -> NamedForm:
-        """The equivalent logistic model, log p(x, k) = b_k + w_kᵀ T(x) + (a shared term).
-
-        T(x) is x for Bernoulli, count and waiting-time columns, (x, x²) for Gaussian ones, and an
-        indicator per value for categories; a Laplace column has no such form.
-        """
-        check_is_fitted(self)
-        form = self.distribution_.named_form(feature_names(self), self.schema_.categories)
-        return form._replace(intercept=self.class_log_prior_ + form.intercept)
-
-    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """How many columns each event model reads, and which columns to check."""
-        check_is_fitted(self)
-        names = feature_names(self)
-        read = columns_read(self.distribution_, self.class_log_prior_, names, n_rows)
-        return read.with_columns(names, self.schema_.kinds)
-
-    @property
-    def _temperature(self) -> float:
-        return float(self.temperature_)
-
-    def _value_labels(self) -> list[list[str]]:
-        bins = bins_in_words(self.plan_, self.discretizer_)
-        return [bins.get(j, labels) for j, labels in enumerate(super()._value_labels())]
-
-    @property
-    def feature_count_(self) -> Array:
-        """N_kj = Σ_i w_i [y_i = k] x_ij of Bernoulli and count columns, (n_classes, n_features)."""
-        check_is_fitted(self)
-        try:
-            return self.family_.feature_counts(self.statistics_)
-        except InvalidInput as error:
-            raise AttributeError(str(error)) from error
-
-    @property
-    def class_coef_(self) -> Array:
-        """Weights of the linear form, (n_classes, n_features)."""
-        return self._linear_form()[0]
-
-    @property
-    def class_intercept_(self) -> Array:
-        """Biases of the linear form, (n_classes,)."""
-        return self._linear_form()[1]
-
-    def _plate_parameters(self) -> ComponentParameters:
-        return event_parameters(self.event, self.smoothing)
-
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)
 
@@ -361,10 +263,6 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             return rows
         return rows._replace(blocks=replace(rows.blocks, X=self._cut(rows.blocks.X)))
 
-    def _cut(self, design: Design) -> Design:
-        bins = self.discretizer_
-        return design if bins is None else cut_numbers(design, self.plan_, bins)
-
     def _components(self, totals: ComponentTotals) -> Components:
         """Parameters from totals: the prior is one more block."""
         member = self.family_.from_statistics(totals.statistics + self._imagined(totals))
@@ -373,10 +271,10 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def _cool(self, rows: EncodedRows[Schema]) -> None:
         """Choose the temperature."""
         lookup("calibration", self.calibrate, {"temperature": ""})
-        self.temperature_, solution = fit_temperature(
+        found = calibrate_evidence(
             self.family_, len(self.classes_), rows.blocks, rows.executor, self._components
         )
-        warn_unless_converged(self, solution)
+        self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
 
     def _imagined(self, totals: ComponentTotals) -> Any:
         shape = (len(self.classes_), self.n_features_in_)
@@ -398,20 +296,3 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         warn_unless_converged(self, solution)
         self.components_, self.solution_ = solution.theta, solution
         self.class_count_, self.statistics_ = state.totals.count, state.totals.statistics
-
-    def _encode(self, X: Any) -> Design:
-        check_is_fitted(self)
-        return self._cut(encode_new_rows(self, self.schema_, X).design)
-
-    def _decode(self, drawn: Any) -> Any:
-        if self.discretizer_ is not None:
-            drawn = joined_numbers(drawn, self.plan_, self.discretizer_)
-        return self.schema_.decode(drawn.numeric, drawn.codes, self.library_)
-
-    def _linear_form(self) -> tuple[Array, Array]:
-        check_is_fitted(self)
-        try:
-            form = self.distribution_.linear_form()
-        except InvalidInput as error:
-            raise AttributeError(str(error)) from error
-        return form.coef, form.intercept + self.class_log_prior_

@@ -42,7 +42,7 @@ from likely.inputs.labels import accuracy, codes_among
 from likely.inputs.numbers import check_weight
 from likely.inputs.soft_labels import is_soft, soft_total
 from likely.inputs.tables import own_columns
-from likely.objectives.components import block_log_joint, block_log_posterior
+from likely.objectives.components import CooledEvidence, block_log_joint, block_log_posterior
 from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
 
@@ -96,7 +96,7 @@ class FittedComponents(ComponentProbabilities, DescribedComponents):
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_components)."""
         design = self._encode(X)
-        term = partial(block_log_posterior, self.family_, self.components_, self._temperature)
+        term = partial(block_log_posterior, self.family_, self.components_, self._evidence)
         return _mapped(term, design, self.executor)
 
     @naming_columns
@@ -126,9 +126,9 @@ class FittedComponents(ComponentProbabilities, DescribedComponents):
         """The parameters of p(x | k) in the plate diagram."""
 
     @property
-    def _temperature(self) -> float:
-        """The temperature by which evidence is divided."""
-        return 1.0
+    def _evidence(self) -> CooledEvidence:
+        """How evidence is calibrated; here it is not."""
+        return CooledEvidence()
 
     def _draw(self, n_samples: int, random_state: Any, length: Any = None) -> tuple[Any, Array]:
         """Rows and the components they came from; ``length`` is the total of a row's counts."""
@@ -222,13 +222,14 @@ class FittedClassifier(ClassJointProbabilities, FittedComponents):
         if X is not None:
             design = self._encode(X)
             refuse_several_rows(design.n_rows)
-            shares = self.distribution_.contributions(design.stored())[0] / self._temperature
+            each = self.distribution_.contributions(design.stored())
+            shares = self._evidence.contributions(each, log_prior)[0]
             return class_graph(classes, log_prior, columns, shares)
-        if self._temperature != 1:
+        if self._evidence.is_calibrated:
             raise InvalidInput(
-                f"The evidence is divided by a temperature of {self._temperature:.3g}, so that the "
-                "model has no joint distribution of its columns; one was expected. Pass a row, as "
-                "in factor_graph(X[:1]), or set calibrate=None."
+                f"The evidence is divided by a temperature of {self._evidence.temperature:.3g}, so "
+                "that the model has no joint distribution of its columns; one was expected. Pass a "
+                "row, as in factor_graph(X[:1]), or set calibrate=None."
             )
         return class_network(classes, log_prior, columns)
 
@@ -238,7 +239,7 @@ class FittedClassifier(ClassJointProbabilities, FittedComponents):
         columns = [ClassColumn(name, (), None) for name in names]
         for part, features in self.distribution_.by_part():
             for place, j in enumerate(features):
-                table = part.log_table(place) if self._temperature == 1 else None
+                table = None if self._evidence.is_calibrated else part.log_table(place)
                 values = schema.categories[j]
                 states: Any = labels[j] if values is None else values.tolist()
                 if table is not None and not states:  # a Bernoulli has no list of values

@@ -1,0 +1,147 @@
+"""What a fitted naive Bayes answers: explanations, linear forms, draws, and how columns were read.
+
+Abstract: ``NaiveBayes`` learns what these methods read.
+"""
+
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.compute.executor import executor_for
+from likely.data.block import ArrayBlocks
+from likely.data.layouts.intercept import Design
+from likely.description import ColumnsRead
+from likely.distributions import Bernoulli, NamedForm
+from likely.errors import InvalidInput
+from likely.features.discretize import Discretizer
+from likely.generative.bins import bins_in_words, cut_numbers, joined_numbers
+from likely.generative.dependence import Dependence, dependence
+from likely.generative.description import Explanation, columns_read, explanation
+from likely.generative.events import EventPlan
+from likely.generative.surface import FittedClassifier
+from likely.graphical.model_plates import ComponentParameters, event_parameters
+from likely.inputs.estimators import feature_names
+from likely.inputs.labels import codes_among
+from likely.inputs.rows import encode_new_rows
+from likely.objectives.components import CooledEvidence, total
+
+
+class FittedNaiveBayes(FittedClassifier):
+    """Classes whose columns are independent, each with its own event model."""
+
+    plan_: EventPlan
+    discretizer_: Discretizer | None
+    statistics_: Any  # of all classes: a ProductStatistics
+    library_: Any
+    temperature_: float
+    outlier_share_: Array | None
+    event: Any
+    smoothing: Any
+
+    def _plate_parameters(self) -> ComponentParameters:
+        return event_parameters(self.event, self.smoothing)
+
+    def likelihood_gradient(self, X: Any, y: Any) -> Array:
+        """∂ log-likelihood / ∂θ of a Bernoulli model, (n_classes, n_features)."""
+        parts = self.distribution_.parts
+        if len(parts) > 1 or not isinstance(parts[0], Bernoulli):
+            raise InvalidInput(
+                "The score function needs a model whose columns are all Bernoulli; this one has "
+                f"{', '.join(type(part).__name__ for part in parts)}. Set event='bernoulli'."
+            )
+        design = self._encode(X)
+        blocks = ArrayBlocks(design, codes_among(y, self.classes_, n_rows=design.n_rows))
+        here = total(self.family_, len(self.classes_), blocks, executor_for("serial", None))
+        gradient: Array = parts[0].score(here.statistics.parts[0])
+        return gradient
+
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """Each feature's log-odds for every class against one (the first, unless named)."""
+        return explanation(
+            self._evidence.contributions(
+                self.distribution_.contributions(self._encode(X).stored()), self.class_log_prior_
+            ),
+            self.class_log_prior_,
+            self.classes_,
+            against,
+            feature_names(self),
+        )
+
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, length: Any = 100
+    ) -> tuple[Any, Array]:
+        """Draw labelled rows; ``length`` is the total of a row's multinomial counts."""
+        X, component = self._draw(n_samples, random_state, length=length)
+        return X, self.classes_[component]
+
+    def dependence(self, X: Any, y: Any) -> Dependence:
+        """How far the features are from independent given the class, and the full table's fit."""
+        design = self._encode(X)
+        codes = codes_among(y, self.classes_, n_rows=design.n_rows)
+        return dependence(self.distribution_, design.stored(), codes, feature_names(self))
+
+    def logistic_form(self) -> NamedForm:
+        """The equivalent logistic model, log p(x, k) = b_k + w_kᵀ T(x) + (a shared term).
+
+        T(x) is x for Bernoulli, count and waiting-time columns, (x, x²) for Gaussian ones, and an
+        indicator per value for categories; a Laplace column has no such form.
+        """
+        check_is_fitted(self)
+        form = self.distribution_.named_form(feature_names(self), self.schema_.categories)
+        return form._replace(intercept=self.class_log_prior_ + form.intercept)
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns each event model reads, and which columns to check."""
+        check_is_fitted(self)
+        names = feature_names(self)
+        read = columns_read(self.distribution_, self.class_log_prior_, names, n_rows)
+        return read.with_columns(names, self.schema_.kinds)
+
+    @property
+    def _evidence(self) -> CooledEvidence:
+        return CooledEvidence(float(self.temperature_), self.outlier_share_)
+
+    def _value_labels(self) -> list[list[str]]:
+        bins = bins_in_words(self.plan_, self.discretizer_)
+        return [bins.get(j, labels) for j, labels in enumerate(super()._value_labels())]
+
+    @property
+    def feature_count_(self) -> Array:
+        """N_kj = Σ_i w_i [y_i = k] x_ij of Bernoulli and count columns, (n_classes, n_features)."""
+        check_is_fitted(self)
+        try:
+            return self.family_.feature_counts(self.statistics_)
+        except InvalidInput as error:
+            raise AttributeError(str(error)) from error
+
+    @property
+    def class_coef_(self) -> Array:
+        """Weights of the linear form, (n_classes, n_features)."""
+        return self._linear_form()[0]
+
+    @property
+    def class_intercept_(self) -> Array:
+        """Biases of the linear form, (n_classes,)."""
+        return self._linear_form()[1]
+
+    def _cut(self, design: Design) -> Design:
+        bins = self.discretizer_
+        return design if bins is None else cut_numbers(design, self.plan_, bins)
+
+    def _encode(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return self._cut(encode_new_rows(self, self.schema_, X).design)
+
+    def _decode(self, drawn: Any) -> Any:
+        if self.discretizer_ is not None:
+            drawn = joined_numbers(drawn, self.plan_, self.discretizer_)
+        return self.schema_.decode(drawn.numeric, drawn.codes, self.library_)
+
+    def _linear_form(self) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        try:
+            form = self.distribution_.linear_form()
+        except InvalidInput as error:
+            raise AttributeError(str(error)) from error
+        return form.coef, form.intercept + self.class_log_prior_

@@ -1,0 +1,201 @@
+"""Calibrated evidence of a generative model: cooled, and no stronger than its rows can show.
+
+    p(k | x) ∝ π_k q_k        q_k = (1 − λ_k) exp(δ_k) + λ_k        λ_k = 1/((K − 1)(n_k + 2))
+                              δ_k = (s_k − max_j s_j) / T           s_k = log p(x | k)
+
+The temperature T cools evidence that dependent columns give several times; the class prior π is not
+cooled, so that useless evidence (T → ∞) leaves the prior.  λ_k is the share of the rows of class k
+that look like rows of the likeliest class: by the rule of succession, n_k rows without one do not
+show that there is none.  So the evidence against a class ends near log n_k nats, however far a row
+is from all rows before it.  Without that end, the evidence of a Gaussian column grows with the
+square of the distance, and one row of a heavy tail costs more than all other rows gain.
+
+T is chosen on out-of-fold scores: row i is scored by a model that has not seen its fold.  Fold
+statistics are merged by prefix and suffix, so all leave-one-fold-out models cost one pass.  The
+choice is cautious: it is the T whose gain over the prior, Σ_i w_i [log p(y_i | x_i) − log π_{y_i}],
+is largest after ``CAUTION`` of its standard errors are subtracted.  A gain that a few rows make by
+chance is not used.  Two passes over a grid of T find it, first a coarse one, then a fine one.
+
+References
+----------
+Guo, Pleiss, Sun & Weinberger, On calibration of modern neural networks, ICML 2017, §4.2.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, Self, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.additive import Additive, FieldwiseAdditive
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.data.split import FOLD_SEED, fold_of
+from likely.distributions.base import Family
+from likely.objectives.components import Components, ComponentTotals, CooledEvidence, block_totals
+from likely.objectives.temperature import (
+    WARMEST,
+    Wording,
+    warn_no_information,
+    warn_nothing_to_calibrate,
+)
+from likely.special import log_softmax
+
+N_FOLDS = 5
+CAUTION = 1.0  # standard errors that are subtracted from a gain
+COLDEST = 1e-6  # beyond is separation, not calibration
+STEP = 10 ** (1 / 3)  # of the coarse grid of 1/T
+COARSE = np.geomspace(1 / WARMEST, 1 / COLDEST, 55)
+FINE = np.geomspace(1 / STEP, STEP, 25)  # times the best of the coarse grid
+SAME = 1e-9  # of a gain: two that differ by less are equal
+LOWEST_SCORE = -1e100  # of an impossible class: finite, so that products with 0 are 0
+WORDS = Wording("only the class prior is left", "leave out calibrate")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FoldTotals(Additive):
+    """The totals of each fold."""
+
+    folds: tuple[ComponentTotals, ...]
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(a + b for a, b in zip(self.folds, other.folds, strict=True)))
+
+    def left_out(self) -> tuple[ComponentTotals, ...]:
+        """Σ over all folds but one, for each, by prefix and suffix: without subtraction."""
+        n = len(self.folds)
+        prefix, suffix = list(self.folds), list(self.folds)
+        for i in range(1, n):
+            prefix[i] = prefix[i - 1] + self.folds[i]
+            suffix[n - 1 - i] = self.folds[n - 1 - i] + suffix[n - i]
+        ends = [suffix[1], *(prefix[i - 1] + suffix[i + 1] for i in range(1, n - 1)), prefix[n - 2]]
+        return tuple(ends)
+
+
+def block_fold_totals(family: Family, n_components: int, block: Block) -> FoldTotals:
+    assert block.y is not None  # calibration needs labels
+    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    return FoldTotals(
+        tuple(
+            block_totals(family, n_components, replace(block, y=np.where(fold == f, block.y, -1)))
+            for f in range(N_FOLDS)
+        )
+    )
+
+
+class ScoredRows(NamedTuple):
+    """Rows scored by the model that was not trained on them."""
+
+    score: Array  # log p(x | k) up to a shared term, (n, K)
+    log_prior: Array  # log π_k, (n, K)
+    y: Codes
+    weight: Array
+
+
+def scored_rows(models: tuple[Components, ...], block: Block) -> ScoredRows:
+    """The rows whose class is known to the model that scores them."""
+    assert block.y is not None  # calibration needs labels
+    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    X = block.X.stored()
+    scores = np.stack([model.distribution.log_score(X) for model in models])
+    chosen = scores[fold, np.arange(block.n_rows)]
+    log_prior = np.stack([model.log_mixing for model in models])[fold]
+    impossible = np.isneginf(log_prior)
+    top = np.max(chosen, axis=1, keepdims=True, where=~impossible, initial=-np.inf)
+    centred = np.subtract(chosen, top, where=np.isfinite(top), out=np.zeros(chosen.shape))
+    score, log_prior = np.maximum(centred, LOWEST_SCORE), np.maximum(log_prior, LOWEST_SCORE)
+    own = np.minimum(score, log_prior)[np.arange(block.n_rows), block.y]
+    known = (block.y >= 0) & (own > LOWEST_SCORE)
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    return ScoredRows(score[known], log_prior[known], block.y[known], weight[known])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class EvidenceGains(FieldwiseAdditive):
+    """The reduction in loss relative to the class prior, for each 1/T of a list."""
+
+    weight: float  # Σ w
+    first: Array  # Σ w d, d = log p(y | x) − log π_y
+    second: Array  # Σ w d²
+
+    def cautious(self) -> Array:
+        """Σ w d minus ``CAUTION`` standard errors."""
+        variance = np.maximum(self.second - self.first**2 / max(self.weight, 1e-300), 0.0)
+        return self.first - CAUTION * np.sqrt(variance)
+
+
+def block_gains(
+    models: tuple[Components, ...], outlier_share: Array, betas: Array, block: Block
+) -> EvidenceGains:
+    """The gains of a block's rows whose class the model that scores them has seen."""
+    rows = scored_rows(models, block)
+    own = np.arange(len(rows.y)), rows.y
+    prior = log_softmax(rows.log_prior, axis=1)[own]
+    cooled = [CooledEvidence(1 / beta, outlier_share) for beta in betas]
+    d = np.stack([each.log_posterior(rows.log_prior, rows.score)[own] - prior for each in cooled])
+    return EvidenceGains(
+        float(rows.weight.sum()), np.dot(d, rows.weight), np.dot(d**2, rows.weight)
+    )
+
+
+def outlier_shares(count: Array) -> Array:
+    """1/((K − 1)(n_k + 2)): rows of a class that look like those of another, by succession."""
+    return 1 / (max(len(count) - 1, 1) * (count + 2.0))
+
+
+def calibrate_evidence(
+    family: Family,
+    n_components: int,
+    blocks: Blocks,
+    executor: Executor,
+    learn: Callable[[ComponentTotals], Components],
+) -> CooledEvidence:
+    """T of out-of-fold scores, and the shares of outliers; ``learn`` turns totals into a model."""
+    folds = executor.sum(partial(block_fold_totals, family, n_components), blocks)
+    left_out = folds.left_out()
+    if n_components < 2 or not all(totals.count.sum() > 0 for totals in left_out):
+        warn_nothing_to_calibrate("there is one class, or there are too few rows", WORDS)
+        return CooledEvidence()
+    models = tuple(map(learn, left_out))
+    share = outlier_shares(np.sum([totals.count for totals in folds.folds], axis=0))
+
+    def gains(betas: Array) -> EvidenceGains:
+        return executor.sum(partial(block_gains, models, share, betas), blocks)
+
+    return CooledEvidence(_temperature(gains), share)
+
+
+def _temperature(gains: Callable[[Array], EvidenceGains]) -> float:
+    """The T of the largest cautious gain.
+
+    Where the scores do not determine T, it is 1; where they have no information, it is 1e12.
+    """
+    coarse = gains(COARSE)
+    cautious = coarse.cautious()
+    top = float(cautious.max())
+    if not coarse.weight > 0 or (top > 0 and cautious[-1] >= top * (1 - SAME)):
+        why = (
+            "every held-out row is already predicted correctly, or its class is missing from the "
+            "training folds"
+        )
+        warn_nothing_to_calibrate(why, WORDS)
+        return 1.0
+    if not top > 0:
+        warn_no_information(WORDS)
+        return WARMEST
+    betas = COARSE[int(cautious.argmax())] * FINE
+    return 1 / _peak(betas, gains(betas).cautious())
+
+
+def _peak(betas: Array, gains: Array) -> float:
+    """The β with the largest gain, by the parabola through it and its neighbours in log β."""
+    best = int(gains.argmax())
+    if not 0 < best < len(gains) - 1:
+        return float(betas[best])
+    left, top, right = gains[best - 1 : best + 2]
+    step = 0.5 * (left - right) / (left - 2 * top + right)  # between −½ and ½ of the grid's
+    return float(betas[best] * (betas[1] / betas[0]) ** step)
