@@ -12,12 +12,12 @@ from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian
 from likely.distributions.full_moments import whitened_sums
 from likely.distributions.responsibility import FAST_CELLS, weighted_sums
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.chain import FAST_ROWS, Chain
-from likely.graphical.coded_rows import array_blocks
-from likely.graphical.family_counts import Families, block_family_counts
-from likely.graphical.mutual_information import block_pair_counts
-from likely.graphical.scored_families import ScoredFamilies
-from likely.graphical.structure_scores import BIC
+from likely.graphical.inference.chain import FAST_ROWS, Chain
+from likely.graphical.learning.coded_rows import array_blocks
+from likely.graphical.learning.family_counts import Families, block_family_counts
+from likely.graphical.learning.mutual_information import block_pair_counts
+from likely.graphical.learning.scored_families import ScoredFamilies
+from likely.graphical.learning.structure_scores import BIC
 from likely.likelihoods.responses import likelihood_of
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows

@@ -19,15 +19,15 @@ from likely.errors import CyclicGraph, InvalidInput
 from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference.plans import Kept
 from likely.graphical.markov_field import MarkovField
-from likely.graphical.plans import Kept
 from likely.graphical.variable import State, Variable, by_name
 
 if TYPE_CHECKING:
     from likely.compute.executor import Executor
-    from likely.graphical.family_counts import Smoothing
-    from likely.graphical.fit_report import FitReport
-    from likely.graphical.structure import Structure
+    from likely.graphical.learning.family_counts import Smoothing
+    from likely.graphical.learning.fit_report import FitReport
+    from likely.graphical.learning.structure import Structure
 
 # Files round: rows of known networks are off by at most 3e-7, and twenty states printed with four
 # digits by up to 1e-3.  A typing error is larger.
@@ -297,8 +297,8 @@ class BayesianNetwork(FactorGraph):
         array([[0.5       , 0.5       ],
                [0.33333333, 0.66666667]])
         """
-        from likely.graphical.coded_rows import coded_rows
-        from likely.graphical.learning import TableSettings, fit_tables
+        from likely.graphical.learning.coded_rows import coded_rows
+        from likely.graphical.learning.tables import TableSettings, fit_tables
 
         settings = TableSettings(smoothing, method, max_iter, tol, random_state)
         rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
@@ -347,10 +347,10 @@ class BayesianNetwork(FactorGraph):
         >>> BayesianNetwork.from_data(data).edges
         (('a', 'b'), ('a', 'c'))
         """
-        from likely.graphical.coded_rows import coded_rows
-        from likely.graphical.learning import TableSettings, fit_tables
-        from likely.graphical.states_of_data import rows_with_states
-        from likely.graphical.structure import learned_edges
+        from likely.graphical.learning.coded_rows import coded_rows
+        from likely.graphical.learning.states_of_data import rows_with_states
+        from likely.graphical.learning.structure import learned_edges
+        from likely.graphical.learning.tables import TableSettings, fit_tables
 
         settings = TableSettings(smoothing, method, max_iter, tol, random_state)
         if isinstance(structure, BayesianNetwork):

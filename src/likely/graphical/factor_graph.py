@@ -17,7 +17,6 @@ from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.graphical.beliefs import Beliefs, Configuration
 from likely.graphical.diagrams.graph_pictures import DrawnGraph
-from likely.graphical.enumeration import log_joint_table
 from likely.graphical.evidence import (
     Evidence,
     Given,
@@ -27,11 +26,12 @@ from likely.graphical.evidence import (
     known_variables,
 )
 from likely.graphical.factor import Factor
-from likely.graphical.inference import Request
-from likely.graphical.junction_tree import JunctionTree
-from likely.graphical.memory import memory_in_bytes
-from likely.graphical.messages import Messages, tree_messages
-from likely.graphical.plans import Plans
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.enumeration import log_joint_table
+from likely.graphical.inference.junction_tree import JunctionTree
+from likely.graphical.inference.memory import memory_in_bytes
+from likely.graphical.inference.messages import Messages, tree_messages
+from likely.graphical.inference.plans import Plans
 from likely.graphical.variable import Variable, by_name
 
 Memory = int | str | None
@@ -223,7 +223,7 @@ class FactorGraph(DrawnGraph):
                 memory=memory,
                 impossible=impossible,
             )
-        from likely.graphical.methods import answer
+        from likely.graphical.inference.methods import answer
 
         evidence = checked_evidence(self.by_name, given, soft)
         request = Request(singles, joints, evidence, memory_in_bytes(memory))
@@ -258,7 +258,7 @@ class FactorGraph(DrawnGraph):
             return table_configurations(
                 self, given, soft=soft, method=method, memory=memory, impossible=impossible
             )
-        from likely.graphical.methods import most_probable
+        from likely.graphical.inference.methods import most_probable
 
         evidence = checked_evidence(self.by_name, given, soft)
         name, best = most_probable(self, evidence, method, memory_in_bytes(memory))
@@ -280,7 +280,7 @@ class FactorGraph(DrawnGraph):
         memory: Memory = None,
     ) -> float:
         """log Z(e) = log Σ_x F(x, e), a natural log; −inf where the evidence is impossible."""
-        from likely.graphical.methods import log_partition
+        from likely.graphical.inference.methods import log_partition
 
         evidence = checked_evidence(self.by_name, given, soft)
         return log_partition(self, evidence, method, memory_in_bytes(memory))
@@ -297,7 +297,7 @@ class FactorGraph(DrawnGraph):
         library: str | None = None,
     ) -> Any:
         """Configurations drawn from P(x | e): a data frame of the names of states."""
-        from likely.graphical.methods import sample
+        from likely.graphical.inference.methods import sample
         from likely.graphical.table import states_frame
 
         evidence = checked_evidence(self.by_name, given, soft)

@@ -17,13 +17,12 @@ from likely._typing import Array, Codes
 from likely.data.frames import frame_of, library_of
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, UnknownName
 from likely.formatting import count
-from likely.graphical.coded_rows import SourceCodes, codes_of, source_of
 from likely.graphical.evidence import Evidence, Soft, checked_evidence
 from likely.graphical.evidence_table import codes_of_frame
-from likely.graphical.inference import Request
-from likely.graphical.memory import memory_in_bytes, memory_limit
-from likely.graphical.propagation import row_beliefs, row_most_probable
-from likely.graphical.row_inference import (
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.memory import memory_in_bytes, memory_limit
+from likely.graphical.inference.propagation import row_beliefs, row_most_probable
+from likely.graphical.inference.row_inference import (
     best_rows_one_by_one,
     log_values,
     rows_one_by_one,
@@ -31,6 +30,7 @@ from likely.graphical.row_inference import (
     shape_of,
     with_likelihoods,
 )
+from likely.graphical.learning.coded_rows import SourceCodes, codes_of, source_of
 from likely.graphical.variable import Variable
 from likely.names import known_name
 
