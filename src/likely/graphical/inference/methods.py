@@ -8,6 +8,7 @@ To add a method, write one class (``inference.InferenceMethod``) and list it in 
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -110,7 +111,8 @@ def _by_method(
     name = "tree" if graph.plans.is_forest(evidence.observed) else "junction-tree"
     try:
         return name, verb(INFERENCE[name])
-    except GraphTooLarge:
-        if not few:
-            raise
-    return "elimination", verb(INFERENCE["elimination"])
+    except GraphTooLarge as too_large:
+        if few:
+            with suppress(GraphTooLarge):
+                return "elimination", verb(INFERENCE["elimination"])
+        raise too_large
