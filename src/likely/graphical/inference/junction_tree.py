@@ -32,8 +32,8 @@ from likely.graphical.inference.triangulation import CliqueTree, TooManyCells, t
 NUMBER = 8  # bytes of a float64
 ALWAYS_FITS = 64 * 2**20  # bytes; the free memory is not asked for below this
 REMEDY = (
-    "Observe more variables, ask for a few of them, or raise memory; the cost of exact answers grows "
-    "exponentially with the width."
+    "Observe more variables, ask for a few of them, or raise memory; the cost of exact answers "
+    "grows exponentially with the width."
 )
 
 
