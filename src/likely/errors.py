@@ -186,7 +186,11 @@ class GraphTooLarge(InvalidInput):
         super().__init__(
             f"{work} needs about {_bytes(needed)} of memory; the limit is {_bytes(limit)}. {remedy}"
         )
-        self.bytes, self.limit = needed, limit
+        self.work, self.bytes, self.limit, self.remedy = work, needed, limit, remedy
+
+    def within(self, limit: float) -> "GraphTooLarge":
+        """The same error with the limit that was given, which the planning does not know."""
+        return GraphTooLarge(self.work, self.bytes, limit, self.remedy)
 
 
 class UnusableRun(InvalidInput):

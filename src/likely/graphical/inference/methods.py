@@ -9,7 +9,7 @@ To add a method, write one class (``inference.InferenceMethod``) and list it in 
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from likely.graphical.evidence import Evidence
 from likely.graphical.inference.contract import Answer, BestStates, InferenceMethod, Request
 from likely.graphical.inference.elimination import Elimination
 from likely.graphical.inference.enumeration import Enumeration
+from likely.graphical.inference.memory import memory_limit
 from likely.graphical.inference.tree_inference import TreeInference
 from likely.names import known_name
 
@@ -37,31 +38,37 @@ BLOCK = 2**24  # numbers drawn at one time
 T = TypeVar("T")
 
 
+class Asked(NamedTuple):
+    """Which graph is asked by which method, given what, and how large its tables may be."""
+
+    graph: "FactorGraph"
+    evidence: Evidence
+    method: str
+    memory: int | None
+    few: bool = True  # one elimination for each answer is affordable
+
+
 def answer(graph: "FactorGraph", request: Request, method: str = "auto") -> tuple[str, Answer]:
     """Marginals, joints and log Z(e), and the name of the method that was used."""
     few = len(request.variables) + len(request.joints) <= FEW
-    return _by_method(
-        graph, request.evidence, method, lambda chosen: chosen.answer(graph, request), few
-    )
+    asked = Asked(graph, request.evidence, method, request.memory, few)
+    return _by_method(asked, lambda chosen: chosen.answer(graph, request))
 
 
 def most_probable(
     graph: "FactorGraph", evidence: Evidence, method: str = "auto", memory: int | None = None
 ) -> tuple[str, BestStates]:
     """The most probable configuration, and the name of the method that was used."""
-    return _by_method(
-        graph, evidence, method, lambda chosen: chosen.most_probable(graph, evidence, memory)
-    )
+    asked = Asked(graph, evidence, method, memory)
+    return _by_method(asked, lambda chosen: chosen.most_probable(graph, evidence, memory))
 
 
 def log_partition(
     graph: "FactorGraph", evidence: Evidence, method: str = "auto", memory: int | None = None
 ) -> float:
     """log Z(e)."""
-    _, found = _by_method(
-        graph, evidence, method, lambda chosen: chosen.log_partition(graph, evidence, memory)
-    )
-    return found
+    asked = Asked(graph, evidence, method, memory)
+    return _by_method(asked, lambda chosen: chosen.log_partition(graph, evidence, memory))[1]
 
 
 def sample(
@@ -91,28 +98,22 @@ def _sample(
         drawn = graph.ancestral_sample(uniform)
         if drawn is not None:
             return drawn
-    _, found = _by_method(
-        graph, evidence, method, lambda chosen: chosen.sample(graph, evidence, uniform, memory)
-    )
-    return found
+    asked = Asked(graph, evidence, method, memory)
+    return _by_method(asked, lambda chosen: chosen.sample(graph, evidence, uniform, memory))[1]
 
 
-def _by_method(
-    graph: "FactorGraph",
-    evidence: Evidence,
-    method: str,
-    verb: Callable[[InferenceMethod], T],
-    few: bool = True,
-) -> tuple[str, T]:
+def _by_method(asked: Asked, verb: Callable[[InferenceMethod], T]) -> tuple[str, T]:
     """The name of the method and what it gives; ``auto`` goes on to elimination where it must."""
-    if method != "auto":
-        name = known_name("method of inference", method, ["auto", *INFERENCE])
-        return name, verb(INFERENCE[name])
-    name = "tree" if graph.plans.is_forest(evidence.observed) else "junction-tree"
+    if asked.method != "auto":
+        name = known_name("method of inference", asked.method, ["auto", *INFERENCE])
+    elif asked.graph.plans.is_forest(asked.evidence.observed):
+        name = "tree"
+    else:
+        name = "junction-tree"
     try:
         return name, verb(INFERENCE[name])
     except GraphTooLarge as too_large:
-        if few:
+        if asked.method == "auto" and asked.few:
             with suppress(GraphTooLarge):
                 return "elimination", verb(INFERENCE["elimination"])
-        raise too_large
+        raise too_large.within(memory_limit(asked.memory)) from None
