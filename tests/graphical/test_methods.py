@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.graphical.test_junction_tree import grid
 
 from likely.errors import GraphTooLarge, InvalidInput, UnknownName
 from likely.graphical import methods
@@ -10,11 +11,16 @@ from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference import Request
-from likely.graphical.methods import INFERENCE, answer, log_partition, most_probable, sample
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.methods import (
+    INFERENCE,
+    answer,
+    log_partition,
+    most_probable,
+    sample,
+)
 from likely.graphical.variable import Variable
 from tests.graphical.random_graphs import random_graph, random_network, random_tree
-from tests.graphical.test_junction_tree import grid
 
 
 @pytest.mark.parametrize("name", INFERENCE)

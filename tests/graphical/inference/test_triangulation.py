@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.graphical import triangulation
-from likely.graphical.triangulation import (
+from likely.graphical.inference.triangulation import (
     RULES,
     TooManyCells,
     _fast_clique_tree,

@@ -10,12 +10,12 @@ from scipy.stats import chi2
 from likely.errors import ImpossibleEvidence, InvalidInput
 from likely.graphical import plans, product_cliques, tree_inference
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.enumeration import Enumeration
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference import Request
-from likely.graphical.tree_inference import TreeInference
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.enumeration import Enumeration
+from likely.graphical.inference.tree_inference import TreeInference
 from likely.graphical.variable import Variable
 from likely.special import softmax
 from tests.graphical.random_graphs import (
