@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.graphical.test_junction_tree import grid
 
 from likely.errors import GraphTooLarge, InvalidInput, UnknownName
-from likely.graphical import methods
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference import methods
 from likely.graphical.inference.contract import Request
 from likely.graphical.inference.methods import (
     INFERENCE,
@@ -20,6 +19,7 @@ from likely.graphical.inference.methods import (
     sample,
 )
 from likely.graphical.variable import Variable
+from tests.graphical.inference.test_junction_tree import grid
 from tests.graphical.random_graphs import random_graph, random_network, random_tree
 
 

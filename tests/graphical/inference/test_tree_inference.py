@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
 from likely.errors import ImpossibleEvidence, InvalidInput
-from likely.graphical import plans, product_cliques, tree_inference
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference import plans, product_cliques, tree_inference
 from likely.graphical.inference.contract import Request
 from likely.graphical.inference.enumeration import Enumeration
 from likely.graphical.inference.tree_inference import TreeInference
@@ -296,7 +296,7 @@ def test_samples_have_the_frequencies_of_the_joint(twin, seen):
 
 def test_twins_draw_the_same_samples(monkeypatch):
     graph, uniform = random_graph(4, n=6), np.random.default_rng(0).random((500, 6))
-    from likely.graphical import speed
+    from likely.graphical.inference import speed
 
     monkeypatch.setattr(speed, "LOOPS", "no module")
     monkeypatch.setattr(speed, "FAST_WORK", np.inf)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.graphical import triangulation
+from likely.graphical.inference import triangulation
 from likely.graphical.inference.triangulation import (
     RULES,
     TooManyCells,
