@@ -125,11 +125,9 @@ class RowLoops:
     @cached_property
     def _base(self) -> tuple[Array, Array]:
         """The product of each clique's factors that are the same in every row, and its span."""
-        base, spans = (
-            np.empty(self.tree.layout.clique_at[-1]),
-            np.empty(self.tree.layout.tree.n_cliques),
-        )
-        base_tables(self.tables.scaled, self.tables.spans, self.tree.layout.plan, base, spans)
+        layout = self.tree.layout
+        base, spans = np.empty(layout.clique_at[-1]), np.empty(layout.tree.n_cliques + 1)
+        base_tables(self.tables.scaled, self.tables.spans, layout.plan, base, spans)
         return base, spans
 
     def _for_all(self, term: Callable[[Codes], None]) -> None:
