@@ -10,6 +10,7 @@ from likely.data.layouts.base import FAST_CELLS as FAST_DESIGN_CELLS
 from likely.data.layouts.intercept import Centred, Csr, Dense, Design, Mixed
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
 from likely.distributions.full_moments import whitened_sums
+from likely.distributions.missing_cells import gappy_sums
 from likely.distributions.responsibility import FAST_CELLS, weighted_sums
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.factor import Factor
@@ -63,6 +64,7 @@ def _statistics() -> None:
         count_small_values(codes, labels.codes, CAP, CAP + PADDING, counts)
     member = FullGaussian(np.zeros((1, d)), np.eye(d)[None])
     whitened_sums(member.mean, member.factors, X[:1], np.zeros(1), None)
+    gappy_sums(member.mean, member.covariance, member.factors, X[:1], np.zeros(1), None)
 
 
 def _designs() -> None:

@@ -6,12 +6,12 @@ from threading import Thread
 
 import numpy as np
 import pytest
-
-from likely.graphical import plans as module
-from likely.graphical.factor import Factor
-from likely.graphical.plans import Kept
-from tests.graphical.random_graphs import random_graph, random_network
 from tests.graphical.test_junction_tree import grid
+
+from likely.graphical.factor import Factor
+from likely.graphical.inference import plans as module
+from likely.graphical.inference.plans import Kept
+from tests.graphical.random_graphs import random_graph, random_network
 
 
 def test_the_latest_values_are_kept():
@@ -90,7 +90,7 @@ def test_threads_may_ask_one_graph():
 
 
 def test_small_graphs_are_answered_without_compiling_until_they_are_asked_often(monkeypatch):
-    from likely.graphical import speed
+    from likely.graphical.inference import speed
 
     monkeypatch.setattr(speed, "LOOPS", "no module")
     plans = random_graph(0).plans

@@ -5,20 +5,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from tests.graphical.test_junction_tree import grid
 
 from likely.errors import GraphTooLarge
-from likely.graphical import row_parts
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.enumeration import Enumeration
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference import Request
-from likely.graphical.propagation import row_beliefs, row_families, row_most_probable
+from likely.graphical.inference import row_parts
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.enumeration import Enumeration
+from likely.graphical.inference.propagation import row_beliefs, row_families, row_most_probable
 from likely.graphical.variable import Variable
 from tests.graphical.networks import drawn, with_gaps
 from tests.graphical.random_graphs import possible, random_graph, random_network
-from tests.graphical.test_junction_tree import grid
 
 SEEDS = st.integers(0, 100_000)
 anew = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
@@ -34,7 +34,7 @@ def trees(request, monkeypatch):
 @pytest.fixture(params=["blocks", "single rows"])
 def loops(request, monkeypatch):
     """Several rows at a time, or one after the other."""
-    from likely.graphical import compiled_rows
+    from likely.graphical.inference import compiled_rows
 
     if request.param == "single rows":
         monkeypatch.setattr(compiled_rows, "LARGE", 0)
@@ -100,7 +100,7 @@ def test_rows_of_random_graphs(twin, trees, seed):
 @anew
 @given(seed=SEEDS)
 def test_compiled_loops(trees, loops, monkeypatch, seed):
-    from likely.graphical import speed
+    from likely.graphical.inference import speed
 
     monkeypatch.setattr(speed, "FAST_WORK", 0.0)
     graph = random_graph(seed, n=6, n_factors=6)
@@ -110,7 +110,7 @@ def test_compiled_loops(trees, loops, monkeypatch, seed):
 @anew
 @given(seed=SEEDS)
 def test_rows_with_numbers_too_wide_for_linear_arithmetic(trees, loops, monkeypatch, seed):
-    from likely.graphical import speed
+    from likely.graphical.inference import speed
 
     monkeypatch.setattr(speed, "FAST_WORK", 0.0)
     graph = random_graph(seed, n=4, zeros=0.2)
