@@ -6,11 +6,11 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from tests.graphical.test_junction_tree import grid
 
 from likely.graphical.factor import Factor
 from likely.graphical.inference import plans as module
 from likely.graphical.inference.plans import Kept
+from tests.graphical.inference.test_junction_tree import grid
 from tests.graphical.random_graphs import random_graph, random_network
 
 

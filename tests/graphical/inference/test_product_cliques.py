@@ -2,12 +2,12 @@
 
 import numpy as np
 from numpy.testing import assert_allclose
-from tests.graphical.test_junction_tree import grid
 
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference.product_cliques import LARGE, SHARE, with_products
 from likely.graphical.variable import Variable
+from tests.graphical.inference.test_junction_tree import grid
 
 
 def all_pairs(n):

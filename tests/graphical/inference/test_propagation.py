@@ -5,7 +5,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tests.graphical.test_junction_tree import grid
 
 from likely.errors import GraphTooLarge
 from likely.graphical.bayesian_network import BayesianNetwork
@@ -17,6 +16,7 @@ from likely.graphical.inference.contract import Request
 from likely.graphical.inference.enumeration import Enumeration
 from likely.graphical.inference.propagation import row_beliefs, row_families, row_most_probable
 from likely.graphical.variable import Variable
+from tests.graphical.inference.test_junction_tree import grid
 from tests.graphical.networks import drawn, with_gaps
 from tests.graphical.random_graphs import possible, random_graph, random_network
 

@@ -1,10 +1,10 @@
 """Rows go to trees: many with one pattern to their own, the others to one that serves all."""
 
 import numpy as np
-from tests.graphical.test_junction_tree import grid
 
 from likely.graphical.inference import row_parts as module
 from likely.graphical.inference.row_parts import _patterns, row_parts
+from tests.graphical.inference.test_junction_tree import grid
 
 
 def test_parts_cover_every_row_once():
