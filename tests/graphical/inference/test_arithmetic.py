@@ -67,9 +67,10 @@ def test_scaled_numbers_say_where_they_would_underflow():
         arithmetic.product([part, part], (3,))
     with pytest.raises(OutOfRange):
         arithmetic.products_without_each([part, part], 3)
-    wide = arithmetic.of_factor(Factor([A], [1.0, 1e-300, 0.0]))
-    with pytest.raises(OutOfRange):
-        arithmetic.product([wide], (3,))
+    for table in ([1.0, 1e-300, 0.0], [1e200, 1e-200, 0.0], [1e308, 1e308, 5e-324]):
+        wide = arithmetic.of_factor(Factor([A], table))
+        with pytest.raises(OutOfRange):
+            arithmetic.product([wide], (3,))
 
 
 def test_logs_have_no_range():

@@ -195,6 +195,20 @@ def test_wide_numbers_that_only_the_rest_of_the_graph_brings_back(twin):
     assert_equals_enumeration(large, Evidence())
 
 
+def test_an_observed_cell_far_below_the_largest_is_not_impossible(twin, monkeypatch):
+    """Every variable of a factor is cut out of its table, which is left as a number: e^−2000."""
+    monkeypatch.setattr(plans, "SLICING_CELLS", 0)
+    monkeypatch.setattr(plans, "PLANNING_CELLS", 0)
+    a, b, c = (Variable(name, 2) for name in "abc")
+    linear = Factor([a, c], [[1e-200, 0.0], [1e200, 1.0]])
+    graph = FactorGraph([Factor([a, b], [[0, -2000], [-1, -np.inf]], scale="log"), linear])
+    for codes in ({"a": 0, "b": 1}, {"a": 0, "b": 1, "c": 0}, {"a": 1, "b": 1}, {"a": 0, "c": 1}):
+        assert_equals_enumeration(graph, Evidence(codes))
+        found = graph.query(given=[codes] * 3, impossible="nan")
+        log_z = Enumeration().log_partition(graph, Evidence(codes), None)
+        assert_allclose(found.log_partition, [log_z] * 3, rtol=1e-14)
+
+
 def test_many_factors_of_a_clique_that_are_wide_together_only(twin):
     rng = np.random.default_rng(2)
     variables = [Variable(f"v{i}", 2) for i in range(6)]
@@ -259,6 +273,9 @@ def test_soft_evidence_on_an_observed_variable_is_a_factor(twin):
     soft = {"v0": np.array([0.25, 0.5]), "v1": np.array([0.0, 2.0])}
     assert_equals_enumeration(graph, Evidence({"v0": 0}, soft))
     assert METHOD.log_partition(graph, Evidence({"v1": 0}, soft), None) == -np.inf
+    a, b = Variable("a", 2), Variable("b", 2)
+    only = FactorGraph([Factor([a], [1.0, 0.0]), Factor([a, b], [[1.0, 2.0], [3.0, 4.0]])])
+    assert_equals_enumeration(only, Evidence({}, {"a": np.array([1e-200, 1e200])}))
 
 
 # ── methods ──────────────────────────────────────────────────────────────────────────────────

@@ -142,11 +142,12 @@ class ScaledArithmetic(LinearArithmetic):
         largest = float(table.max())
         if largest == 0.0:
             return Numbers(table, log_scale)
-        table = table / largest
         smallest = float(table.min())
         if smallest == 0.0:
-            smallest = float(table.min(where=table > 0, initial=1.0))
-        return Numbers(table, log_scale + float(np.log(largest)), -float(np.log(smallest)))
+            smallest = float(table.min(where=table > 0, initial=largest))
+        log_largest = float(np.log(largest))
+        span = log_largest - float(np.log(smallest))  # before a division that may underflow
+        return Numbers(table / largest, log_scale + log_largest, span)
 
 
 @final

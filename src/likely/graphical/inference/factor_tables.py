@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from likely.graphical.factor import Factor
 
 SPAN = 1e260  # as in fast/propagation: the widest numbers that linear arithmetic takes
+LEAST = float(np.finfo(float).tiny)  # stands for anything between 0 and 1 / SPAN
 
 
 @final
@@ -38,7 +39,7 @@ class FactorTables:
 
     @property
     def scaled(self) -> Array:
-        """The tables, each with a maximum of 1."""
+        """The tables, each with a maximum of 1; what is not 0 stays above it."""
         return self._linear[0]
 
     @property
@@ -65,7 +66,7 @@ class FactorTables:
             span = np.where(in_logs, np.exp(scale - low), scale / low)
             log_scale = np.where(in_logs, scale, np.log(scale))
         span = np.where(low < np.inf, np.where(span > SPAN, np.inf, span), 1.0)
-        return scaled, log_scale, span
+        return np.where(values > cell_zero, np.maximum(scaled, LEAST), scaled), log_scale, span
 
     def _by_cell(self, of_factor: Array) -> Array:
         return np.repeat(of_factor, np.diff(self.starts))
