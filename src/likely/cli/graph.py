@@ -256,7 +256,7 @@ def _facts(graph: "FactorGraph") -> dict[str, Any]:
         "kind": graph.kind,
         "variables": len(graph.variables),
         "factors": len(graph.factors),
-        "edges": graph.n_edges,
+        "edges": len(graph.edges) if isinstance(graph, BayesianNetwork) else graph.n_edges,
         "tree": graph.is_tree,
         "parameters": parameters,
     }

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from likely._typing import Array
 from likely.errors import CyclicGraph, InvalidInput
+from likely.formatting import count
 from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
@@ -154,12 +155,13 @@ class BayesianNetwork(FactorGraph):
             for table in self.factors
         )
 
-    def d_separated(self, a: str, b: str, given: Iterable[str] = ()) -> bool:
+    def d_separated(self, a: str, b: str, given: str | Iterable[str] = ()) -> bool:
         """Whether the graph alone makes a and b independent, given other variables.
 
         A path is open at x unless x is given, and at a collider (→ x ←) only if x or one of its
         descendants is given.  (Bayes ball; Shachter, 1998.)
         """
+        given = (given,) if isinstance(given, str) else given
         a, b, *known = known_variables(self.by_name, (a, b, *given))
         return b in known or a in known or b not in self._reachable(a, frozenset(known))
 
@@ -240,6 +242,13 @@ class BayesianNetwork(FactorGraph):
             table = np.divide(joint, total, out=even, where=total > 0)
             factors.append(Factor([self.by_name[name] for name in scope], table))
         return BayesianNetwork(factors, self.variables, name=self.name)
+
+    def __repr__(self) -> str:
+        title = f" {self.name!r}" if self.name else ""
+        return (
+            f"<BayesianNetwork{title}: {count(len(self.variables), 'variable')}, "
+            f"{count(len(self.edges), 'edge')}, {count(self.n_parameters(), 'parameter')}>"
+        )
 
     def to_networkx(self) -> Any:
         """The edges from parents to children as a networkx.DiGraph."""

@@ -22,6 +22,7 @@ from likely.graphical.evidence import (
     Given,
     Soft,
     checked_evidence,
+    is_series,
     known_variable,
     known_variables,
 )
@@ -61,6 +62,12 @@ class FactorGraph(DrawnGraph):
         name: str = "",
     ) -> None:
         self.factors = tuple(factors)
+        for factor in self.factors:
+            if not isinstance(factor, Factor):
+                raise InvalidInput(
+                    f"A factor is {factor!r}; Factor(variables, table) was expected. For a network "
+                    "of edges or tables by name use BayesianNetwork.from_edges or from_tables."
+                )
         self.variables = _all_variables(self.factors, variables)
         self.name = name
 
@@ -191,7 +198,8 @@ class FactorGraph(DrawnGraph):
         Parameters
         ----------
         variables
-            Names; a tuple of names asks for their joint.  All variables by default.
+            A name or a list of names; a tuple in the list asks for the joint of its variables,
+            as in ``[("a", "b")]``.  All variables by default.
         given
             Observed states by name, or a data frame or file with a row for each set of
             observations, whose empty cells are unobserved.
@@ -342,12 +350,12 @@ class FactorGraph(DrawnGraph):
         """The names of single variables, and the tuples, that were asked for."""
         if variables is None:
             return self.names, ()
-        wanted = [variables] if isinstance(variables, str) else list(variables)
-        singles = [name for name in wanted if not isinstance(name, tuple)]
+        wanted = [variables] if isinstance(variables, str | int) else list(variables)
+        singles = [name for name in wanted if not isinstance(name, tuple | list)]
         joints = [
             tuple(known_variables(self.by_name, names))
             for names in wanted
-            if isinstance(names, tuple)
+            if isinstance(names, tuple | list)
         ]
         for names in joints:
             by_name([self.by_name[name] for name in names])
@@ -397,7 +405,7 @@ class FactorGraph(DrawnGraph):
 
 
 def _is_one_observation(given: object) -> bool:
-    return given is None or isinstance(given, Mapping)
+    return given is None or isinstance(given, Mapping) or is_series(given)
 
 
 def _all_variables(

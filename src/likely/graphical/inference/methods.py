@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import GraphTooLarge, InvalidInput
+from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference.contract import Answer, BestStates, InferenceMethod, Request
 from likely.graphical.inference.elimination import Elimination
@@ -112,6 +112,10 @@ def _by_method(asked: Asked, verb: Callable[[InferenceMethod], T]) -> tuple[str,
         name = "junction-tree"
     try:
         return name, verb(INFERENCE[name])
+    except ImpossibleEvidence as impossible:
+        if asked.evidence.codes or asked.evidence.soft:
+            raise
+        raise ImpossibleEvidence(evidence=False) from impossible
     except GraphTooLarge as too_large:
         if asked.method == "auto" and asked.few:
             with suppress(GraphTooLarge):
