@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.race import Skipped
 from benchmarks.report import Report, Row, times_faster
 from benchmarks.workbench import best_of
-from likely.graphical.chain import Chain
+from likely.graphical.inference.chain import Chain
 
 STEPS, STATES, TURNS = 100_000, 10, 9
 NO_SLOWER = times_faster(1 / 1.2)

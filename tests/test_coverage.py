@@ -22,6 +22,8 @@ PARTS = {  # the rest of these groups belongs to later families
     "KER": (5,),
     "OPT": (1, 2, 11, 14, 15),
     "SEL": (1, 2, 3, 5, 6, 9, 10, 11, 12, 13),
+    "GM": (*range(1, 13), 16),
+    "INF": range(1, 15),
 }
 EXPECTED = {**{group: range(1, n + 1) for group, n in WHOLE.items()}, **PARTS}
 IDS = [f"{group}-{i}" for group, numbers in EXPECTED.items() for i in numbers]

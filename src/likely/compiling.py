@@ -10,14 +10,18 @@ from likely.data.layouts.base import FAST_CELLS as FAST_DESIGN_CELLS
 from likely.data.layouts.intercept import Centred, Csr, Dense, Design, Mixed
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
 from likely.distributions.full_moments import whitened_sums
+from likely.distributions.missing_cells import gappy_sums
 from likely.distributions.responsibility import FAST_CELLS, weighted_sums
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.chain import FAST_ROWS, Chain
-from likely.graphical.coded_rows import array_blocks
-from likely.graphical.family_counts import Families, block_family_counts
-from likely.graphical.mutual_information import block_pair_counts
-from likely.graphical.scored_families import ScoredFamilies
-from likely.graphical.structure_scores import BIC
+from likely.graphical.factor import Factor
+from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference.chain import FAST_ROWS, Chain
+from likely.graphical.inference.propagation import row_beliefs, row_families, row_most_probable
+from likely.graphical.learning.coded_rows import array_blocks
+from likely.graphical.learning.family_counts import Families, block_family_counts
+from likely.graphical.learning.mutual_information import block_pair_counts
+from likely.graphical.learning.scored_families import ScoredFamilies
+from likely.graphical.learning.structure_scores import BIC
 from likely.likelihoods.responses import likelihood_of
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows
@@ -29,6 +33,8 @@ from likely.solvers.lasso_path import lasso_path
 from likely.solvers.minimise import search
 from likely.solvers.proximal_newton import minimise_model
 
+ROOM_FOR_A_ROW = 4000  # bytes: the tables of a small tree fit, those of a block of rows do not
+
 
 def warmup() -> None:
     """Run every compiled loop once, on data just large enough to choose it."""
@@ -37,6 +43,7 @@ def warmup() -> None:
     _descents()
     _families()
     _chains()
+    _graphs()
 
 
 def _statistics() -> None:
@@ -57,6 +64,7 @@ def _statistics() -> None:
         count_small_values(codes, labels.codes, CAP, CAP + PADDING, counts)
     member = FullGaussian(np.zeros((1, d)), np.eye(d)[None])
     whitened_sums(member.mean, member.factors, X[:1], np.zeros(1), None)
+    gappy_sums(member.mean, member.covariance, member.factors, X[:1], np.zeros(1), None)
 
 
 def _designs() -> None:
@@ -98,6 +106,24 @@ def _chains() -> None:
     chain.most_probable(rows, lengths)
     rows[-1, 0], start = -np.inf, np.array([0.0, -np.inf])
     Chain(start, stuck).beliefs(rows, lengths)
+
+
+def _graphs() -> None:
+    """The loops of inference: one question, rows in blocks and one by one, and wide numbers."""
+    from likely.fast import propagation  # noqa: F401  # loaded, they serve small graphs too
+
+    edges = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
+    network = BayesianNetwork.from_edges(edges, dict.fromkeys("abcd", 2))
+    far = Factor(network.variables[:2], [[0.0, -2000.0], [-2000.0, 0.0]], scale="log")
+    for graph in (network, FactorGraph([*network.factors, far])):
+        graph.query(given={"d": "0"})
+        graph.most_probable({"d": "0"})
+        graph.sample(2, {"d": "0"}, random_state=0)
+    codes = np.array([[0, -1, -1, -1], [-1, 0, -1, 1]], dtype=np.int32)
+    for memory in (None, ROOM_FOR_A_ROW):
+        row_beliefs(network, codes, network.names, memory)
+        row_families(network, codes, np.ones(2), memory)
+        row_most_probable(network, codes, memory)
 
 
 def _descents() -> None:

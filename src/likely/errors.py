@@ -156,7 +156,14 @@ class ImpossibleEvidence(InvalidInput):
     ``row`` is the row of a table of evidence, from 0; None for one observation.
     """
 
-    def __init__(self, row: int | None = None) -> None:
+    def __init__(self, row: int | None = None, *, evidence: bool = True) -> None:
+        if not evidence:
+            super().__init__(
+                "Every configuration has the value 0, so that there is no distribution; a factor "
+                "above 0 somewhere was expected. Check which factors exclude each other."
+            )
+            self.row = None
+            return
         where = "The evidence" if row is None else f"The evidence in row {row}"
         remedy = "." if row is None else ", or use impossible='nan' to go on without this row."
         super().__init__(
@@ -186,7 +193,11 @@ class GraphTooLarge(InvalidInput):
         super().__init__(
             f"{work} needs about {_bytes(needed)} of memory; the limit is {_bytes(limit)}. {remedy}"
         )
-        self.bytes, self.limit = needed, limit
+        self.work, self.bytes, self.limit, self.remedy = work, needed, limit, remedy
+
+    def within(self, limit: float) -> "GraphTooLarge":
+        """The same error with the limit that was given, which the planning does not know."""
+        return GraphTooLarge(self.work, self.bytes, limit, self.remedy)
 
 
 class UnusableRun(InvalidInput):

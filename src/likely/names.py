@@ -1,4 +1,4 @@
-"""Parts and methods looked up by name, with a suggestion when a name is misspelt."""
+"""Parts and methods by name: looked up, with a suggestion when one is misspelt, and in words."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -37,6 +37,15 @@ def lookup(
     if of_number and written and written[1].replace("_", "-") in of_number:
         return of_number[written[1].replace("_", "-")](float(written[2]))
     return registry[known_name(kind, name, registry)]
+
+
+def in_words(name: str) -> str:
+    """The name of a loss in text.
+
+    >>> in_words("log-loss"), in_words("negative-log-likelihood")
+    ('log loss', 'negative log-likelihood')
+    """
+    return name.replace("-", " ").replace("log likelihood", "log-likelihood")
 
 
 def has_method(model: Any, name: str) -> bool:

@@ -172,7 +172,7 @@ def test_numbers_are_scored_by_their_density(likely, model):
     likely("seal", "diabetes")
     assert likely("train", "diabetes.seal", model).exit == 0
     told = likely("final", "@last", "--json").json["result"]
-    assert told["metric"] == "negative log-likelihood"
+    assert told["metric"] == "negative-log-likelihood"
     assert told["interval"][1] < told["baseline"]
     assert abs(told["value"] - told["cv_estimate"]) < 0.3
     assert {"rmse", "r2"} <= set(measures_of(told))

@@ -89,7 +89,7 @@ def test_of_probabilities_and_classes_the_probabilities_are_scored_and_that_is_s
     both = predicted(rows)
     both.assign(prediction="no").to_csv("both.csv", index=False)
     found = likely("final", "patients.seal", "--predictions", "both.csv", "--json").json
-    assert found["result"]["metric"] == "log loss"
+    assert found["result"]["metric"] == "log-loss"
     assert "the probabilities are scored, and prediction is not read" in found["findings"][-1]
     both.to_csv("proba.csv", index=False)
     alone = likely("final", "patients.seal", "--predictions", "proba.csv", "--json").json

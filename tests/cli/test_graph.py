@@ -11,7 +11,7 @@ import likely as lk
 from likely.cli.belief_tables import MOST_STATES, MOST_VARIABLES, bar, probability
 from likely.cli.graph_question import METHODS
 from likely.examples import five_variables, four_cycle
-from likely.graphical.methods import INFERENCE
+from likely.graphical.inference.methods import INFERENCE
 from tests.cli.graphs import asia, chain, grid, records, suggested, words_of
 
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]

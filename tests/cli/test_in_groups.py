@@ -115,7 +115,7 @@ def test_no_gain_is_not_said_to_be_one(likely, tmp_path):
 
 @pytest.mark.parametrize(("baseline", "tone"), [(0.6, "good"), (0.45, "warn")])
 def test_a_score_whose_gain_is_not_shown_is_judged_by_its_interval(baseline, tone):
-    record = {"metric": "log loss", "value": 0.4, "interval": [0.3, 0.5], "baseline": baseline}
+    record = {"metric": "log-loss", "value": 0.4, "interval": [0.3, 0.5], "baseline": baseline}
     record |= {"level": 0.95, "rows": 9, "evaluation": 1, "budget": 1, "judge": "ladder"}
     empty = dict.fromkeys(("gain", "gain_interval", "group", "groups", "cv_estimate"))
     record |= empty | {"note": "", "of_this_model": True, "resumed": False, "head": ""}

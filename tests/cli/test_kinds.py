@@ -97,8 +97,8 @@ def test_numbers_with_fractions_are_never_made_classes_for_a_model(likely, table
 @pytest.mark.parametrize(
     ("data", "kind", "model", "metric", "score"),
     [
-        ("rating.csv", "ordinal", "ordinal", "log-loss", "log loss"),
-        ("visits.csv", "count", "linear", "log-likelihood", "negative log-likelihood"),
+        ("rating.csv", "ordinal", "ordinal", "log-loss", "log-loss"),
+        ("visits.csv", "count", "linear", "log-likelihood", "negative-log-likelihood"),
     ],
 )
 def test_a_sealed_kind_is_the_same_from_compare_to_the_report(

@@ -205,3 +205,10 @@ def test_names_and_values_of_the_data_cannot_steer_the_terminal(likely, tmp_path
         for character in ("\x07", "\x1b]", "\x1b[2J", "\x9b", "\u202e"):
             assert character not in said.out + said.err
     assert "\\x1b]52" in likely("look", "evil.csv", "--target", "y").out
+
+
+@pytest.mark.parametrize("verb", ["train", "compare", "tune", "curve", "models"])
+def test_help_calls_a_setting_by_one_word(likely, verb):
+    """What a user chooses is a setting; a parameter is what a fit estimates."""
+    assert "parameter" not in likely(verb, "--help").out.lower()
+    assert "parameter" not in likely("--help").out.lower()

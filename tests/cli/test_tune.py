@@ -86,7 +86,7 @@ def test_final_shows_the_estimate_of_its_own_loss_after_a_search_by_another_metr
     assert scores["cv_metric"] == "auc"
     losses = {line["metric"]: line["value"] for line in scores["measures"]}
     told = likely("final", "@last", "--json").json["result"]
-    assert told["metric"] == "log loss"
+    assert told["metric"] == "log-loss"
     assert told["cv_estimate"] == pytest.approx(losses["log-loss"])
     commit = (table.parent / "patients.seal/ledger.jsonl").read_text()
     assert f'"cv_estimate":{told["cv_estimate"]}' in commit.replace(": ", ":")

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from likely import NaiveBayes
 from likely.errors import InvalidInput
-from likely.graphical.mutual_information import count_all_pairs
+from likely.graphical.learning.mutual_information import count_all_pairs
 from likely.information import entropy
 from tests.fits import binary, codes, numbers
 

@@ -286,9 +286,12 @@ def test_a_tied_model_is_exported_to_a_linear_one(estimator, classes, tmp_path):
     assert_allclose(again.predict_proba(frame), linear.predict_proba(frame), rtol=1e-12)
 
 
-def test_only_a_tied_model_is_exported():
-    with pytest.raises(AttributeError, match=r"not linear .* tied model"):
-        DiscriminantAnalysis("full").fit(*data()).export_to(SoftmaxRegression())
+@pytest.mark.parametrize("covariance", ["full", "diagonal", "spherical"])
+def test_only_a_tied_model_is_exported(covariance):
+    model = DiscriminantAnalysis(covariance).fit(*data())
+    message = f"covariance is '{covariance}', and its posterior is not linear.*Fit one with covar"
+    with pytest.raises(InvalidInput, match=message):
+        model.export_to(SoftmaxRegression())
 
 
 def test_class_shares_may_have_a_dirichlet_prior():

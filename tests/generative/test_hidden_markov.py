@@ -23,9 +23,9 @@ from likely.distributions import (
 )
 from likely.errors import CollapsedComponent, ImpossibleEvidence, InvalidInput, UnknownName
 from likely.generative.hidden_markov import HiddenMarkovModel
-from likely.graphical.enumeration import Enumeration
 from likely.graphical.evidence import Evidence
-from likely.graphical.inference import Request
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.enumeration import Enumeration
 from likely.special import logsumexp
 from tests.fits import assert_same_fit, binary, codes, counts, gappy_numbers, mixed, numbers, times
 

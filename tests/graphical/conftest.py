@@ -2,12 +2,13 @@
 
 import pytest
 
-from likely.graphical import speed
+from likely.graphical.inference import speed
 
 
 @pytest.fixture(params=["readable", "fast"])
 def twin(request, monkeypatch):
     """Readable loops for any graph, then compiled ones for any graph."""
     monkeypatch.setattr(speed, "LOOPS", "no module")
+    monkeypatch.setattr(speed, "PATIENCE", float("inf"))
     monkeypatch.setattr(speed, "FAST_WORK", 0.0 if request.param == "fast" else float("inf"))
     return request.param

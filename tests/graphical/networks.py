@@ -3,9 +3,9 @@
 import numpy as np
 
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.enumeration import log_joint_table
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
+from likely.graphical.inference.enumeration import log_joint_table
 
 
 def row_families(graph, codes, weight):

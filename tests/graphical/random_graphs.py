@@ -3,11 +3,11 @@
 import numpy as np
 
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.enumeration import Enumeration
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference import Request
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.enumeration import Enumeration
 from likely.graphical.variable import Variable
 
 

@@ -9,10 +9,10 @@ from scipy.stats import chisquare
 
 from likely.errors import CyclicGraph, InvalidInput, UnknownName
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.elimination import Elimination
-from likely.graphical.enumeration import Enumeration, log_joint_table
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
+from likely.graphical.inference.elimination import Elimination
+from likely.graphical.inference.enumeration import Enumeration, log_joint_table
 from likely.graphical.variable import Variable
 from tests.graphical.random_graphs import random_network
 

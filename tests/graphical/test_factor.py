@@ -30,7 +30,7 @@ def test_a_flat_list_is_read_in_row_order():
 
 
 def test_a_function_is_called_with_states():
-    same = Factor([A, B], lambda a, b: float(a == "yes" and b == "2"))
+    same = Factor([A, B], lambda a, b: float(a == "yes" and b == 2))
     assert_array_equal(same.table, [[0, 0, 0], [0, 0, 1]])
 
 

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely.errors import InvalidInput, UnknownName
-from likely.graphical.enumeration import log_joint_table
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference.enumeration import log_joint_table
 from likely.graphical.variable import Variable
 from tests.graphical.random_graphs import random_graph, random_tree
 

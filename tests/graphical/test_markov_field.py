@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.errors import InvalidInput, UnknownName
-from likely.graphical.enumeration import Enumeration, log_joint_table
 from likely.graphical.evidence import Evidence
+from likely.graphical.inference.enumeration import Enumeration, log_joint_table
 from likely.graphical.markov_field import MarkovField
 
 STATES = {"a": 2, "b": 2, "c": 2}

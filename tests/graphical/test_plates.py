@@ -12,8 +12,8 @@ from likely import GaussianMixture, MixtureModel
 from likely.distributions import DiagonalGaussian
 from likely.errors import CyclicGraph, InvalidInput, UnknownName
 from likely.graphical.diagrams.diagram import Edge, Plate
-from likely.graphical.enumeration import log_joint_table
 from likely.graphical.evidence import checked_evidence
+from likely.graphical.inference.enumeration import log_joint_table
 from likely.graphical.plates import PlateModel
 from likely.special import logsumexp
 

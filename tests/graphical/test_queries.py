@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose
 
 from likely.errors import ImpossibleEvidence, InvalidInput, UnknownName
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.enumeration import log_joint_table
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference.enumeration import log_joint_table
 from likely.graphical.variable import Variable
 from tests.graphical.random_graphs import enumerated, random_graph, random_network
 from tests.graphical.test_markov_field import random_field

@@ -19,8 +19,8 @@ from likely import likelihoods, links
 from likely.compute.executor import Threads
 from likely.distributions import Bernoulli, DiagonalFamily, LaplaceFamily
 from likely.errors import InvalidInput
-from likely.graphical.family_counts import EquivalentSample
-from likely.graphical.hill_climbing import HillClimbing
+from likely.graphical.learning.family_counts import EquivalentSample
+from likely.graphical.learning.hill_climbing import HillClimbing
 from tests.estimators import made, public_estimators
 
 ANSWERS = (

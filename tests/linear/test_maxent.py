@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.differences import check_gradient, check_hessian
-from likely.errors import InvalidInput, RedundantColumns
+from likely.errors import InvalidInput, RedundantColumns, Separation
 from likely.features.maxent import by_row, feature_array
 from likely.linear.maxent import MaxEntropy
 from likely.linear.softmax import SoftmaxRegression
@@ -157,3 +158,17 @@ def test_the_summary_advises_no_argument_that_it_has_not():
     assert "against the geometric mean of all." in notes
     assert "reference=" not in notes
     assert "reference=" in " ".join(SoftmaxRegression().fit(X, y).summary().notes)
+
+
+def test_warnings_about_indicators_name_the_model_that_was_fitted():
+    """It is fitted as a softmax regression, of which the user knows nothing."""
+    X = np.column_stack([np.arange(8.0), 2.0 * np.arange(8.0)])
+    with pytest.warns(Separation, match=r"^MaxEntropy: the responses are separated"):
+        MaxEntropy(l2=0.0, standard_errors=None).fit(X[:, :1], np.arange(8) > 3)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 60)
+    column = rng.normal(size=(60, 1)) + y[:, None]
+    with pytest.warns(RedundantColumns, match=r"^MaxEntropy: 'x1' can be computed"):
+        MaxEntropy(l2=0.0).fit(np.hstack([column, 2 * column]), y)
+    with pytest.warns(ConvergenceWarning, match=r"^MaxEntropy did not converge"):
+        MaxEntropy(solver="lbfgs", max_iter=1).fit(column, y)

@@ -1,11 +1,19 @@
 """Functions as metrics: what they are given, which way is better, and the jackknife."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    log_loss,
+    mean_absolute_error,
+    roc_auc_score,
+    root_mean_squared_error,
+)
 
 from likely.errors import InvalidInput, UnknownName
-from likely.metrics import METRICS, CallableMetric, metric_for, metric_named
+from likely.metrics import METRICS, CallableMetric, callables, metric_for, metric_named
 from tests.metric_data import some_rows
 
 
@@ -33,14 +41,52 @@ def test_a_function_gives_what_the_metric_of_that_name_gives(function, name, kin
     assert 0.5 * expected < width < 2 * expected  # 20 blocks: the spread of a spread is a sixth
 
 
-def test_the_jackknife_of_a_mean_covers_it():
-    rng, inside = np.random.default_rng(0), 0
+def some_weighted(n=150):
+    truth, prediction = some_rows("real", 3, n)
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(0.5, 2.0, n)
+    return replace(truth, weight=weight), prediction, rng.integers(0, 12, n)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_function_that_is_a_mean_has_the_interval_of_the_metric(weighted):
+    """An absolute error by hand is the built-in one, of rows and of groups."""
+
+    def by_hand(y, said, sample_weight=None):
+        return np.average(np.abs(y - said), weights=sample_weight)
+
+    truth, prediction, groups = some_weighted()
+    truth = truth if weighted else replace(truth, weight=None)
+    mae = METRICS["mae"]
+    expected = mae.interval(mae.statistics(truth, prediction))
+    in_groups = mae.clustered_interval(truth, prediction, groups)
+    for function in (by_hand, mean_absolute_error):
+        metric = metric_named(function)
+        found = metric.interval(metric.statistics(truth, prediction))
+        assert found == pytest.approx(expected, rel=1e-9)
+        found = metric.clustered_interval(truth, prediction, groups)
+        assert found == pytest.approx(in_groups, rel=1e-9)
+
+
+def test_more_rows_than_can_be_scored_one_by_one_have_the_jackknife(monkeypatch):
+    truth, prediction, _ = some_weighted()
     metric = metric_named(mean_absolute_error)
+    statistics = metric.statistics(truth, prediction)
+    by_rows = metric.interval(statistics)
+    monkeypatch.setattr(callables, "MOST_ALONE", 100)
+    by_blocks = metric.interval(statistics)
+    assert by_blocks != pytest.approx(by_rows, rel=1e-9)
+    assert 0.5 < np.diff(by_blocks) / np.diff(by_rows) < 2
+
+
+def test_the_jackknife_of_a_function_that_is_no_mean_covers_it():
+    rng, inside = np.random.default_rng(0), 0
+    metric = metric_named(root_mean_squared_error)
     for _ in range(300):
         truth, prediction = some_rows("real", int(rng.integers(1 << 30)), 60)
         truth = type(truth)(prediction.means + rng.normal(size=60), kind="real")
         low, high = metric.interval(metric.statistics(truth, prediction))
-        inside += low <= np.sqrt(2 / np.pi) <= high
+        inside += low <= 1.0 <= high
     assert 0.9 < inside / 300 < 0.99
 
 
@@ -54,8 +100,8 @@ def test_statistics_of_blocks_add():
 
 
 def test_groups_are_left_out_whole():
-    truth, prediction = some_rows("binary", 2, 60)
-    metric = metric_named(accuracy_score)
+    truth, prediction = some_rows("real", 2, 60)
+    metric = metric_named(root_mean_squared_error)
     one = metric.clustered_interval(truth, prediction, np.zeros(60, dtype=int))
     assert one == (-np.inf, np.inf)
     alone = metric.clustered_interval(truth, prediction, np.arange(60))

@@ -16,7 +16,7 @@ from likely.distributions import (
 from likely.errors import CannotWrite, InvalidFile
 from likely.features.discretize import Discretizer
 from likely.generative.naive_bayes import NaiveBayes
-from likely.graphical.chain import Chain
+from likely.graphical.inference.chain import Chain
 from likely.persist import load, model_file, save
 
 X = np.random.default_rng(0).normal(size=(30, 3))

@@ -23,7 +23,7 @@ from likely.workbench.task import Task
 from tests.sealing.conftest import counts, labels_of, numbers_only
 
 REASON = "the reviewer asked for it"
-BY_LOG_LOSS = TaskScorer(Task("binary", "y", ("no", "yes")), LOSSES["log loss"])
+BY_LOG_LOSS = TaskScorer(Task("binary", "y", ("no", "yes")), LOSSES["log-loss"])
 
 
 def events(sealed):
@@ -59,7 +59,7 @@ def test_an_interrupted_density_is_scored_by_whoever_comes_next(tmp_path, monkey
     with pytest.raises(HonestyRefusal, match="1 was used"):
         sealed.final(LinearRegression())
     score = sealed.ledger()[2]
-    assert (score["event"], score["metric"]) == ("score", "negative log-likelihood")
+    assert (score["event"], score["metric"]) == ("score", "negative-log-likelihood")
     assert "log-likelihood" in {line["metric"] for line in score["measures"]}
     assert sealed.final(likely.GLM("poisson")).resumed
 
@@ -160,7 +160,7 @@ def frames_of(step):
 class Failing(Scorer):
     """A metric that breaks when it sees labels."""
 
-    name = "log loss"
+    name = "log-loss"
 
     def predictions(self, model, X):
         return BY_LOG_LOSS.predictions(model, X)

@@ -82,7 +82,7 @@ def test_a_model_without_probabilities_has_wilsons_interval_of_fewer_rows(tmp_pa
     found = sealed.final(LinearSVC())
     share, n = found.value, found.n_rows
     by_rows = 2 * 1.96 * np.sqrt(share * (1 - share) / n)
-    assert found.metric == "error rate"
+    assert found.metric == "error-rate"
     assert found.estimate.high - found.estimate.low > 1.3 * by_rows
 
 

@@ -53,7 +53,7 @@ def test_the_answer_is_a_sentence(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("model", "metric"), [(LinearSVC(), "error rate"), (likely.NaiveBayes(), "log loss")]
+    ("model", "metric"), [(LinearSVC(), "error-rate"), (likely.NaiveBayes(), "log-loss")]
 )
 def test_the_metric_follows_from_the_model(model, metric, tmp_path):
     sealed = likely.seal(numbers_only(), "y", folder=tmp_path)
@@ -81,7 +81,7 @@ def test_every_kind_of_class_can_be_a_target(kind, tmp_path):
 def test_rows_that_are_all_right_are_no_certainty(tmp_path):
     frame = pd.DataFrame({"x": np.r_[-50.0:0, 1:51.0], "y": ["no"] * 50 + ["yes"] * 50})
     found = likely.seal(frame, "y", folder=tmp_path).final(LinearSVC())
-    assert (found.metric, found.estimate[:2], found.n_rows) == ("error rate", (0.0, 0.0), 20)
+    assert (found.metric, found.estimate[:2], found.n_rows) == ("error-rate", (0.0, 0.0), 20)
     assert_allclose(found.estimate.high, 1.96**2 / (20 + 1.96**2), rtol=1e-3)
     assert "0.000 to 0.000" not in str(found)
 
@@ -104,7 +104,7 @@ def test_a_log_loss_is_not_below_0(tmp_path):
 
 def test_python_scores_by_the_task_as_the_command_line_does(tmp_path):
     found = likely.seal(counts(), "y", folder=tmp_path).final(likely.GLM("poisson"))
-    assert found.metric == "negative log-likelihood"
+    assert found.metric == "negative-log-likelihood"
     told = found.measures["log-likelihood"]
     assert_allclose(told.value, -found.value)
     assert_allclose(told.baseline, -found.estimate.baseline)
@@ -113,7 +113,7 @@ def test_python_scores_by_the_task_as_the_command_line_does(tmp_path):
 
 def test_a_model_without_a_density_is_scored_by_squared_error(tmp_path):
     found = likely.seal(counts(), "y", folder=tmp_path).final(LinearRegression())
-    assert found.metric == "mean squared error"
+    assert found.metric == "mean-squared-error"
     assert_allclose(found.measures["rmse"].value ** 2, found.value)
 
 
@@ -121,7 +121,7 @@ def test_a_classifier_of_many_whole_numbers_is_scored_by_its_classes(tmp_path):
     frame = counts()
     frame = frame[frame.groupby("y")["y"].transform("size") > 4]
     found = likely.seal(frame, "y", folder=tmp_path).final(GaussianNB())
-    assert found.metric == "log loss"
+    assert found.metric == "log-loss"
     assert found.measures["accuracy"].value > 0
 
 
@@ -141,5 +141,5 @@ def test_numbers_are_scored_by_squared_error(tmp_path):
     frame = numbers_only().assign(y=lambda f: f["a"] - 2 * f["b"])
     sealed = likely.seal(frame, "y", folder=tmp_path)
     found = sealed.final(LinearRegression())
-    assert found.metric == "mean squared error"
+    assert found.metric == "mean-squared-error"
     assert found.value < 1e-20 < found.estimate.baseline

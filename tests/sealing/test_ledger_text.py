@@ -31,7 +31,7 @@ def test_no_line_ends_with_an_empty_colon():
 def test_a_score_says_the_level_of_its_interval():
     ends = {"value": 0.5, "interval": [0.4, 0.6], "baseline": 0.7, "level": 0.975}
     assert "(97.5 % interval 0.40 to 0.60)" in details_of(
-        line("score", evaluation=2, metric="log loss", of_this_model=True, **ends)
+        line("score", evaluation=2, metric="log-loss", of_this_model=True, **ends)
     )
 
 

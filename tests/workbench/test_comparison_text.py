@@ -2,8 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
 
 import likely as lk
 
@@ -99,3 +101,36 @@ def test_a_gain_over_a_baseline_of_another_link_is_not_denied():
     assert "better log-likelihood per row than the baseline (constant)" in " ".join(
         str(found).split()
     )
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "rmse", None])
+def test_a_gain_under_a_table_of_another_metric_has_its_unit(metric):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    y = 3 * x + rng.normal(size=200)
+    frame = pd.DataFrame({"x": x, "y": y if metric == "rmse" else np.where(y > 0, "a", "b")})
+    model = "linear" if metric == "rmse" else "logistic"
+    said = " ".join(str(lk.compare(frame, "y", model, repeats=1, metric=metric)).split())
+    unit = "" if metric is None else " (per row, in nats)"
+    assert f"clearly better than the baseline: the gain over the baseline{unit} is " in said
+
+
+def test_a_gain_in_squares_has_no_unit_of_information():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    frame = pd.DataFrame({"x": x, "y": 3 * x + rng.normal(size=200)})
+    found = lk.compare(frame, "y", {"tree": DecisionTreeRegressor()}, repeats=1, metric="rmse")
+    assert not found["tree"].score.in_nats
+    assert "the gain over the baseline is " in " ".join(str(found).split())
+
+
+def test_notes_about_weights_are_in_the_facts():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=100)
+    frame = pd.DataFrame(
+        {"x": x, "w": 7.0, "y": np.where(x + rng.logistic(size=100) > 0, "a", "b")}
+    )
+    found = lk.compare(frame, "y", "logistic", repeats=1, weight="w")
+    (note,) = found.facts()["notes"]
+    assert note.startswith("Weights count rows: the total weight is 700 for 100 rows")
+    assert note in " ".join(str(found).split())

@@ -92,7 +92,7 @@ def test_an_estimate_is_given_on_the_scale_of_the_score_or_not_at_all(
     model = "logistic" if target == "y" else "linear"
     study = lk.tune(sealed, model=model, trials=2, folds=3)
     found = sealed.final(study)
-    sign = {"log loss": 1.0, "negative log-likelihood": -1.0}.get(found.metric)
+    sign = {"log-loss": 1.0, "negative-log-likelihood": -1.0}.get(found.metric)
     assert found.cv_estimate == (None if sign is None else sign * study.best_score_)
     assert (sign is None) == (target == "size" and judge != "plain")
 
@@ -104,4 +104,4 @@ def test_a_model_without_probabilities_is_scored_where_rows_are_grouped(
     monkeypatch.chdir(tmp_path)
     rows = frame.dropna().drop(columns="town").assign(shop=np.arange(len(frame.dropna())) % 40)
     sealed = lk.seal(rows, "y", group="shop", name="shops")
-    assert sealed.final(model).metric == "error rate"
+    assert sealed.final(model).metric == "error-rate"

@@ -40,9 +40,9 @@ AMOUNTS = X @ [1.0, 2.0, 3.0] + RNG.normal(size=300)
 
 THREE = Task("classes", "y", ("a", "b", "c"))
 SCORER = {
-    "log loss": TaskScorer(THREE, LOSSES["log loss"]),
-    "error rate": TaskScorer(THREE, LOSSES["error rate"]),
-    "mean squared error": TaskScorer(Task("real", "y"), LOSSES["mean squared error"]),
+    "log-loss": TaskScorer(THREE, LOSSES["log-loss"]),
+    "error-rate": TaskScorer(THREE, LOSSES["error-rate"]),
+    "mean-squared-error": TaskScorer(Task("real", "y"), LOSSES["mean-squared-error"]),
 }
 
 
@@ -120,7 +120,7 @@ def test_sealed_rows_have_the_score_of_held_out_rows(kind, name, groups, tmp_pat
 
 
 def test_what_a_family_thinks_impossible_has_a_price_in_every_score():
-    scorer = TaskScorer(Task("positive", "y"), LOSSES["negative log-likelihood"])
+    scorer = TaskScorer(Task("positive", "y"), LOSSES["negative-log-likelihood"])
     family = '{"dispersion": 1.0, "name": "gamma", "settings": {}}'
     said = {"mean": np.array([-1.0, 1.0, 1.0]), "family": np.array([family])}
     y = np.array([1.0, 1.0, 2.0])
@@ -138,7 +138,7 @@ def test_judges_that_need_losses_from_0_up_get_squared_errors(judge, tmp_path):
     model = fitted("linear", task_of(table, "y"), table)
     scorer = scorer_for(model, sealed_with(table, tmp_path, judge))
     said = scorer.predictions(model, table.drop_columns(["y"]))
-    assert scorer.name == "mean squared error"
+    assert scorer.name == "mean-squared-error"
     assert (scorer.losses(said, table.column("y").to_numpy()) >= 0).all()
     assert scorer.estimated_loss({"rmse": 2.0}) == 4.0
     assert scorer.estimated_loss({"r2": 0.5}) is None
@@ -176,7 +176,7 @@ def test_a_scorer_is_made_again_from_what_it_says_of_itself(kind, judge, tmp_pat
 def test_someones_own_scorer_cannot_be_made_again(tmp_path):
     seal = sealed_with(some("real"), tmp_path)
     assert scorer_from({"name": "someone's own"}, seal) is None
-    assert scorer_from({"name": "log loss"}, seal) is None
+    assert scorer_from({"name": "log-loss"}, seal) is None
 
 
 def test_a_model_without_a_target_is_refused():
@@ -187,7 +187,7 @@ def test_a_model_without_a_target_is_refused():
 @pytest.mark.parametrize("model", [LogisticRegression(), likely.SoftmaxRegression()])
 def test_log_loss_agrees_with_scikit_learn(model):
     model.fit(X[:200], LABELS[:200])
-    scorer = SCORER["log loss"]
+    scorer = SCORER["log-loss"]
     losses = scorer.losses(scorer.predictions(model, X[200:]), LABELS[200:])
     expected = log_loss(LABELS[200:], model.predict_proba(X[200:]), labels=model.classes_)
     assert_allclose(losses.mean(), expected, rtol=1e-12)
@@ -196,9 +196,9 @@ def test_log_loss_agrees_with_scikit_learn(model):
 @pytest.mark.parametrize(
     ("name", "model", "dummy", "theirs", "y"),
     [
-        ("log loss", LogisticRegression(), DummyClassifier(strategy="prior"), None, LABELS),
-        ("error rate", RidgeClassifier(), DummyClassifier(), zero_one_loss, LABELS),
-        ("mean squared error", LinearRegression(), DummyRegressor(), mean_squared_error, AMOUNTS),
+        ("log-loss", LogisticRegression(), DummyClassifier(strategy="prior"), None, LABELS),
+        ("error-rate", RidgeClassifier(), DummyClassifier(), zero_one_loss, LABELS),
+        ("mean-squared-error", LinearRegression(), DummyRegressor(), mean_squared_error, AMOUNTS),
     ],
 )
 def test_the_best_constant_is_scikit_learns_dummy(name, model, dummy, theirs, y):
@@ -217,12 +217,12 @@ def test_the_best_constant_is_scikit_learns_dummy(name, model, dummy, theirs, y)
 
 
 def test_a_class_the_model_does_not_know_costs_the_floor():
-    scorer = TaskScorer(Task("binary", "y", ("a", "b")), LOSSES["log loss"])
+    scorer = TaskScorer(Task("binary", "y", ("a", "b")), LOSSES["log-loss"])
     said = {"log_proba": np.log([[0.5, 0.5]])}
     assert scorer.losses(said, np.array(["z"])) == [-LOG_FLOOR]
     certain = {"log_proba": np.array([[0.0, -np.inf]])}
     assert scorer.losses(certain, np.array(["b"])) == [-LOG_FLOOR]
-    labels = TaskScorer(scorer.task, LOSSES["error rate"])
+    labels = TaskScorer(scorer.task, LOSSES["error-rate"])
     assert labels.losses({"labels": np.array([0])}, np.array(["z"])) == [1.0]
 
 
@@ -237,7 +237,7 @@ def by_labels(wrong, constant_wrong=None):
 
 def error_rate(wrong, groups=None, constant_wrong=None):
     found = score_of([metric_named("accuracy")], *by_labels(wrong, constant_wrong), groups=groups)
-    return LOSSES["error rate"].of(found.main), found.gain
+    return LOSSES["error-rate"].of(found.main), found.gain
 
 
 @pytest.mark.parametrize("n", [1, 5, 20, 400])
@@ -252,11 +252,11 @@ def test_no_errors_in_n_rows_are_no_certainty(n):
 
 def test_one_row_tells_nothing_but_the_range_of_the_loss():
     said, y = {"log_proba": np.log([[0.2, 0.8]])}, np.array(["a"])
-    scorer = TaskScorer(Task("binary", "y", ("a", "b")), LOSSES["log loss"])
+    scorer = TaskScorer(Task("binary", "y", ("a", "b")), LOSSES["log-loss"])
     loss, _, _ = scored(scorer, said, y, np.array(["a", "b"]))
     assert loss[1:3] == (0.0, -LOG_FLOOR)
     said = {"mean": np.array([2.0])}
-    loss, _, _ = scored(SCORER["mean squared error"], said, np.array([1.0]), np.array([1.0, 2.0]))
+    loss, _, _ = scored(SCORER["mean-squared-error"], said, np.array([1.0]), np.array([1.0, 2.0]))
     assert loss[1:3] == (0.0, np.inf)
 
 
@@ -268,7 +268,7 @@ def test_the_interval_of_a_density_may_go_below_0_and_that_of_a_mass_may_not(kin
         found = score_of(
             metrics_for(kind), truth, said, constant_prediction(truth, truth), groups=groups
         )
-        assert (LOSSES["negative log-likelihood"].of(found.main).low < 0) is negative
+        assert (LOSSES["negative-log-likelihood"].of(found.main).low < 0) is negative
 
 
 def test_errors_that_groups_share_count_as_fewer_rows():
@@ -284,15 +284,15 @@ def test_errors_that_groups_share_count_as_fewer_rows():
 @pytest.mark.parametrize("name", list(SCORER))
 def test_one_group_tells_nothing_but_the_range_of_the_loss(name):
     scorer, groups = SCORER[name], np.zeros(100, dtype=np.int64)
-    y = AMOUNTS if name == "mean squared error" else LABELS
+    y = AMOUNTS if name == "mean-squared-error" else LABELS
     model = {
-        "log loss": LogisticRegression(),
-        "error rate": RidgeClassifier(),
-        "mean squared error": LinearRegression(),
+        "log-loss": LogisticRegression(),
+        "error-rate": RidgeClassifier(),
+        "mean-squared-error": LinearRegression(),
     }[name].fit(X[:200], y[:200])
     said = scorer.predictions(model, X[200:])
     loss, gain, _ = scored(scorer, said, y[200:], y[:200], groups)
-    highest = {"log loss": -LOG_FLOOR, "error rate": 1.0, "mean squared error": np.inf}
+    highest = {"log-loss": -LOG_FLOOR, "error-rate": 1.0, "mean-squared-error": np.inf}
     assert loss[1:3] == (0.0, highest[name])
     assert gain.low < 0 < gain.high
 

@@ -148,7 +148,7 @@ def test_labels_have_the_error_rate(tmp_path):
     model.fit(sealed.train[["a", "b"]], sealed.train["y"])
     labels = model.predict(rows[["a", "b"]])
     score = sealed.final(predictions=pd.DataFrame({ROW: rows[ROW], "prediction": labels}))
-    assert score.metric == "error rate"
+    assert score.metric == "error-rate"
     assert_allclose(score.value, zero_one_loss(labels_of(frame, rows), labels))
 
 
@@ -177,7 +177,7 @@ def test_means_have_the_mean_squared_error(tmp_path, kind, form):
     means = rows["a"].to_numpy() - rows["b"].to_numpy()
     given = means if form == "array" else pd.DataFrame({ROW: rows[ROW], "prediction": means})
     score = sealed.final(predictions=given)
-    assert score.metric == "mean squared error"
+    assert score.metric == "mean-squared-error"
     assert_allclose(score.value, mean_squared_error(labels_of(frame, rows), means))
 
 

@@ -375,7 +375,7 @@ def test_a_part_in_which_no_row_counts_is_not_sealed(rows, part, tmp_path):
 
 
 def test_a_scorer_of_ones_own_sees_no_weights(sealed_claims):
-    scorer = TaskScorer(Task("count", "claims"), LOSSES["mean squared error"])
+    scorer = TaskScorer(Task("count", "claims"), LOSSES["mean-squared-error"])
     with pytest.raises(InvalidInput, match="has the weight 'times', and a scorer was given"):
         sealed_claims[0].final("glm-poisson", scorer=scorer)
 

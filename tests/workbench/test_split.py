@@ -72,6 +72,28 @@ def test_arrays_are_split_by_index():
     assert len(model.predict(X[parts.validation_rows])) == 30
 
 
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist])
+def test_arrays_come_back_as_pairs_of_arrays(form):
+    frame = some_rows()
+    X, y = frame[["a", "day"]].to_numpy(), frame["y"].to_numpy()
+    parts = likely.split(form(X), form(y), test=0.2)
+    for part in ("train", "validation", "test"):
+        rows = getattr(parts, f"{part}_rows")
+        found_X, found_y = getattr(parts, part)
+        np.testing.assert_array_equal(found_X, X[rows])
+        np.testing.assert_array_equal(found_y, y[rows])
+        assert found_X.dtype == X.dtype
+    model = likely.SoftmaxRegression(l2=1.0)
+    curve = likely.training_curve(model, *parts.train, validation=parts.validation)
+    assert len(curve.train) == len(curve.validation)
+
+
+def test_an_array_whose_target_is_a_column_comes_back_as_an_array():
+    X = np.column_stack([np.arange(40.0), np.arange(40) % 2])
+    parts = likely.split(X, "1")
+    np.testing.assert_array_equal(parts.train, X[parts.train_rows])
+
+
 def test_groups_stay_together_in_all_three_parts():
     frame = some_rows()
     parts = likely.split(frame, "y", validation=0.2, test=0.2, group="shop")

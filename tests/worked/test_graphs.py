@@ -7,14 +7,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.elimination import Elimination, eliminate
-from likely.graphical.enumeration import Enumeration, log_joint_table
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference import Request
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.elimination import Elimination, eliminate
+from likely.graphical.inference.enumeration import Enumeration, log_joint_table
+from likely.graphical.inference.semiring import SEMIRINGS
 from likely.graphical.markov_field import MarkovField
-from likely.graphical.semiring import SEMIRINGS
 from likely.graphical.variable import Variable
 
 # ── five_variable_bayes_net ──────────────────────────────────────────────────────────────────

@@ -1,7 +1,7 @@
 """The answer or the error of a command, printed as text or as one JSON object.
 
 The keys of the object are command, version, exit, seed, result, findings, files, next.
-Exit code 1 is for mistakes on the command line (an unknown verb, option, model or parameter), 2
+Exit code 1 is for mistakes on the command line (an unknown verb, option, model or setting), 2
 for what is found in files (data, columns, run folders, outputs).
 """
 

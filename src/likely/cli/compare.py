@@ -69,7 +69,7 @@ def compare(
     Columns are prepared inside each fold. The baseline (constant) is always in the table; p-values
     are from a paired t-test, corrected for overlapping training sets. A MODEL is a name listed by
     likely models, or the import path of an estimator of another library that follows scikit-learn;
-    --set applies to each MODEL that has the parameter.
+    --set applies to each MODEL that has the setting.
     """
     from likely.cli.terminal import showing_progress
     from likely.workbench.comparison import compare as compare_models

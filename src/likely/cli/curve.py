@@ -43,12 +43,12 @@ class CurveRequest(NamedTuple):
     default="size",
     show_default=True,
     metavar="AXIS",
-    help="Axis: size (training rows), iterations, or a parameter of the model.",
+    help="Axis: size (training rows), iterations, or a setting of the model.",
 )
 @click.option(
     "--values",
     metavar="A,B,…",
-    help="Points on the axis: shares of the rows, iterations, or values of the parameter.",
+    help="Points on the axis: shares of the rows, iterations, or values of the setting.",
 )
 @folds_option
 @set_option

@@ -297,9 +297,9 @@ def _text(score: "FinalScore") -> str:
     if score.gain is not None:
         rows.append([gain_title(score.measures), *estimate_cells(*score.gain[:3]), ""])
     rows += [
-        [title, *estimate_cells(*found)]
+        [title_of(name), *estimate_cells(*found)]
         for name, found in score.measures.items()
-        if (title := title_of(name)) != score.metric and isfinite(found.value)
+        if name != score.metric and isfinite(found.value)
     ][:MOST_SHOWN]
     if not rows:
         return text

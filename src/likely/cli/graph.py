@@ -192,7 +192,7 @@ def _is_possible(asked: Asked, given: Mapping[str, str]) -> bool:
 
 def _smaller(error: "GraphTooLarge", asked: Asked, question: GraphQuestion) -> str:
     """A command that needs less memory, or that may use what this one needs."""
-    from likely.graphical.memory import free_memory
+    from likely.graphical.inference.memory import free_memory
 
     if error.bytes < free_memory():
         return question.command(*question.goal, memory=f"{error.bytes / 1e9 + 0.01:.2f}GB")
@@ -256,7 +256,7 @@ def _facts(graph: "FactorGraph") -> dict[str, Any]:
         "kind": graph.kind,
         "variables": len(graph.variables),
         "factors": len(graph.factors),
-        "edges": graph.n_edges,
+        "edges": len(graph.edges) if isinstance(graph, BayesianNetwork) else graph.n_edges,
         "tree": graph.is_tree,
         "parameters": parameters,
     }

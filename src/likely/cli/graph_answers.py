@@ -22,7 +22,7 @@ from likely.formatting import DASH, count, fixed, listed, number
 
 if TYPE_CHECKING:
     from likely.graphical.beliefs import Beliefs, Configuration
-    from likely.graphical.messages import Messages
+    from likely.graphical.inference.messages import Messages
 
 MOST_OBSERVED = 6  # named in a sentence
 MOST_ROWS = 10  # of a preview

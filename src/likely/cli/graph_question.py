@@ -96,7 +96,7 @@ class Asked:
 def asked_of(settings: Settings, graph: "FactorGraph", question: GraphQuestion) -> Asked:
     """The question with its names checked; a wrong one is refused with the command corrected."""
     from likely.errors import InvalidInput
-    from likely.graphical.memory import memory_in_bytes
+    from likely.graphical.inference.memory import memory_in_bytes
 
     try:
         memory = memory_in_bytes(question.memory)

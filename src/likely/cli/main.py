@@ -38,7 +38,7 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "compare": "Cross-validate all suitable models, with a baseline.",
     "tune": "Search for the best settings of one model.",
     "train": "Train one model, and score it on held-out rows.",
-    "curve": "Show scores by training rows, iterations or a parameter.",
+    "curve": "Show scores by training rows, iterations or a setting.",
     "final": "Evaluate a run on the sealed test rows.",
     "report": "Write everything about a run to one HTML file.",
     "predict": "Write predictions for every row of a table.",
@@ -46,7 +46,7 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "graph": "Answer questions about a Bayesian network or Markov field.",
     "ledger": "Show or verify the record of evaluations of a seal.",
     "demo": "Run the whole workflow on built-in data, in under a minute.",
-    "models": "List the models, or the parameters of one.",
+    "models": "List the models, or the settings of one.",
 }
 NO_MEMORY = (
     "There is not enough memory; the rows and the columns computed from them must fit into it. Use "

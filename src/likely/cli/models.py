@@ -1,6 +1,6 @@
 """``likely models``: the list of models, and the parameters of one.
 
-Also models by name, and the parameters given by ``--set``, ``--space`` and ``--try``.
+Also models by name, and the settings given by ``--set``, ``--space`` and ``--try``.
 """
 
 import inspect
@@ -22,10 +22,10 @@ from likely.workbench.models import BASELINE, MODELS, entry_for
 
 Command = Callable[..., Any]
 SET_HELP = (
-    "Parameter of the model, as listed by likely models MODEL; event.age=poisson sets it for one "
+    "Setting of the model, as listed by likely models MODEL; event.age=poisson sets it for one "
     "column. May be repeated."
 )
-NARROWEST = 30  # letters left for the description of a parameter
+NARROWEST = 30  # letters left for the description of a setting
 
 
 @click.command()
@@ -33,7 +33,7 @@ NARROWEST = 30  # letters left for the description of a parameter
 @global_options
 @click.pass_obj
 def models(settings: Settings, name: str | None) -> Answer:
-    """List the models, or the parameters of the model NAME."""
+    """List the models, or the settings of the model NAME."""
     return _all() if name is None else _one(model_named(name))
 
 
@@ -60,7 +60,7 @@ def _one(model: ModelEntry) -> Answer:
     return Answer(
         text=f"{heading(model.name)}: {model.summary}\n"
         f"In Python: {model.estimator if model.is_foreign else f'likely.{model.estimator}'}\n\n"
-        + table(["parameter", "default", ""], rows, words=range(3)),
+        + table(["setting", "default", ""], rows, words=range(3)),
         result={
             **_facts(model),
             "parameters": [{"name": p.name, "default": p.default, "doc": p.doc} for p in found],
@@ -107,7 +107,7 @@ def model_named(name: str) -> ModelEntry:
 
 
 def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[ModelEntry]:
-    """The named models, the baseline included, each with the ``--set`` parameters it has."""
+    """The named models, the baseline included, each with the settings of ``--set`` that it has."""
     found = [MODELS[name] if name == BASELINE else model_named(name) for name in names]
     if len(found) == 1:
         return [found[0].with_settings(assigned(found[0], assignments))]
@@ -115,7 +115,7 @@ def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[
         if not any(_setting(text) in entry.defaults() for entry in found):
             which = f"none of {', '.join(names)} has it" if found else "no model was named"
             raise Refusal(
-                f"--set {text} was given, and {which}; a parameter of a named model was expected. "
+                f"--set {text} was given, and {which}; a setting of a named model was expected. "
                 "Name the model, or leave --set out.",
                 Exit.USAGE,
                 f"likely models {names[0]}" if names else "likely models",
@@ -217,7 +217,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
                 model, f"--set takes name=value; found {assignment!r}. Write --set {name}=VALUE."
             )
         try:
-            name = known_name(f"parameter of {model.name}", name, known)
+            name = known_name(f"setting of {model.name}", name, known)
         except UnknownName as error:
             _refuse(model, str(error))
         if name in given and not (dot and isinstance(given[name], dict)):

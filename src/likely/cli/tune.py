@@ -90,7 +90,7 @@ class SearchOptions(NamedTuple):
     "declared",
     multiple=True,
     metavar="NAME=LOW:HIGH[:log]|A,B,...",
-    help="Parameter to search, in place of the default ones. May be repeated.",
+    help="Setting to search, in place of the default ones. May be repeated.",
 )
 @set_option
 @click.option(

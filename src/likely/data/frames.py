@@ -244,7 +244,7 @@ def kinds_of(table: object) -> TableKinds:
 
 def library_of(table: object) -> str | None:
     """The data frame library a table belongs to ("pandas", "polars", "pyarrow"), or None."""
-    if isinstance(table, np.ndarray | list | tuple) or is_sparse(table):
+    if is_array(table):
         return None
     return "pyarrow" if isinstance(table, Source) else type(table).__module__.partition(".")[0]
 
@@ -265,6 +265,11 @@ def frame_of(columns: "Mapping[str, Any] | pa.Table", library: str | None) -> An
     if isinstance(columns, pa.Table):
         return columns
     return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
+
+
+def is_array(table: object) -> bool:
+    """Whether it is an array, dense or sparse, or a list of rows."""
+    return isinstance(table, np.ndarray | list | tuple) or is_sparse(table)
 
 
 def is_sparse(table: object) -> bool:

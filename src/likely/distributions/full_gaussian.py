@@ -27,6 +27,7 @@ from likely.cholesky import InverseRoot, inverse_root, unit_diagonal
 from likely.distributions.base import Distribution, FusedExpectation, LinearForm
 from likely.distributions.full_moments import (
     MOST_FEATURES,
+    ExpectedSums,
     FullMoments,
     full_moments,
     whitened_sums,
@@ -42,6 +43,7 @@ from likely.distributions.missing_cells import (
     GappyRows,
     completed,
     expected_moments,
+    gappy_sums,
 )
 from likely.distributions.parameters import component_rows, numbers, refuse_parameters
 from likely.distributions.priors import GaussianPrior, refuse_other_prior
@@ -54,6 +56,7 @@ from likely.errors import InvalidInput
 from likely.moments import covariance_beyond_rounding
 from likely.special import logsumexp, softmax
 
+FAST_GAPPY_CELLS = 10_000  # fewer than ``FAST_CELLS``: the readable step is slower with gaps
 SYMMETRY = 1e-10  # relative: what rounding may leave between a covariance and its transpose
 
 
@@ -231,17 +234,16 @@ class FullGaussian(Distribution):
         if X.size < FAST_CELLS or self.n_features > MOST_FEATURES or self.singular:
             return None
         found = whitened_sums(self.mean, self.factors, X, log_mixing, weight)
-        if found is None:
-            return None
-        moments = FullMoments(found.weight[:, None], found.mean, found.scatter)
-        if family.tied:
-            moments = moments.pooled()
-        return FusedExpectation(found.weight, moments, found.log_likelihood)
+        return None if found is None else _fused(found, family)
 
     def _gappy_expectation(
         self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
     ) -> FusedExpectation | None:
         """Densities and moments from one completion of the rows; None for impossible rows."""
+        if X.size >= FAST_GAPPY_CELLS:
+            found = gappy_sums(self.mean, self._matrices(), self.factors, X, log_mixing, weight)
+            if found is not None:
+                return _fused(found, family)
         gappy = GappyRows.of(X)
         rows = self._completed(gappy)
         log_joint = log_mixing + rows.log_prob
@@ -307,6 +309,12 @@ class FullGaussian(Distribution):
 
     def _matrices(self) -> Array:
         return np.broadcast_to(self.covariance, (self.n_components, *self.covariance.shape[1:]))
+
+
+def _fused(found: ExpectedSums, family: FullFamily) -> FusedExpectation:
+    moments = FullMoments(found.weight[:, None], found.mean, found.scatter)
+    statistics = moments.pooled() if family.tied else moments
+    return FusedExpectation(found.weight, statistics, found.log_likelihood)
 
 
 def _refuse_shapes(mean: Array, covariance: Array) -> None:

@@ -156,7 +156,7 @@ def _centred_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> t
     return first, second
 
 
-class WhitenedSums(NamedTuple):
+class ExpectedSums(NamedTuple):
     """N_k, the new means and scatters, and Σ w log p(x)."""
 
     weight: Array  # N, (n_components,)
@@ -171,7 +171,7 @@ def whitened_sums(
     X: Array,
     log_mixing: Array,
     weight: Array | None,
-) -> WhitenedSums | None:
+) -> ExpectedSums | None:
     """One pass over a block; None where a cell is missing or a factor is not triangular."""
     from likely.fast.mixture import full_gaussian_expectation
 
@@ -201,7 +201,7 @@ def whitened_sums(
 
 def _turned_back(
     mean: Array, W: Array, count: Array, first: Array, second: Array, log_likelihood: float
-) -> WhitenedSums:
+) -> ExpectedSums:
     there = count[:, None] > 0
     shift = np.divide(first, count[:, None], out=np.zeros_like(first), where=there)
     new_mean, scatter = np.empty_like(first), np.empty_like(second)
@@ -211,4 +211,4 @@ def _turned_back(
         centred -= count[k] * np.multiply.outer(shift[k], shift[k])
         new_mean[k] = mean[k] + np.dot(shift[k], root)
         scatter[k] = np.dot(root.T, np.dot(centred, root))
-    return WhitenedSums(count, new_mean, scatter, log_likelihood)
+    return ExpectedSums(count, new_mean, scatter, log_likelihood)

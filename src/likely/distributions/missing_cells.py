@@ -10,7 +10,8 @@ deviations x − m, 0 where a cell is missing, and y = Λc:
     (x_o − m_o)ᵀ Σ_oo⁻¹ (x_o − m_o) = cᵀy − y_mᵀ Λ_mm⁻¹ y_m        log|Σ_oo| = log|Σ| + log|Λ_mm|
 
 Rows that lack the same number of cells are taken together, and equal patterns once.  Where Σ is
-singular, or nearly, each pattern's own Σ_oo is factorised instead.
+singular, or nearly, each pattern's own Σ_oo is factorised instead.  The E step of a mixture has
+another form, row by row, in a compiled loop (``fast/missing``).
 
 References
 ----------
@@ -25,7 +26,9 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.cholesky import InverseRoot, inverse_root
+from likely.distributions.full_moments import ExpectedSums
 from likely.distributions.gaussian import LOG_2PI
+from likely.distributions.responsibility import for_loop
 
 MOST_BITS = 62  # columns whose pattern is a whole number
 MOST_INFLATION = 1e8  # of a variance, 1 / (1 − R²): beyond, blocks of Λ lose too many digits
@@ -53,20 +56,24 @@ class GappyRows:
     @classmethod
     def of(cls, X: Array) -> "GappyRows":
         missing = np.isnan(X)
-        lacking = missing.sum(axis=1)
-        numbers = np.unique(lacking)
-        return cls(X, missing, tuple(_group(missing, lacking == m) for m in numbers if m))
+        rows = np.flatnonzero(missing.any(axis=1))
+        first = pattern = np.arange(len(rows))
+        if X.shape[1] <= MOST_BITS:
+            bits = np.dot(missing[rows], 1 << np.arange(X.shape[1]))
+            _, first, pattern = np.unique(bits, return_index=True, return_inverse=True)
+        patterns = missing[rows[first]]
+        sizes = patterns.sum(axis=1)
+        groups = (
+            _group(rows, pattern.ravel(), patterns, sizes == size) for size in np.unique(sizes)
+        )
+        return cls(X, missing, tuple(groups))
 
 
-def _group(missing: Array, chosen: Array) -> GapGroup:
-    rows = np.flatnonzero(chosen)
-    own = missing[rows]
-    columns = np.nonzero(own)[1].reshape(len(rows), -1)
-    if own.shape[1] > MOST_BITS:
-        return GapGroup(rows, columns, np.arange(len(rows)))
-    bits = np.dot(own, 1 << np.arange(own.shape[1]))
-    _, first, pattern = np.unique(bits, return_index=True, return_inverse=True)
-    return GapGroup(rows, columns[first], pattern.ravel())
+def _group(rows: Codes, pattern: Codes, patterns: Array, chosen: Array) -> GapGroup:
+    """The rows with some of the patterns, all of which lack as many cells."""
+    columns = np.nonzero(patterns[chosen])[1].reshape(np.count_nonzero(chosen), -1)
+    here = chosen[pattern]
+    return GapGroup(rows[here], columns, (np.cumsum(chosen) - 1)[pattern[here]])
 
 
 class Completed(NamedTuple):
@@ -81,12 +88,8 @@ def completed(
     mean: Array, covariance: Array, factors: tuple[InverseRoot, ...], gappy: GappyRows
 ) -> Completed:
     """The rows completed by Gaussians (K, d) and (K, d, d), whose covariances have ``factors``."""
-    if any(factor.rank < mean.shape[1] for factor in factors):
-        return _completed_by_pattern(mean, covariance, gappy)
-    roots = np.stack([factor.root for factor in factors])
-    precision = np.matmul(roots, np.swapaxes(roots, 1, 2))
-    inflation = np.einsum("kii->ki", precision) * np.einsum("kii->ki", covariance)
-    if not inflation.max(initial=1.0) < MOST_INFLATION:
+    precision = precisions(covariance, factors)
+    if precision is None:
         return _completed_by_pattern(mean, covariance, gappy)
     c = np.where(gappy.missing, 0.0, gappy.X - mean[:, None, :])
     y = np.matmul(c, precision)
@@ -94,17 +97,71 @@ def completed(
     conditional = []
     for group in gappy.groups:
         blocks = precision[:, group.columns[:, :, None], group.columns[:, None, :]]
-        inverse = np.linalg.inv(blocks)
+        inverse, log_determinant = _inverses(blocks)
         cells = slice(None), group.rows[:, None], group.columns[group.pattern]
-        expected = -np.matmul(inverse[:, group.pattern], y[cells][..., None])[..., 0]
-        doubled[:, group.rows] += np.einsum("kni,kni->kn", y[cells], expected)
-        doubled[:, group.rows] += np.linalg.slogdet(blocks)[1][:, group.pattern]
+        outer = y[cells]
+        expected = -np.einsum("knij,knj->kni", inverse[:, group.pattern], outer)
+        doubled[:, group.rows] += np.einsum("kni,kni->kn", outer, expected)
+        doubled[:, group.rows] += log_determinant[:, group.pattern]
         c[cells] = expected
         conditional.append(inverse)
     n_there = gappy.X.shape[1] - gappy.missing.sum(axis=1)
     log_prob = -0.5 * (doubled + n_there * LOG_2PI)
     log_prob[:, n_there == 0] = 0.0  # no cell is observed: not even rounding
     return Completed(log_prob.T, c, tuple(conditional))
+
+
+def precisions(covariance: Array, factors: tuple[InverseRoot, ...]) -> Array | None:
+    """Λ of each Gaussian, (K, d, d); None where a covariance is singular, or nearly."""
+    if any(factor.rank < covariance.shape[-1] for factor in factors):
+        return None
+    roots = np.stack([factor.root for factor in factors])
+    precision = np.matmul(roots, np.swapaxes(roots, 1, 2))
+    inflation = np.einsum("kii->ki", precision) * np.einsum("kii->ki", covariance)
+    return precision if inflation.max(initial=1.0) < MOST_INFLATION else None
+
+
+def gappy_sums(
+    mean: Array,
+    covariance: Array,
+    factors: tuple[InverseRoot, ...],
+    X: Array,
+    log_mixing: Array,
+    weight: Array | None,
+) -> ExpectedSums | None:
+    """An E step and its sums by a compiled loop; None where a covariance is singular, or nearly."""
+    precision = precisions(covariance, factors)
+    if precision is None:
+        return None
+    from likely.fast.missing import gappy_gaussian_expectation
+
+    n_components, d = mean.shape
+    log_determinant = np.array([factor.log_determinant for factor in factors])
+    count, first = np.zeros(n_components), np.zeros((n_components, d))
+    second = np.zeros((n_components, d, d))
+    log_likelihood = gappy_gaussian_expectation(
+        for_loop(X),
+        np.ones(len(X)) if weight is None else for_loop(weight),
+        for_loop(mean),
+        for_loop(precision),
+        log_mixing - 0.5 * (d * LOG_2PI + log_determinant),
+        count,
+        first,
+        second,
+    )
+    if not np.isfinite(log_likelihood):
+        return None
+    there = count[:, None] > 0
+    shift = np.divide(first, count[:, None], out=np.zeros_like(first), where=there)
+    scatter = second - shift[:, :, None] * first[:, None, :]
+    return ExpectedSums(count, mean + shift, scatter, log_likelihood)
+
+
+def _inverses(blocks: Array) -> tuple[Array, Array]:
+    """The inverses of symmetric positive definite matrices (…, m, m), and log|·|."""
+    if blocks.shape[-1] == 1:  # most rows that lack a cell lack one
+        return 1 / blocks, np.log(blocks[..., 0, 0])
+    return np.linalg.inv(blocks), np.linalg.slogdet(blocks)[1]
 
 
 def _completed_by_pattern(mean: Array, covariance: Array, gappy: GappyRows) -> Completed:
@@ -148,18 +205,21 @@ def expected_moments(
     shift = np.divide(first, weight, out=np.zeros(mean.shape), where=weight > 0)
     scatter = np.matmul(np.swapaxes(rows.deviation, 1, 2), weighted)
     scatter -= shift[:, :, None] * first[:, None, :]
-    for k, r in enumerate(responsibility.T):
-        scatter[k] += _spread([each[k] for each in rows.conditional], gappy, r)
-    return weight, mean + shift, scatter
+    return weight, mean + shift, scatter + _spread(rows.conditional, gappy, responsibility)
 
 
-def _spread(conditional: list[Array], gappy: GappyRows, r: Array) -> Array:
-    """Σ_i r_i (conditional covariance of row i), (d, d)."""
-    d = gappy.X.shape[1]
-    out = np.zeros(d * d)
+def _spread(conditional: tuple[Array, ...], gappy: GappyRows, responsibility: Array) -> Array:
+    """Σ_i r_ik (conditional covariance of row i), (K, d, d)."""
+    n_components, d = responsibility.shape[1], gappy.X.shape[1]
+    component = np.arange(n_components)
+    out = np.zeros(n_components * d * d)
     for group, covariance in zip(gappy.groups, conditional, strict=True):
-        weight = np.bincount(group.pattern, r[group.rows], len(group.columns))
+        n_patterns = len(group.columns)
+        place = group.pattern[:, None] + n_patterns * component
+        r = responsibility[group.rows]
+        weight = np.bincount(place.ravel(), r.ravel(), n_components * n_patterns)
         cells = d * group.columns[:, :, None] + group.columns[:, None, :]
-        values = weight[:, None, None] * covariance
-        out += np.bincount(cells.ravel(), values.ravel(), d * d)
-    return out.reshape(d, d)
+        cells = cells + d * d * component[:, None, None, None]
+        values = weight.reshape(n_components, n_patterns, 1, 1) * covariance
+        out += np.bincount(cells.ravel(), values.ravel(), len(out))
+    return out.reshape(n_components, d, d)

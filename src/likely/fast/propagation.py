@@ -190,9 +190,9 @@ def collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
 
     ``codes`` (n_variables,) of the sliced variables.  ``likelihood`` of the states of the others,
     scaled to a maximum of 1 each, where ``has_likelihood`` is set.  ``values`` are the factors'
-    tables, scaled to a maximum of 1 each, and ``spans`` (n_factors,) theirs.  A message is scaled
-    to a maximum of 1; ``scale`` (n_cliques,) is what it was divided by.  Roots are scaled to a sum
-    of 1.
+    tables, scaled to a maximum of 1 each, and ``spans`` (n_factors,) theirs; only a 0 is 0.  A
+    message is scaled to a maximum of 1; ``scale`` (n_cliques,) is what it was divided by.  Roots
+    are scaled to a sum of 1.
     """
     log_z = 0.0
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
@@ -203,6 +203,8 @@ def collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
             return TOO_WIDE, 0.0
         if x == 0.0:
             return IMPOSSIBLE, -np.inf
+        if x * SPAN < 1.0:
+            return TOO_WIDE, 0.0
         log_z += np.log(x)
     for k in range(scale.size):
         at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]

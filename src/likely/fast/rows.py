@@ -220,6 +220,8 @@ def _collect(codes, rows, first, n, values, base, base_spans, plan, work, rooms,
         row_starts(codes, rows, first, n, plan, plan[p], starts_of)
         for r in range(n):
             starts[r] = values[starts_of[r]]
+            if 0.0 < starts[r] * SPAN < 1.0:
+                log_z[r] = np.nan
         _add_logs(starts, n, product, log_z)
     for k in range(n_cliques):
         at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]

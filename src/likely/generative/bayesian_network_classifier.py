@@ -55,15 +55,15 @@ from likely.generative.network_target import (
 )
 from likely.generative.surface import ClassJointProbabilities, check_search
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.coded_rows import CodedRows
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.family_counts import Smoothing
-from likely.graphical.learning import TableSettings, fit_tables
-from likely.graphical.methods import sample
+from likely.graphical.inference.methods import sample
+from likely.graphical.learning.coded_rows import CodedRows
+from likely.graphical.learning.family_counts import Smoothing
+from likely.graphical.learning.structure import Edge, Structure, learned_edges
+from likely.graphical.learning.tables import TableSettings, fit_tables
 from likely.graphical.model_plates import learned_network_plate, network_plate
-from likely.graphical.structure import Edge, Structure, learned_edges
 from likely.graphical.table import TableBeliefs, beliefs_of_codes
 from likely.graphical.variable import Variable
 from likely.inputs.estimators import (
@@ -94,7 +94,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     structure : str, Structure or list of edges, default="tan"
         How edges are learned, without a network: ``tan`` (tree-augmented naive Bayes),
         ``naive-bayes``, ``chow-liu``, ``hill-climbing``, one of the classes of
-        ``likely.graphical.structure``, or pairs (parent, child) of names.
+        ``likely.graphical.learning.structure``, or pairs (parent, child) of names.
     target : str, default=None
         Name of the class's variable; by default that of y, if it has one, else ``class``.
     tables : {"learn", "keep"}, default="learn"

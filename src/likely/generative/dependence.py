@@ -17,7 +17,7 @@ from likely.distributions import Distribution, JointTableFamily, Labels, Product
 from likely.distributions.joint_table import MOST_CELLS
 from likely.errors import InvalidInput
 from likely.formatting import fixed, number
-from likely.graphical.mutual_information import count_all_pairs
+from likely.graphical.learning.mutual_information import count_all_pairs
 
 
 @final

@@ -189,6 +189,12 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         A clone of ``estimator`` is returned with the columns and classes of this model, ``coef_``
         and ``intercept_``: its probabilities are those of this model.  It has no standard errors.
         """
+        check_is_fitted(self)
+        if self.covariance != "tied":
+            raise InvalidInput(
+                f"covariance is {self.covariance!r}, and its posterior is not linear in x; a tied "
+                "model was expected. Fit one with covariance='tied', or use predict_proba."
+            )
         coef, intercept = self._linear_form()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a fit that only takes the columns and classes

@@ -58,7 +58,7 @@ from likely.generative.starts import (
     soft_rows,
 )
 from likely.generative.surface import check_search
-from likely.graphical.chain import Chain
+from likely.graphical.inference.chain import Chain
 from likely.inputs.estimators import (
     generator,
     naming_columns,

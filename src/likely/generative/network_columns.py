@@ -28,9 +28,9 @@ from likely.generative.bins import (
 )
 from likely.generative.events import EventPlan
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.coded_rows import CodedRows, array_blocks
 from likely.graphical.evidence import known_variable
 from likely.graphical.evidence_table import codes_by_state, state_texts
+from likely.graphical.learning.coded_rows import CodedRows, array_blocks
 from likely.graphical.variable import Variable
 from likely.inputs.rows import RowsInMemory, encode_new_rows
 from likely.inputs.tables import as_frame, check_table, is_frame

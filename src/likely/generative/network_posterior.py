@@ -17,7 +17,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.factor import Factor
-from likely.graphical.propagation import row_beliefs
+from likely.graphical.inference.propagation import row_beliefs
 
 
 def class_log_joint(network: BayesianNetwork, target: str, codes: Codes) -> Array:

@@ -29,9 +29,9 @@ from likely.generative.hidden_states import (
     block_posterior,
 )
 from likely.graphical.beliefs import Beliefs, Configuration
-from likely.graphical.chain import Chain, sequence_sums
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference.chain import Chain, sequence_sums
 from likely.graphical.model_plates import chain_plate
 from likely.inputs.estimators import feature_names, generator, naming_columns
 from likely.inputs.rows import encode_new_rows

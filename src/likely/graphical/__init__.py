@@ -11,57 +11,57 @@ if TYPE_CHECKING:
     from likely.graphical.bayesian_network import BayesianNetwork
     from likely.graphical.beliefs import Beliefs, Configuration
     from likely.graphical.diagrams.diagram import Diagram
-    from likely.graphical.elimination import EliminationResult, eliminate
-    from likely.graphical.equivalence import structural_hamming_distance
     from likely.graphical.factor import Factor
     from likely.graphical.factor_graph import FactorGraph
-    from likely.graphical.family_counts import EquivalentSample
-    from likely.graphical.fit_report import FitReport
     from likely.graphical.formats.uai_answers import write_answer
     from likely.graphical.formats.uai_evidence import read_evidence_sets, write_evidence
-    from likely.graphical.hill_climbing import HillClimbing
-    from likely.graphical.junction_tree import JunctionTree
-    from likely.graphical.log_linear import Feature
+    from likely.graphical.inference.elimination import EliminationResult, eliminate
+    from likely.graphical.inference.junction_tree import JunctionTree
+    from likely.graphical.inference.messages import Message, Messages
+    from likely.graphical.inference.methods import INFERENCE
+    from likely.graphical.inference.semiring import SEMIRINGS
+    from likely.graphical.learning.equivalence import structural_hamming_distance
+    from likely.graphical.learning.family_counts import EquivalentSample
+    from likely.graphical.learning.fit_report import FitReport
+    from likely.graphical.learning.hill_climbing import HillClimbing
+    from likely.graphical.learning.log_linear import Feature
+    from likely.graphical.learning.structure import ChowLiu, Naive, TreeAugmented
+    from likely.graphical.learning.structure_scores import structure_score
     from likely.graphical.markov_field import MarkovField, Minimum
-    from likely.graphical.messages import Message, Messages
-    from likely.graphical.methods import INFERENCE
     from likely.graphical.plates import PlateModel
-    from likely.graphical.semiring import SEMIRINGS
-    from likely.graphical.structure import ChowLiu, Naive, TreeAugmented
-    from likely.graphical.structure_scores import structure_score
     from likely.graphical.table import TableBeliefs, TableConfigurations
     from likely.graphical.variable import Variable
 
 _HOME = {  # public name: the module that defines it
-    "INFERENCE": "methods",
-    "SEMIRINGS": "semiring",
+    "INFERENCE": "inference.methods",
+    "SEMIRINGS": "inference.semiring",
     "BayesianNetwork": "bayesian_network",
     "Beliefs": "beliefs",
-    "ChowLiu": "structure",
+    "ChowLiu": "learning.structure",
     "Configuration": "beliefs",
     "Diagram": "diagrams.diagram",
-    "EliminationResult": "elimination",
-    "EquivalentSample": "family_counts",
+    "EliminationResult": "inference.elimination",
+    "EquivalentSample": "learning.family_counts",
     "Factor": "factor",
     "FactorGraph": "factor_graph",
-    "Feature": "log_linear",
-    "FitReport": "fit_report",
-    "HillClimbing": "hill_climbing",
-    "JunctionTree": "junction_tree",
+    "Feature": "learning.log_linear",
+    "FitReport": "learning.fit_report",
+    "HillClimbing": "learning.hill_climbing",
+    "JunctionTree": "inference.junction_tree",
     "MarkovField": "markov_field",
-    "Message": "messages",
-    "Messages": "messages",
+    "Message": "inference.messages",
+    "Messages": "inference.messages",
     "Minimum": "markov_field",
-    "Naive": "structure",
+    "Naive": "learning.structure",
     "PlateModel": "plates",
     "TableBeliefs": "table",
     "TableConfigurations": "table",
-    "TreeAugmented": "structure",
+    "TreeAugmented": "learning.structure",
     "Variable": "variable",
-    "eliminate": "elimination",
+    "eliminate": "inference.elimination",
     "read_evidence_sets": "formats.uai_evidence",
-    "structural_hamming_distance": "equivalence",
-    "structure_score": "structure_scores",
+    "structural_hamming_distance": "learning.equivalence",
+    "structure_score": "learning.structure_scores",
     "write_answer": "formats.uai_answers",
     "write_evidence": "formats.uai_evidence",
 }

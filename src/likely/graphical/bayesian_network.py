@@ -16,18 +16,19 @@ from numpy.typing import ArrayLike
 
 from likely._typing import Array
 from likely.errors import CyclicGraph, InvalidInput
+from likely.formatting import count
 from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference.plans import Kept
 from likely.graphical.markov_field import MarkovField
-from likely.graphical.plans import Kept
 from likely.graphical.variable import State, Variable, by_name
 
 if TYPE_CHECKING:
     from likely.compute.executor import Executor
-    from likely.graphical.family_counts import Smoothing
-    from likely.graphical.fit_report import FitReport
-    from likely.graphical.structure import Structure
+    from likely.graphical.learning.family_counts import Smoothing
+    from likely.graphical.learning.fit_report import FitReport
+    from likely.graphical.learning.structure import Structure
 
 # Files round: rows of known networks are off by at most 3e-7, and twenty states printed with four
 # digits by up to 1e-3.  A typing error is larger.
@@ -154,12 +155,13 @@ class BayesianNetwork(FactorGraph):
             for table in self.factors
         )
 
-    def d_separated(self, a: str, b: str, given: Iterable[str] = ()) -> bool:
+    def d_separated(self, a: str, b: str, given: str | Iterable[str] = ()) -> bool:
         """Whether the graph alone makes a and b independent, given other variables.
 
         A path is open at x unless x is given, and at a collider (→ x ←) only if x or one of its
         descendants is given.  (Bayes ball; Shachter, 1998.)
         """
+        given = (given,) if isinstance(given, str) else given
         a, b, *known = known_variables(self.by_name, (a, b, *given))
         return b in known or a in known or b not in self._reachable(a, frozenset(known))
 
@@ -241,6 +243,13 @@ class BayesianNetwork(FactorGraph):
             factors.append(Factor([self.by_name[name] for name in scope], table))
         return BayesianNetwork(factors, self.variables, name=self.name)
 
+    def __repr__(self) -> str:
+        title = f" {self.name!r}" if self.name else ""
+        return (
+            f"<BayesianNetwork{title}: {count(len(self.variables), 'variable')}, "
+            f"{count(len(self.edges), 'edge')}, {count(self.n_parameters(), 'parameter')}>"
+        )
+
     def to_networkx(self) -> Any:
         """The edges from parents to children as a networkx.DiGraph."""
         from likely.graphical.formats.networkx_graph import directed_graph
@@ -297,8 +306,8 @@ class BayesianNetwork(FactorGraph):
         array([[0.5       , 0.5       ],
                [0.33333333, 0.66666667]])
         """
-        from likely.graphical.coded_rows import coded_rows
-        from likely.graphical.learning import TableSettings, fit_tables
+        from likely.graphical.learning.coded_rows import coded_rows
+        from likely.graphical.learning.tables import TableSettings, fit_tables
 
         settings = TableSettings(smoothing, method, max_iter, tol, random_state)
         rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
@@ -347,10 +356,10 @@ class BayesianNetwork(FactorGraph):
         >>> BayesianNetwork.from_data(data).edges
         (('a', 'b'), ('a', 'c'))
         """
-        from likely.graphical.coded_rows import coded_rows
-        from likely.graphical.learning import TableSettings, fit_tables
-        from likely.graphical.states_of_data import rows_with_states
-        from likely.graphical.structure import learned_edges
+        from likely.graphical.learning.coded_rows import coded_rows
+        from likely.graphical.learning.states_of_data import rows_with_states
+        from likely.graphical.learning.structure import learned_edges
+        from likely.graphical.learning.tables import TableSettings, fit_tables
 
         settings = TableSettings(smoothing, method, max_iter, tol, random_state)
         if isinstance(structure, BayesianNetwork):

@@ -13,11 +13,22 @@ from likely._typing import Array
 from likely.data.frames import frame_of
 from likely.errors import UnknownName
 from likely.formatting import fixed, number, text_table
-from likely.graphical.variable import Variable
+from likely.graphical.variable import Variable, state_text
 
 
 @final
-@dataclass(frozen=True, eq=False)
+class StateProbabilities(dict[str, float]):
+    """The probability of each state of a variable, in their order; 38 and "38" are one state."""
+
+    def __missing__(self, state: object) -> float:
+        name = state_text(state)
+        if name not in self:
+            raise UnknownName("state", name, self)
+        return self[name]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
 class Beliefs(Mapping[Any, Any]):
     """Marginal probabilities of variables, and joints that were asked for.
 
@@ -52,7 +63,7 @@ class Beliefs(Mapping[Any, Any]):
                 raise UnknownName("joint among the beliefs", ", ".join(name), asked)
             return self.joints[name]
         values = self.marginal(name).tolist()
-        return dict(zip(self.variables[name].states, values, strict=True))
+        return StateProbabilities(zip(self.variables[name].states, values, strict=True))
 
     def __iter__(self) -> Iterator[Any]:
         yield from self.marginals
@@ -81,6 +92,9 @@ class Beliefs(Mapping[Any, Any]):
         ]
         return "\n".join(text_table(["variable", "state", "probability"], rows, words=(0, 1)))
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _rows(self) -> Iterator[tuple[str, list[str], list[float]]]:
         """The name, states and probabilities of each marginal, then of each joint."""
         for name, values in self.marginals.items():
@@ -91,7 +105,7 @@ class Beliefs(Mapping[Any, Any]):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Configuration:
     """The most probable states of all variables together.
 
@@ -127,3 +141,6 @@ class Configuration:
         rows = [[name, state] for name, state in self.states.items()]
         table = text_table(["variable", "state"], rows, words=(0, 1))
         return "\n".join([*table, f"log score {number(self.log_score)} ({self.method}).{tie}"])
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -55,12 +55,19 @@ def checked_evidence(
 
 
 def _by_name(argument: str, values: Any) -> Mapping[str, Any]:
+    if is_series(values):
+        return dict(values.to_dict())
     if values is not None and not isinstance(values, Mapping):
         raise InvalidInput(
             f"{argument} is of the type {type(values).__name__}; a dictionary by names of "
             "variables was expected, such as {'rain': 'yes'}."
         )
     return values or {}
+
+
+def is_series(values: Any) -> bool:
+    """Whether it is one row of a frame: a pandas Series, by the names of variables."""
+    return getattr(values, "ndim", 0) == 1 and callable(getattr(values, "to_dict", None))
 
 
 def is_missing(state: object, variable: Variable) -> bool:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.formatting import short_number, text_table
 from likely.graphical.variable import Variable, by_name
 
 Scale = Literal["linear", "log"]
@@ -46,6 +47,12 @@ class Factor:
         name: str = "",
     ) -> None:
         variables = tuple(variables)
+        for variable in variables:
+            if not isinstance(variable, Variable):
+                raise InvalidInput(
+                    f"A variable of a factor is {variable!r}; a Variable with its states was "
+                    f"expected. Use Variable({variable!r}, 2)."
+                )
         by_name(variables)
         _refuse_many(variables)
         object.__setattr__(self, "variables", variables)
@@ -90,23 +97,43 @@ class Factor:
         free = [variable for variable in self.variables if variable.name not in codes]
         return Factor(free, self.table[index], scale=self.scale, name=self.name)
 
+    def __str__(self) -> str:
+        """The table with its states: a line for each cell of the first axes, the last across."""
+        if not self.variables:
+            return f"{self.title} = {short_number(float(self.table))} ({self.scale})"
+        *above, last = self.variables
+        head = [*(v.name for v in above), *(f"{last.name}={state}" for state in last.states)]
+        rows = [
+            [*cell, *(short_number(value) for value in self.table[codes].tolist())]
+            for cell, codes in zip(
+                product(*(v.states for v in above)),
+                product(*(range(v.n_states) for v in above)),
+                strict=True,
+            )
+        ]
+        return "\n".join(text_table(head, rows, words=range(len(above))))
+
     def __repr__(self) -> str:
         return f"Factor({self.title}, {'×'.join(map(str, self.table.shape)) or '1'}, {self.scale})"
 
 
 def table_of(variables: Sequence[Variable], table: ArrayLike | Callable[..., float]) -> Array:
-    """A table as an array; a function is called with the names of the states of each cell."""
+    """A table as an array; a function is called with the states of each cell, as they were given.
+
+    States given as a number of them are 0, 1, …
+    """
     shape = tuple(variable.n_states for variable in variables)
     try:
         if not callable(table):
             return np.array(table, dtype=float)
-        states = product(*(variable.states for variable in variables))
+        states = product(*(variable.values for variable in variables))
         return np.array([table(*cell) for cell in states], dtype=float).reshape(shape)
     except (TypeError, ValueError) as error:
         scope = ", ".join(variable.name for variable in variables)
         raise InvalidInput(
             f"The table over ({scope}) holds something that is no number ({error}); numbers in the "
-            f"shape {shape} were expected."
+            f"shape {shape} were expected, or a function of states, such as "
+            f"{', '.join(repr(v.values[0]) for v in variables)}."
         ) from error
 
 

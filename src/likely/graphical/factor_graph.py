@@ -17,21 +17,22 @@ from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.graphical.beliefs import Beliefs, Configuration
 from likely.graphical.diagrams.graph_pictures import DrawnGraph
-from likely.graphical.enumeration import log_joint_table
 from likely.graphical.evidence import (
     Evidence,
     Given,
     Soft,
     checked_evidence,
+    is_series,
     known_variable,
     known_variables,
 )
 from likely.graphical.factor import Factor
-from likely.graphical.inference import Request
-from likely.graphical.junction_tree import JunctionTree
-from likely.graphical.memory import memory_in_bytes
-from likely.graphical.messages import Messages, tree_messages
-from likely.graphical.plans import Plans
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.enumeration import log_joint_table
+from likely.graphical.inference.junction_tree import JunctionTree
+from likely.graphical.inference.memory import memory_in_bytes
+from likely.graphical.inference.messages import Messages, tree_messages
+from likely.graphical.inference.plans import Plans
 from likely.graphical.variable import Variable, by_name
 
 Memory = int | str | None
@@ -61,6 +62,12 @@ class FactorGraph(DrawnGraph):
         name: str = "",
     ) -> None:
         self.factors = tuple(factors)
+        for factor in self.factors:
+            if not isinstance(factor, Factor):
+                raise InvalidInput(
+                    f"A factor is {factor!r}; Factor(variables, table) was expected. For a network "
+                    "of edges or tables by name use BayesianNetwork.from_edges or from_tables."
+                )
         self.variables = _all_variables(self.factors, variables)
         self.name = name
 
@@ -191,7 +198,8 @@ class FactorGraph(DrawnGraph):
         Parameters
         ----------
         variables
-            Names; a tuple of names asks for their joint.  All variables by default.
+            A name or a list of names; a tuple in the list asks for the joint of its variables,
+            as in ``[("a", "b")]``.  All variables by default.
         given
             Observed states by name, or a data frame or file with a row for each set of
             observations, whose empty cells are unobserved.
@@ -223,7 +231,7 @@ class FactorGraph(DrawnGraph):
                 memory=memory,
                 impossible=impossible,
             )
-        from likely.graphical.methods import answer
+        from likely.graphical.inference.methods import answer
 
         evidence = checked_evidence(self.by_name, given, soft)
         request = Request(singles, joints, evidence, memory_in_bytes(memory))
@@ -258,7 +266,7 @@ class FactorGraph(DrawnGraph):
             return table_configurations(
                 self, given, soft=soft, method=method, memory=memory, impossible=impossible
             )
-        from likely.graphical.methods import most_probable
+        from likely.graphical.inference.methods import most_probable
 
         evidence = checked_evidence(self.by_name, given, soft)
         name, best = most_probable(self, evidence, method, memory_in_bytes(memory))
@@ -280,7 +288,7 @@ class FactorGraph(DrawnGraph):
         memory: Memory = None,
     ) -> float:
         """log Z(e) = log Σ_x F(x, e), a natural log; −inf where the evidence is impossible."""
-        from likely.graphical.methods import log_partition
+        from likely.graphical.inference.methods import log_partition
 
         evidence = checked_evidence(self.by_name, given, soft)
         return log_partition(self, evidence, method, memory_in_bytes(memory))
@@ -297,7 +305,7 @@ class FactorGraph(DrawnGraph):
         library: str | None = None,
     ) -> Any:
         """Configurations drawn from P(x | e): a data frame of the names of states."""
-        from likely.graphical.methods import sample
+        from likely.graphical.inference.methods import sample
         from likely.graphical.table import states_frame
 
         evidence = checked_evidence(self.by_name, given, soft)
@@ -342,12 +350,12 @@ class FactorGraph(DrawnGraph):
         """The names of single variables, and the tuples, that were asked for."""
         if variables is None:
             return self.names, ()
-        wanted = [variables] if isinstance(variables, str) else list(variables)
-        singles = [name for name in wanted if not isinstance(name, tuple)]
+        wanted = [variables] if isinstance(variables, str | int) else list(variables)
+        singles = [name for name in wanted if not isinstance(name, tuple | list)]
         joints = [
             tuple(known_variables(self.by_name, names))
             for names in wanted
-            if isinstance(names, tuple)
+            if isinstance(names, tuple | list)
         ]
         for names in joints:
             by_name([self.by_name[name] for name in names])
@@ -397,7 +405,7 @@ class FactorGraph(DrawnGraph):
 
 
 def _is_one_observation(given: object) -> bool:
-    return given is None or isinstance(given, Mapping)
+    return given is None or isinstance(given, Mapping) or is_series(given)
 
 
 def _all_variables(

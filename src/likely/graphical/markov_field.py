@@ -22,8 +22,8 @@ from likely.graphical.variable import State, Variable, by_name
 
 if TYPE_CHECKING:
     from likely.compute.executor import Executor
-    from likely.graphical.fit_report import FitReport
-    from likely.graphical.log_linear import Feature
+    from likely.graphical.learning.fit_report import FitReport
+    from likely.graphical.learning.log_linear import Feature
 
 Scope = str | Sequence[str]
 
@@ -152,8 +152,8 @@ class MarkovField(FactorGraph):
         >>> field.fit(data, l2=0.1).fit_report.converged
         True
         """
-        from likely.graphical.coded_rows import coded_rows
-        from likely.graphical.log_linear import fit_log_linear, log_linear_objective
+        from likely.graphical.learning.coded_rows import coded_rows
+        from likely.graphical.learning.log_linear import fit_log_linear, log_linear_objective
 
         rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
         objective = log_linear_objective(self, rows, features, l2=l2, target=target)

@@ -16,14 +16,13 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.frames import frame_of, library_of
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, UnknownName
-from likely.formatting import count
-from likely.graphical.coded_rows import SourceCodes, codes_of, source_of
+from likely.formatting import count, fixed, shortened, text_table
 from likely.graphical.evidence import Evidence, Soft, checked_evidence
 from likely.graphical.evidence_table import codes_of_frame
-from likely.graphical.inference import Request
-from likely.graphical.memory import memory_in_bytes, memory_limit
-from likely.graphical.propagation import row_beliefs, row_most_probable
-from likely.graphical.row_inference import (
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.memory import memory_in_bytes, memory_limit
+from likely.graphical.inference.propagation import row_beliefs, row_most_probable
+from likely.graphical.inference.row_inference import (
     best_rows_one_by_one,
     log_values,
     rows_one_by_one,
@@ -31,6 +30,7 @@ from likely.graphical.row_inference import (
     shape_of,
     with_likelihoods,
 )
+from likely.graphical.learning.coded_rows import SourceCodes, codes_of, source_of
 from likely.graphical.variable import Variable
 from likely.names import known_name
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 TOGETHER = "junction-tree"  # the method that answers many rows at once
 IMPOSSIBLE = ("raise", "nan")
+SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of a printed table
 
 
 @final
@@ -91,14 +92,17 @@ class TableBeliefs(Mapping[Any, Array]):
 
         A joint has the columns ``A=state, B=state``.
         """
+        return frame_of(self._columns(), library or self.library)
+
+    def _columns(self) -> dict[str, Array]:
         columns: dict[str, Array] = {}
         for names, table in self._tables():
             cells = product(*(self.variables[name].states for name in names))
-            flat = table.reshape(self.n_rows, -1)
+            flat = table.reshape(self.n_rows, table[:1].size or int(np.prod(table.shape[1:])))
             for j, cell in enumerate(cells):
                 pairs = zip(names, cell, strict=True)
                 columns[", ".join(f"{name}={state}" for name, state in pairs)] = flat[:, j]
-        return frame_of(columns, library or self.library)
+        return columns
 
     def _tables(self) -> Iterator[tuple[tuple[str, ...], Array]]:
         """The names and probabilities of each marginal, then of each joint."""
@@ -108,7 +112,18 @@ class TableBeliefs(Mapping[Any, Array]):
 
     def __repr__(self) -> str:
         named = ", ".join(", ".join(names) for names, _ in self._tables())
-        return f"<TableBeliefs of {named}: {count(self.n_rows, 'row')}, {self.method}>"
+        return (
+            f"<TableBeliefs of {shortened(named, 60)}: {count(self.n_rows, 'row')}, {self.method}>"
+        )
+
+    def __str__(self) -> str:
+        """The first rows and columns."""
+        columns = dict(list(self._columns().items())[:SHOWN_COLUMNS])
+        rows = [
+            [str(i), *(fixed(float(column[i]), 4) for column in columns.values())]
+            for i in range(min(self.n_rows, SHOWN_ROWS))
+        ]
+        return "\n".join([repr(self), *text_table(["row", *columns], rows)])
 
 
 @final

@@ -6,7 +6,7 @@ state "True", and where there is none, "true" or "TRUE".
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
 from typing import final
@@ -31,11 +31,13 @@ class Variable:
 
     name: str
     states: tuple[str, ...]
+    values: tuple[State, ...] = field(compare=False, repr=False)  # the states as they were given
 
     def __init__(self, name: object, states: int | Iterable[State]) -> None:
-        names = _state_names(str(name), states)
+        values = _given_states(str(name), states)
         object.__setattr__(self, "name", str(name))
-        object.__setattr__(self, "states", names)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "states", _state_names(str(name), values))
 
     @property
     def n_states(self) -> int:
@@ -79,15 +81,20 @@ def state_text(state: object) -> str:
     return str(state)
 
 
-def _state_names(name: str, states: int | Iterable[State]) -> tuple[str, ...]:
+def _given_states(name: str, states: int | Iterable[State]) -> tuple[State, ...]:
+    """The states as they were given; a number of them counts from 0."""
     if isinstance(states, str):
         raise InvalidInput(
             f"The states of {name!r} are the text {states!r}; a list of states was expected, "
             "or their number. Use [...] around it."
         )
     if isinstance(states, Integral) and not isinstance(states, bool):
-        states = range(int(states))
-    names = tuple(state_text(state) for state in states)  # type: ignore[union-attr]
+        return tuple(range(int(states)))
+    return tuple(states)  # type: ignore[arg-type]
+
+
+def _state_names(name: str, values: tuple[State, ...]) -> tuple[str, ...]:
+    names = tuple(state_text(state) for state in values)
     if not names:
         raise InvalidInput(f"{name!r} has no states; at least one was expected. Name its states.")
     repeated = {state for state in names if names.count(state) > 1} if len(names) < 1000 else ()

@@ -209,8 +209,9 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         if not likelihood.response.shape_is_known:
             raise InvalidInput(
                 f"The alpha of {likelihood.response.name} is estimated by several searches in fit; "
-                "an objective, and a training curve, need a number. Give one, or that of a fit: "
-                "response=NegativeBinomial(model.fit(X, y).alpha_), of likely.likelihoods."
+                "an objective, and a training curve, need a number. Give one, "
+                "response='negative-binomial(0.5)', or that of a fit: "
+                "NegativeBinomial(model.fit(X, y).alpha_)."
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset, exposure))

@@ -310,7 +310,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             model.solution_ = before.solution_
         rows = open_classes(model, X, required(y, self), extras.weight, extras.groups)
         refuse_one_class(rows.classes, self)
-        return self._store_softmax(model.fit_opened(rows))
+        return self._store_softmax(model.fit_opened(rows, warned_by=self))
 
     def _store_softmax(self, model: SoftmaxRegression) -> Self:
         self.softmax_, self.classes_, self.solution_ = model, model.classes_, model.solution_

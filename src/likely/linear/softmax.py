@@ -175,10 +175,11 @@ class SoftmaxRegression(
         refuse_one_class(rows.classes, self)
         return self.fit_opened(rows)
 
-    def fit_opened(self, rows: LinearRows) -> Self:
+    def fit_opened(self, rows: LinearRows, *, warned_by: Any = None) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_classes``."""
+        reference = self._reference(rows.classes)
         fit = fit_softmax(
-            self, rows, n_classes=len(rows.classes), reference=self._reference(rows.classes)
+            self, rows, n_classes=len(rows.classes), reference=reference, warned_by=warned_by
         )
         return self._store(fit, rows)
 

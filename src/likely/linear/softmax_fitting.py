@@ -64,9 +64,17 @@ class SoftmaxFit(NamedTuple):
 
 @in_session
 def fit_softmax(
-    estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
+    estimator: Any,
+    rows: LinearRows,
+    *,
+    n_classes: int,
+    reference: int | None = None,
+    warned_by: Any = None,
 ) -> SoftmaxFit:
-    """Solve, warn about problems, and centre the weights that no penalty determines."""
+    """Solve, warn about problems, and centre the weights that no penalty determines.
+
+    ``warned_by`` is the estimator that warnings name, if it is another one.
+    """
     fitted, held = hold_out(estimator, rows.blocks)
     rows = rows._replace(blocks=fitted)
     name = _solver_name(estimator, rows, n_classes - (reference is not None))
@@ -88,7 +96,7 @@ def fit_softmax(
     wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
     if infinite is None and wanted:
         found = finish(replace(problem, on=tied), start, found, tol=tol, max_iter=most)
-    _speak_up(estimator, problem, found, infinite, rows)
+    _speak_up(warned_by or estimator, problem, found, infinite, rows)
     inference = _inference(estimator, problem, softmax, found, rows, infinite)
     return _in_user_units(problem, softmax, found, inference, separated=infinite is not None)
 

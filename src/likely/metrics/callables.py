@@ -8,9 +8,11 @@ the name, by scikit-learn's convention: of ``…_error``, ``…_loss`` and ``…
 ones, of any other name the higher ones.  The attributes ``better`` and ``takes`` of the function
 override that.
 
-Only the values of such a function are known, so its interval is computed by the jackknife: the rows
-are put into G blocks (whole groups of rows that belong together), and with θ₍g₎ the value without
-block g,
+Only the values of such a function are known.  Where it is the mean of its values for single rows,
+as an absolute error is, its interval is that of the built-in metrics: Student's, of the rows or of
+the groups.  Of any other function, and of more than ``MOST_ALONE`` rows, the interval is computed
+by the jackknife: the rows are put into G blocks (whole groups of rows that belong together), and
+with θ₍g₎ the value without block g,
 
     θ̂ ± t_{G−1} √((G − 1)/G Σ_g (θ₍g₎ − θ̄)²)
 
@@ -33,11 +35,14 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.errors import InvalidInput
-from likely.intervals import Ends, student_quantile
+from likely.intervals import Ends, clipped, student_quantile
 from likely.kinds import TARGET_KINDS, TargetKind
 from likely.metrics.base import Better, Metric
 from likely.metrics.prediction import Prediction, Truth
+from likely.moments import Moments
 
+MOST_ALONE = 2_000  # rows that are scored one by one
+SAME = 1e-9  # relative: a mean of the values of rows, up to rounding
 BLOCKS = 20  # of the jackknife: t has 19 degrees of freedom, 7 % above the normal quantile
 LOWER = ("_error", "_loss", "_deviance")  # endings of names in scikit-learn: lower is better
 Takes = Literal["predictions", "probabilities"]
@@ -130,13 +135,45 @@ class CallableMetric(Metric):
         return np.asarray(probability[:, 1] if probability.shape[1] == 2 else probability)
 
     def interval(self, statistics: KeptRows, level: float = 0.95) -> Ends:
-        return self._jackknife(statistics, np.arange(len(statistics.truth.y)), level)
+        values = self._row_values(statistics)
+        if values is None:
+            return self._jackknife(statistics, np.arange(len(statistics.truth.y)), level)
+        return _about_mean(values, Moments.of(values, statistics.truth.weights), level)
 
     def clustered_interval(
         self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
     ) -> Ends:
-        _, place = np.unique(groups, return_inverse=True)
-        return self._jackknife(self.summary(truth, prediction), place, level)
+        rows = self.summary(truth, prediction)
+        values = self._row_values(rows)
+        if values is None:
+            _, place = np.unique(groups, return_inverse=True)
+            return self._jackknife(rows, place, level)
+        return _about_mean(values, Moments.of_groups(values, truth.weights, groups), level)
+
+    def _row_values(self, rows: KeptRows) -> Array | None:
+        """The value of each row alone, (n,), where the function is their mean; else None."""
+        n = len(rows.truth.y)
+        if not 2 <= n <= MOST_ALONE:
+            return None
+        halves = [np.arange(first, n, 2) for first in range(2)]
+        alone = [np.array([row]) for row in range(n)]
+        for parts in (halves, alone):  # the first costs little, and few other functions pass it
+            values = self._values_of_parts(rows, parts)
+            if values is None:
+                return None
+        return values
+
+    def _values_of_parts(self, rows: KeptRows, parts: list[Array]) -> Array | None:
+        """The values of parts of the rows, if that of all rows is their mean by weight."""
+        try:
+            values = np.array([self.value(rows.rows(part)) for part in parts])
+        except (ValueError, ArithmeticError, LookupError, TypeError):  # undefined for a part
+            return None
+        weight = rows.truth.weights
+        mean = np.average(values, weights=[weight[part].sum() for part in parts])
+        here = self.value(rows)
+        size = max(abs(here), float(np.abs(values).mean()))
+        return values if abs(mean - here) <= SAME * size else None
 
     def _jackknife(self, rows: KeptRows, unit: Codes, level: float) -> Ends:
         """The jackknife interval; units are put into the blocks in turn."""
@@ -151,6 +188,11 @@ class CallableMetric(Metric):
         half = student_quantile(level, n_blocks - 1) * sqrt((n_blocks - 1) * float(np.var(without)))
         here = self.value(rows)
         return (here - half, here + half) if np.isfinite(half + here) else (-inf, inf)
+
+
+def _about_mean(values: Array, moments: Moments, level: float) -> Ends:
+    """Student's interval; the mean of numbers that are not negative is none either."""
+    return clipped(moments.ends(level), 0.0 if values.min() >= 0 else -inf, inf)
 
 
 def function_at(path: str) -> Callable[..., float]:

@@ -1,9 +1,9 @@
 """``LOSSES``: the mean loss of rows, by name, and the metric from which it is computed.
 
-    log loss                   itself
-    negative log-likelihood    −ℓ, of the log-likelihood ℓ per row
-    mean squared error         RMSE²
-    error rate                 1 − accuracy
+    log-loss                   itself
+    negative-log-likelihood    −ℓ, of the log-likelihood ℓ per row
+    mean-squared-error         RMSE²
+    error-rate                 1 − accuracy
 
 A sealed test set is scored by a loss, because its judges need scores for which lower is better.
 """
@@ -36,9 +36,9 @@ class MeanLoss:
 LOSSES: Mapping[str, MeanLoss] = {
     loss.name: loss
     for loss in (
-        MeanLoss("log loss", LogLoss(), lambda value: value),
-        MeanLoss("negative log-likelihood", LogLikelihood(), lambda value: -value),
-        MeanLoss("mean squared error", RMSE(), lambda value: value**2),
-        MeanLoss("error rate", Accuracy(), lambda value: 1 - value),
+        MeanLoss("log-loss", LogLoss(), lambda value: value),
+        MeanLoss("negative-log-likelihood", LogLikelihood(), lambda value: -value),
+        MeanLoss("mean-squared-error", RMSE(), lambda value: value**2),
+        MeanLoss("error-rate", Accuracy(), lambda value: 1 - value),
     )
 }

@@ -129,6 +129,11 @@ class Prediction:
         assert self.mean is not None, "a metric of numbers was given classes"
         return self.mean
 
+    @property
+    def in_nats(self) -> bool:
+        """Whether losses are of a log-likelihood; else they are errors of labels or of numbers."""
+        return self.labels is None and (self.log_proba is not None or self.log_density is not None)
+
     def losses(self, truth: Truth) -> Array:
         """The loss of each row, (n,)."""
         if self.labels is not None:

@@ -42,6 +42,8 @@ from likely.moments import Moments
 
 CONSTANT = "constant"
 GAIN = "gain over the baseline"
+UNIT = " (per row, in nats)"
+IN_NATS = {"log-loss", "log-likelihood"}  # metrics that only a model with such a gain has
 LEVEL = 0.95  # of intervals
 
 
@@ -60,6 +62,7 @@ class Score:
     n_groups: int | None = None
     baseline: str = CONSTANT  # the model that the baseline is
     baseline_link: str | None = None  # under which offsets or exposures move it; None if none do
+    in_nats: bool = True  # whether the gain is one in log-likelihood
 
     @property
     def metric(self) -> str:
@@ -111,6 +114,7 @@ class Score:
             n_groups=record["groups"],
             baseline=record["baseline_model"],
             baseline_link=record["baseline_link"],
+            in_nats=bool(IN_NATS & {line["metric"] for line in record["measures"]}),
         )
 
 
@@ -127,6 +131,7 @@ class ScoreTotals(Additive):
     kind: TargetKind
     by_labels: bool = False  # whether the gain is one in right classes
     link: str | None = None  # under which the constant is moved
+    in_nats: bool = True  # whether the gain is one in log-likelihood
 
     @classmethod
     def of(
@@ -146,7 +151,10 @@ class ScoreTotals(Additive):
         n_rows = int((truth.weights > 0).sum())
         gain = Moments.of(saved, truth.weights)
         by_labels = prediction is not None and prediction.labels is not None
-        return cls(suited, by_model, by_constant, gain, n_rows, truth.kind, by_labels, truth.link)
+        in_nats = prediction is None or prediction.in_nats
+        return cls(
+            suited, by_model, by_constant, gain, n_rows, truth.kind, by_labels, truth.link, in_nats
+        )
 
     def __add__(self, other: "ScoreTotals") -> "ScoreTotals":
         return ScoreTotals(
@@ -158,6 +166,7 @@ class ScoreTotals(Additive):
             self.kind,
             self.by_labels,
             self.link,
+            self.in_nats,
         )
 
     def score(self, *, level: float = LEVEL) -> Score:
@@ -172,7 +181,7 @@ class ScoreTotals(Additive):
         }
         ends = self._matched_ends(self.gain.n, level) if self.by_labels else self.gain.ends(level)
         gain = Estimate(self.gain.first, *ends, 0.0)
-        return Score(found, gain, self.n_rows, baseline_link=self.link)
+        return Score(found, gain, self.n_rows, baseline_link=self.link, in_nats=self.in_nats)
 
     def gain_ends(self, saved: Array, weight: Array, groups: Codes, level: float) -> Ends:
         """The interval of the gain of rows that come in groups."""
@@ -243,7 +252,7 @@ def title_of(metric: str) -> str:
 
 def gain_title(metrics: Collection[str]) -> str:
     """The title of the gain in text, with its unit for a log-likelihood."""
-    return GAIN + (" (per row, in nats)" if {"log-loss", "log-likelihood"} & {*metrics} else "")
+    return GAIN + (UNIT if IN_NATS & {*metrics} else "")
 
 
 def score_sentence(title: str, found: Estimate, rows: str, baseline: str = CONSTANT) -> str:

@@ -20,7 +20,7 @@ from likely.data.schema import Schema
 from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.errors import InvalidInput
-from likely.graphical.chain import Chain
+from likely.graphical.inference.chain import Chain
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.coding import Coding
 from likely.linear.inference import Inference

@@ -25,11 +25,11 @@ from likely.persist.graphs import graph_class
 
 PART_MODULES = (
     "likely.data.schema",
-    "likely.graphical.chain",
-    "likely.graphical.family_counts",
-    "likely.graphical.fit_report",
-    "likely.graphical.hill_climbing",
-    "likely.graphical.structure",
+    "likely.graphical.inference.chain",
+    "likely.graphical.learning.family_counts",
+    "likely.graphical.learning.fit_report",
+    "likely.graphical.learning.hill_climbing",
+    "likely.graphical.learning.structure",
     "likely.graphical.variable",
     "likely.linear.alpha",
     "likely.linear.inference",

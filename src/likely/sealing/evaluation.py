@@ -21,6 +21,7 @@ from likely.errors import HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
 from likely.intervals import Estimate, n_groups_of
 from likely.json_files import plain
+from likely.names import in_words
 from likely.sealing.final_score import FinalScore
 from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.folder import SealFolder, opened, predictions_digest
@@ -104,11 +105,12 @@ def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
     kept = request.seal.kept_predictions()
     found = [p for p in (kept, request.predictions) if p and _is_of(p, scorer, commit)]
     if not found:
+        what = f"{commit['model']}, {in_words(commit['metric'])}"
         gone = "its predictions are missing" if kept is None else "this metric cannot score it"
         raise HonestyRefusal(
-            f"Evaluation {commit['evaluation']} was committed ({commit['model']}, "
-            f"{commit['metric']}) and not scored, and {gone}. Call final with that model and "
-            "metric once more: this does not use another evaluation."
+            f"Evaluation {commit['evaluation']} was committed ({what}) and not scored, and {gone}. "
+            "Call final with that model and metric once more: this does not use another "
+            "evaluation."
         )
     _score(request.seal, scorer, found[0], commit, request.label_file)
     return request.seal.ledger.entries()
@@ -137,7 +139,11 @@ def _allow_another(
         return
     ledger.add("refused", {"command": "final", "evaluation": number, "reason": "budget"})
     scores = [entry for entry in entries if entry["event"] == "score"]
-    last = f" The last gave {scores[-1]['metric']} {scores[-1]['value']:.4g}." if scores else ""
+    last = (
+        f" The last gave {in_words(scores[-1]['metric'])} {scores[-1]['value']:.4g}."
+        if scores
+        else ""
+    )
     raise HonestyRefusal(
         f"{request.seal.path.name} allows {budget} evaluation{'' if budget == 1 else 's'}, and "
         f"{number - 1} {'was' if number == 2 else 'were'} used.{last} Each further evaluation "

@@ -14,6 +14,7 @@ from likely.intervals import (
     measures_to_json,
 )
 from likely.json_files import plain
+from likely.names import in_words
 
 
 @final
@@ -24,7 +25,7 @@ class FinalScore:
     Attributes
     ----------
     metric : str
-        A loss, such as log loss: lower is better.
+        A loss by its name, such as ``log-loss``: lower is better.
     estimate : Estimate
         The score (``value``), the ends of its interval (``low``, ``high``) of the given ``level``,
         1 − 0.05/k at evaluation k, and the score of the best constant prediction
@@ -71,6 +72,11 @@ class FinalScore:
     resumed: bool = False
     head: str = ""  # SHA-256 of the ledger's last line
     model: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def title(self) -> str:
+        """The loss in words."""
+        return in_words(self.metric)
 
     @property
     def value(self) -> float:
@@ -141,9 +147,9 @@ class FinalScore:
         number = f"evaluation {self.evaluation} of {self.budget}"
         if self.evaluation > self.budget:
             number = f"evaluation {self.evaluation}, beyond the budget of {self.budget}"
-        metric = capitalised(self.metric)
+        metric = capitalised(self.title)
         if not self.of_this_model:
-            metric = f"Best score so far (an earlier model's): {self.metric}"
+            metric = f"Best score so far (an earlier model's): {self.title}"
         groups = (
             "" if self.n_groups is None else f" in {count(self.n_groups, 'group')} of {self.group}"
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from likely.formatting import count, estimate_cells, percent_level, short_number
 from likely.intervals import Estimate
+from likely.names import in_words
 
 LONG_NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 
@@ -52,7 +53,8 @@ def _score(entry: Mapping[str, Any]) -> str:
     value, interval, constant = estimate_cells(*Estimate.from_json(entry))
     level = percent_level(entry["level"])
     own = "" if entry["of_this_model"] else "; of an earlier model, this one is not better"
-    return f"{entry['metric']} {value} ({level} interval {interval}), baseline {constant}{own}"
+    metric = in_words(entry["metric"])
+    return f"{metric} {value} ({level} interval {interval}), baseline {constant}{own}"
 
 
 def _refusal(entry: Mapping[str, Any]) -> str:

@@ -146,6 +146,7 @@ class Comparison:
             "left_out": list(self.left_out),
             "unable": {role: list(names) for role, names in self.unable.items()},
             "unseen_classes": list(self.unseen),
+            "notes": list(self.rows.notes),
         }
 
 

@@ -20,7 +20,7 @@ from likely.formatting import (
 )
 from likely.kinds import target_in_words
 from likely.metrics import metrics_for
-from likely.metrics.score import GAIN, why_dashes
+from likely.metrics.score import GAIN, UNIT, why_dashes
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
@@ -134,7 +134,7 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
         return f"No model has a finite {found.metric.title}, so none can be called the best."
     if best.name == BASELINE:
         gained = any(each.score and each.score.better_than_baseline for each in found.entries)
-        if gained or found.metric is not metrics_for(found.task.kind)[0]:
+        if gained or not _of_gain(found):
             return f"No model has a better {found.metric.title} than the baseline (constant)."
         return (
             "No model is better than the baseline (constant): no model predicts better than "
@@ -143,11 +143,17 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
     word = "clearly better" if best.score.better_than_baseline else "not clearly better"
     sealed = in_terminal and found.rows.sealed
     advice = "run likely final on the sealed rows" if sealed else "score it on sealed rows"
+    unit = UNIT if best.score.in_nats and not _of_gain(found) else ""
     return (
-        f"Best: {best.name}, {word} than the baseline: the {GAIN} is "
+        f"Best: {best.name}, {word} than the baseline: the {GAIN}{unit} is "
         f"{estimate(*best.score.gain[:3])}. It was chosen on these folds, so its score is "
         f"slightly optimistic; {advice} for an unbiased score."
     )
+
+
+def _of_gain(found: "Comparison") -> bool:
+    """Whether the models are ordered by the metric of which the gain is a difference."""
+    return found.metric is metrics_for(found.task.kind)[0]
 
 
 def _about_links(found: "Comparison") -> list[str]:

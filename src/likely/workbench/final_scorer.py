@@ -42,7 +42,7 @@ from likely.workbench.task import Task, task_of_fit
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ERROR_RATE, DENSITY = LOSSES["error rate"], LOSSES["negative log-likelihood"]
+ERROR_RATE, DENSITY = LOSSES["error-rate"], LOSSES["negative-log-likelihood"]
 
 
 @final
@@ -210,9 +210,9 @@ def scorer_from(described: Mapping[str, Any], seal: SealFolder) -> TaskScorer | 
 
 def _loss_for(task: Task, model: Any, judge: str) -> MeanLoss:
     if task.has_classes:
-        return LOSSES["log loss"] if has_probabilities(model) else ERROR_RATE
+        return LOSSES["log-loss"] if has_probabilities(model) else ERROR_RATE
     exact = JUDGES[judge] is None
-    return DENSITY if exact and predictive_family(model) else LOSSES["mean squared error"]
+    return DENSITY if exact and predictive_family(model) else LOSSES["mean-squared-error"]
 
 
 def _prediction(predictions: Predictions, truth: Truth) -> Prediction:

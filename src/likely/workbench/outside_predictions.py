@@ -69,7 +69,7 @@ def _of_table(table: "pa.Table", task: Task, seal: SealFolder) -> tuple[Predicti
                 f"probabilities are scored, and {PREDICTION} is not read. Drop one of the two.",
                 LikelyWarning,
             )
-        return _probabilities(_proba_columns(table, given, task), task), "log loss"
+        return _probabilities(_proba_columns(table, given, task), task), "log-loss"
     if PREDICTION not in table.column_names:
         raise InvalidInput(
             f"The predictions have the columns {listed(table.column_names)}; expected "
@@ -97,7 +97,7 @@ def _of_array(values: Array, task: Task, n_rows: int) -> tuple[Predictions, str]
             f"The predictions have shape {values.shape}; expected {wanted}. Give such an array, "
             f"or a frame with {_expected(task)}."
         )
-    return _probabilities(_numbers(values), task), "log loss"
+    return _probabilities(_numbers(values), task), "log-loss"
 
 
 def _places(table: "pa.Table", seal: SealFolder) -> Codes:
@@ -171,8 +171,8 @@ def _probabilities(proba: Array, task: Task) -> Predictions:
 def _values(values: Array, task: Task) -> tuple[Predictions, str]:
     """Classes or means, one for each row."""
     if task.has_classes:
-        return {"labels": _label_codes(values, task)}, "error rate"
-    return {"mean": _numbers(values)}, "mean squared error"
+        return {"labels": _label_codes(values, task)}, "error-rate"
+    return {"mean": _numbers(values)}, "mean-squared-error"
 
 
 def _label_codes(values: Array, task: Task) -> Codes:

@@ -13,7 +13,7 @@ import numpy as np
 
 from likely._typing import Codes
 from likely.data.arrow import refuse_twins
-from likely.data.frames import frame_of
+from likely.data.frames import frame_of, is_array, is_sparse
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.sealing.create import check_target
@@ -29,11 +29,11 @@ class Parts:
 
     Attributes
     ----------
-    train, validation, test : data frame
-        Of the library that was given, else a ``pyarrow.Table``; ``test`` is None where no test
-        rows were asked for.
+    train, validation, test : data frame, or arrays
+        Frames of the library that was given, else a ``pyarrow.Table``; of an array X and labels y,
+        the pair (X, y).  ``test`` is None where no test rows were asked for.
     train_rows, validation_rows, test_rows : ndarray of int
-        The same as indices of rows, ascending, for arrays: ``X[parts.train_rows]``.
+        The same as indices of rows, ascending: ``X[parts.train_rows]``.
     rule : str
         The rule in words.
     notes : tuple of str
@@ -99,6 +99,9 @@ def split(
     <Parts: 90 training rows, 30 validation rows, 30 test rows; stratified by species>
     >>> parts.validation.num_rows
     30
+    >>> X_train, y_train = likely.split([[1.0], [2.0], [3.0], [4.0]] * 5, [0, 0, 1, 1] * 5).train
+    >>> X_train.shape, y_train.shape
+    ((16, 1), (16,))
     """
     rows = dataset(data, target, group=group, by_time=by_time)
     both = {"test": test, "validation": validation}
@@ -109,14 +112,23 @@ def split(
     refuse_twins(table.column_names)
     check_target(table.column(column), column)
     chosen, splits = _chosen(rows, wanted, seed)
-    library = rows.library if rows.seal is None else rows.seal.manifest.library
-    frames = {part: frame_of(table.take(index), library) for part, index in chosen.items()}
+    if is_array(data):
+        parts = {part: _arrays_at(data, target, index) for part, index in chosen.items()}
+    else:
+        library = rows.library if rows.seal is None else rows.seal.manifest.library
+        parts = {part: frame_of(table.take(index), library) for part, index in chosen.items()}
     return Parts(
-        **{"test": None, **frames},
+        **{"test": None, **parts},
         **{"test_rows": np.arange(0), **{f"{part}_rows": rows for part, rows in chosen.items()}},
         rule=" and ".join(dict.fromkeys(found.rule for found in splits)),
         notes=tuple(dict.fromkeys(note for found in splits for note in found.notes)),
     )
+
+
+def _arrays_at(X: Any, target: Any, index: Codes) -> Any:
+    """Rows of an array; with labels beside it, the pair of rows and labels."""
+    X = X if is_sparse(X) else np.asarray(X)
+    return X[index] if isinstance(target, str) else (X[index], np.asarray(target)[index])
 
 
 def _check_wanted(rows: Dataset, wanted: Mapping[str, Any]) -> None:

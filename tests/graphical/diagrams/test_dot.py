@@ -37,6 +37,13 @@ def test_any_names_and_labels_are_read_back(called, label, plate):
     assert read_dot(diagram.dot) == diagram
 
 
+def test_a_word_of_the_language_may_be_a_name():
+    called = ("node", "edge", "graph", "subgraph", "strict", "digraph")
+    nodes = tuple(Node(name, "square", shaded=True) for name in called)
+    diagram = Diagram(nodes, (Edge("node", "edge"),), (Plate("graph", ("node", "edge")),))
+    assert read_dot(diagram.dot) == diagram
+
+
 def test_each_label_is_written_once():
     written = re.findall(r'label="((?:[^"\\]|\\.)*)"', NESTED.dot)
     labels = [each.label for each in (*NESTED.nodes, *NESTED.plates)]

@@ -79,8 +79,8 @@ def test_nobody_is_told_to_choose_by_sealed_rows(runs):
 @pytest.mark.parametrize(
     ("loss", "metric", "of_metric"),
     [
-        ("log loss", "log-loss", lambda value: value),
-        ("error rate", "accuracy", lambda value: 1 - value),
+        ("log-loss", "log-loss", lambda value: value),
+        ("error-rate", "accuracy", lambda value: 1 - value),
         ("brier", "brier", lambda value: value),  # a scorer of one's own with the name of a metric
     ],
 )

@@ -175,8 +175,9 @@ class _Reader:
             self._refuse(self.tokens[self.at], "a statement; edges of whole subgraphs are not read")
 
     def _statement(self, within: list[int]) -> None:
-        word = self._word()
-        if word in ("node", "edge", "graph") and self._next_is("["):
+        token = self._take("a name")
+        word, quoted = token.text, token.kind == "string"  # in quotes, "node" is a name
+        if word in ("node", "edge", "graph") and not quoted and self._next_is("["):
             attributes = self._attributes()
             self.settings |= attributes if word == "graph" and not within else {}
         elif self._next_is("="):

@@ -104,7 +104,7 @@ def _of_final(final: Any) -> ScoreVerdict:
     score = FinalScore.from_json(final)
     return ScoreVerdict(
         str(score),
-        score.metric,
+        score.title,
         score.estimate,
         score.better_than_baseline,
         compared=score.of_this_model,

@@ -1,0 +1,150 @@
+"""The junction trees of a graph, kept for the next query.
+
+A tree depends on which variables were observed, not on their states.  Hard evidence is cut out of
+the tables of a tree that was made for it; in a tree that has the variable it is a likelihood of 0
+and 1.  The first serves large graphs, the second small ones, where planning costs more than
+it saves.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Generic, TypeVar, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import GraphTooLarge
+from likely.graphical.inference.factor_tables import FactorTables
+from likely.graphical.inference.junction_tree import JunctionTree, junction_tree
+from likely.graphical.inference.scopes import Scopes
+from likely.graphical.inference.speed import is_fast
+from likely.graphical.inference.work_room import WorkRoom
+
+if TYPE_CHECKING:
+    from likely.graphical.factor_graph import FactorGraph
+
+KEPT = 64  # trees, the latest used ones
+PLANNING_CELLS = 5000  # of a table, whose propagation takes as long as planning one variable
+SLICING_CELLS = 20_000  # below this a tree for the evidence alone gains nothing
+
+T = TypeVar("T")
+
+
+@final
+class Kept(Generic[T]):
+    """The latest values by key, each made on first use."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        made = make()
+        with self._lock:
+            self._values[key] = made
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return made
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._values
+
+
+@final
+class Plans:
+    """What inference in a graph needs again and again; graphs with equal scopes share trees."""
+
+    def __init__(self, graph: "FactorGraph", same_scopes: "Plans | None" = None) -> None:
+        self.scopes: Scopes = same_scopes.scopes if same_scopes else Scopes.of(graph)
+        self.tables = FactorTables(graph.factors)
+        self.room = WorkRoom()
+        self._work = 0.0
+        self._trees: Kept[JunctionTree] = same_scopes._trees if same_scopes else Kept(KEPT)
+        self._forests: Kept[bool] = same_scopes._forests if same_scopes else Kept(16 * KEPT)
+        self._seen: Kept[None] = same_scopes._seen if same_scopes else Kept(16 * KEPT)
+
+    def tree(
+        self, observed: frozenset[str], together: tuple[tuple[int, ...], ...] = ()
+    ) -> JunctionTree:
+        """The tree without the observed variables, with each set ``together`` in one clique."""
+        return self._trees.get(
+            (observed, together),
+            lambda: junction_tree(self.scopes, self.mask(observed), together),
+        )
+
+    def tree_for(self, observed: frozenset[str]) -> JunctionTree:
+        """A tree that answers with this evidence, the cheapest in planning and propagation.
+
+        A small tree of all variables serves any evidence, until the same variables are observed
+        again.
+        """
+        common = self.common
+        if common is None or not observed:
+            return self.tree(observed)
+        if self.is_small:
+            return common
+        cells = float(common.cells.sum())
+        if (observed, ()) in self._trees or cells > PLANNING_CELLS * len(common.free):
+            return self.tree(observed)
+        if observed in self._seen:
+            return self.tree(observed)
+        self._seen.get(observed, lambda: None)
+        return common
+
+    @property
+    def is_small(self) -> bool:
+        """Whether propagation costs next to nothing with any evidence."""
+        return self.common is not None and float(self.common.cells.sum()) <= SLICING_CELLS
+
+    @cached_property
+    def common(self) -> JunctionTree | None:
+        """The tree of all variables; None if no memory could hold it."""
+        try:
+            return self.tree(frozenset())
+        except GraphTooLarge:
+            return None
+
+    def is_fast(self, tree: JunctionTree, n_samples: int = 1) -> bool:
+        """Whether the compiled loops answer now; small graphs that are asked often come to that."""
+        self._work += tree.work * n_samples
+        return is_fast(self._work)
+
+    def is_forest(self, observed: frozenset[str]) -> bool:
+        """Whether the factor graph without the observed variables has no cycle."""
+        return self._forests.get(observed, lambda: _is_forest(self.scopes, self.mask(observed)))
+
+    def mask(self, names: Iterable[str]) -> Array:
+        """Whether each variable is one of ``names``, (n_variables,)."""
+        mask = np.zeros(self.scopes.n_variables, dtype=np.bool_)
+        mask[[self.scopes.place[name] for name in names]] = True
+        return mask
+
+
+def _is_forest(scopes: Scopes, observed: Array) -> bool:
+    free = ~observed & (scopes.n_states > 1)
+    inside = free[scopes.axes]
+    factors, axes = scopes.factor_of_axis[inside], scopes.axes[inside]
+    n_factors = len(np.unique(factors))
+    if len(axes) >= int(free.sum()) + n_factors and len(axes):
+        return False  # a forest has fewer edges than nodes
+    above = list(range(scopes.n_variables + scopes.n_factors))
+
+    def root(node: int) -> int:
+        while above[node] != node:
+            above[node] = above[above[node]]
+            node = above[node]
+        return node
+
+    for factor, v in zip(factors.tolist(), axes.tolist(), strict=True):
+        a, b = root(scopes.n_variables + factor), root(v)
+        if a == b:
+            return False
+        above[a] = b
+    return True

@@ -1,0 +1,155 @@
+"""Propagation in junction trees for whole tables: a row of codes is one set of observations.
+
+    row_beliefs         P(x_i | e_r) and log Z(e_r) for every row r
+    row_families        Σ_r w_r P(x_j | e_r) for the scope j of every factor: the E step of learning
+    row_most_probable   argmax_x F(x, e_r) and its log
+
+Rows that are impossible have log Z = −inf.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.errors import ImpossibleEvidence
+from likely.graphical.evidence import Evidence
+from likely.graphical.inference.contract import Request
+from likely.graphical.inference.row_parts import RowPart, row_parts
+from likely.graphical.inference.speed import is_fast
+from likely.graphical.inference.tree_inference import answer_in, best_in
+
+if TYPE_CHECKING:
+    from likely.graphical.factor_graph import FactorGraph
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowAnswer:
+    """Marginals (n_rows, n_states) by name, and log Z(e_r) (n_rows,); nan where it is −inf."""
+
+    marginals: dict[str, Array]
+    log_partition: Array
+
+
+def row_beliefs(
+    graph: "FactorGraph", codes: Codes, wanted: Iterable[str], memory: int | None = None
+) -> RowAnswer:
+    """Marginals of the ``wanted`` variables and log Z, given each row of codes.
+
+    ``codes`` (n_rows, n_variables) are the positions of states; −1 is not observed.
+    """
+    names = tuple(wanted)
+    graph, codes = _relevant(graph, codes, names)
+    n, n_states = len(codes), graph.plans.scopes.n_states
+    sizes = np.where(graph.plans.mask(names), n_states, 0)
+    at = n * (np.cumsum(sizes) - sizes)  # of each variable's table in ``out``
+    out, log_partition = np.empty(n * int(sizes.sum())), np.empty(n)
+    place = graph.plans.scopes.place
+    marginals = {
+        name: out[at[v] : at[v] + n * n_states[v]].reshape(n, n_states[v])
+        for name, v in ((name, place[name]) for name in names)
+    }
+    for part in row_parts(graph, codes, memory):
+        loops, left = _loops(graph, codes, part, memory), part.rows
+        if loops is not None:
+            left = loops.fill_beliefs(graph.plans.mask(names), at, out, log_partition)
+        for row in left:
+            asked = Request(names, (), _evidence(graph, codes[row]), memory)
+            try:
+                found = answer_in(graph, part.tree, asked)
+            except ImpossibleEvidence:
+                log_partition[row] = -np.inf
+                for table in marginals.values():
+                    table[row] = np.nan
+                continue
+            log_partition[row] = found.log_partition
+            for name, table in marginals.items():
+                table[row] = found.marginals[name]
+    return RowAnswer(marginals, log_partition)
+
+
+def row_families(
+    graph: "FactorGraph", codes: Codes, weight: Array, memory: int | None = None
+) -> tuple[list[Array], float]:
+    """Expected counts of the cells of every factor, shaped like its table, and Σ_r w_r log Z(e_r).
+
+    A row that is impossible adds no counts, and makes the sum −inf.
+    """
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    weight = np.ascontiguousarray(weight, dtype=float)
+    counts, log_partition = np.zeros(graph.plans.tables.starts[-1]), np.empty(len(codes))
+    bounds = pairwise(graph.plans.tables.starts)
+    tables = [
+        counts[a:b].reshape(factor.table.shape)
+        for factor, (a, b) in zip(graph.factors, bounds, strict=True)
+    ]
+    scopes = tuple(dict.fromkeys(factor.scope for factor in graph.factors))
+    for part in row_parts(graph, codes, memory):
+        loops, left = _loops(graph, codes, part, memory), part.rows
+        if loops is not None:
+            left = loops.add_counts(weight, counts, log_partition)
+        for row in left:
+            asked = Request((), scopes, _evidence(graph, codes[row]), memory)
+            try:
+                found = answer_in(graph, part.tree, asked)
+            except ImpossibleEvidence:
+                log_partition[row] = -np.inf
+                continue
+            log_partition[row] = found.log_partition
+            for factor, table in zip(graph.factors, tables, strict=True):
+                table += weight[row] * found.joints[factor.scope]
+    counted = weight > 0  # 0 · (−inf) is no number
+    return tables, float(np.dot(weight[counted], log_partition[counted]))
+
+
+def row_most_probable(
+    graph: "FactorGraph", codes: Codes, memory: int | None = None
+) -> tuple[Codes, Array]:
+    """The codes of a most probable configuration given each row, and the log of its score.
+
+    A row that is impossible has codes of −1 and a log score of −inf.
+    """
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    best, log_score = np.empty(codes.shape, dtype=np.int64), np.empty(len(codes))
+    for part in row_parts(graph, codes, memory):
+        loops = _loops(graph, codes, part, memory)
+        if loops is not None:
+            loops.fill_best(best, log_score)
+            continue
+        for row in part.rows:
+            evidence = _evidence(graph, codes[row])
+            try:
+                best[row], _, log_score[row] = best_in(graph, part.tree, evidence, memory)
+            except ImpossibleEvidence:
+                best[row], log_score[row] = -1, -np.inf
+    return best, log_score
+
+
+def _relevant(
+    graph: "FactorGraph", codes: Codes, names: Sequence[str]
+) -> tuple["FactorGraph", Codes]:
+    """The part of a graph that matters for ``names`` and for what any row observes."""
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    seen = np.flatnonzero((codes >= 0).any(axis=0))
+    part = graph.relevant(names, Evidence({graph.names[v]: 0 for v in seen}))
+    if part is not graph:
+        columns = [graph.plans.scopes.place[name] for name in part.names]
+        codes = np.ascontiguousarray(codes[:, columns])
+    return part, codes
+
+
+def _evidence(graph: "FactorGraph", row: Codes) -> Evidence:
+    return Evidence({n: c for n, c in zip(graph.names, row.tolist(), strict=True) if c >= 0})
+
+
+def _loops(graph: "FactorGraph", codes: Codes, part: RowPart, memory: int | None) -> Any:
+    """The compiled loops for a part of the rows; None for little work."""
+    if not is_fast(part.tree.work * len(part.rows)):
+        return None
+    from likely.graphical.inference.compiled_rows import RowLoops
+
+    return RowLoops(codes, part.rows, part.tree, graph.plans.tables, memory)

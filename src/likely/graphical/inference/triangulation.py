@@ -1,0 +1,222 @@
+"""Elimination orders, and the cliques of the graph that they make chordal.
+
+Eliminating a variable joins all its neighbours; it and they are a clique.  The best order is hard
+to find, so several rules choose the next variable, and the order with the fewest cells is kept:
+
+    fill            the pairs of neighbours that it would join
+    weighted fill   Σ log n_a log n_b over those pairs
+    size            the cells of its clique, Π n_a
+    separator       the cells of its neighbours
+
+A variable whose neighbours are all joined goes first in each: it is in no harm's way, and the
+leaves of a tree are such variables, so that trees get no new edge.
+
+References
+----------
+Koller & Friedman, Probabilistic Graphical Models, §9.4 and §10.4.
+Kjærulff, Triangulation of graphs, 1990.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations, pairwise
+from math import floor
+from typing import NamedTuple
+
+import numpy as np
+
+from likely._typing import Array
+from likely.graphical.inference.speed import VARIABLE_WORK, is_fast
+
+RULES = ("fill", "weighted fill", "size", "separator")  # numbered as in fast/triangulation
+DIGITS = 1e9  # keys are compared to nine digits: sums of logs in another order are equal
+ENOUGH_CELLS = 20_000  # a tree of fewer cells is not worth another rule
+SHUFFLE_CELLS = 1500  # of a table, whose propagation takes as long as one variable of a shuffle
+MOST_SHUFFLES = 60
+LOG_MOST = 40.0  # log of the cells of a clique at which planning stops: 2·10¹⁷
+
+
+class CliqueTree(NamedTuple):
+    """The maximal cliques of a chordal graph, joined to a tree; children come before parents.
+
+    Clique k has ``members[starts[k] : starts[k + 1]]``: first its ``n_own[k]`` variables that no
+    later clique has, then its separator, both in the order of elimination.
+    """
+
+    starts: Array
+    members: Array
+    n_own: Array
+    parent: Array  # −1 for a root
+    home: Array  # of each variable, the clique that has it as its own
+
+    def log_cells(self, log_states: Array) -> Array:
+        """The log of the number of cells of each clique."""
+        return np.add.reduceat(log_states[self.members], self.starts[:-1])
+
+    def log_total(self, log_states: Array) -> float:
+        """The log of the number of cells of all cliques."""
+        return float(np.logaddexp.reduce(self.log_cells(log_states)))
+
+
+class TooManyCells(Exception):
+    """A clique has more cells than any memory; ``log_cells`` says how many at least."""
+
+    def __init__(self, log_cells: float) -> None:
+        super().__init__(log_cells)
+        self.log_cells = log_cells
+
+
+def triangulate(starts: Array, neighbours: Array, log_states: Array) -> CliqueTree:
+    """The clique tree with the fewest cells that the rules find.
+
+    ``neighbours[starts[u] : starts[u + 1]]`` are the variables that share a factor with u.
+    """
+    if not log_states.size:
+        none = np.zeros(0, dtype=np.int64)
+        return CliqueTree(np.zeros(1, dtype=np.int64), none, none, none, none)
+    best, fewest = None, np.inf
+    for rule in range(len(RULES)):
+        tree = clique_tree_by_rule(starts, neighbours, log_states, rule)
+        log_cells = np.inf if tree is None else tree.log_total(log_states)
+        if log_cells < fewest:
+            best, fewest = tree, log_cells
+        if np.exp(fewest) <= ENOUGH_CELLS:
+            break
+    if best is None:
+        raise TooManyCells(LOG_MOST)
+    return _improved(best, starts, neighbours, log_states)
+
+
+def _improved(best: CliqueTree, starts: Array, neighbours: Array, log_states: Array) -> CliqueTree:
+    """A tree with fewer cells from the rules on shuffled variables, which breaks ties otherwise.
+
+    As many are tried as take about as long as propagation in the best one.
+    """
+    generator, fewest = np.random.default_rng(0), best.log_total(log_states)
+    for attempt in range(MOST_SHUFFLES):
+        if attempt > np.exp(fewest) / (SHUFFLE_CELLS * log_states.size):
+            break
+        order = generator.permutation(log_states.size)
+        shuffled = _renumbered(starts, neighbours, order)
+        tree = _fast_clique_tree(*shuffled, log_states[order], attempt % len(RULES))
+        if tree is not None and tree.log_total(log_states[order]) < fewest:
+            fewest = tree.log_total(log_states[order])
+            best = tree._replace(members=order[tree.members], home=tree.home[np.argsort(order)])
+    return best
+
+
+def _renumbered(starts: Array, neighbours: Array, order: Array) -> tuple[Array, Array]:
+    """The same graph with variable order[i] as the i-th."""
+    number = np.argsort(order)
+    owner = number[np.repeat(np.arange(len(order)), np.diff(starts))]
+    by_owner = np.argsort(owner, kind="stable")
+    ends = np.cumsum(np.diff(starts)[order])
+    return np.append(0, ends), number[neighbours][by_owner]
+
+
+def clique_tree_by_rule(
+    starts: Array, neighbours: Array, log_states: Array, rule: int
+) -> CliqueTree | None:
+    """The clique tree of the order that one rule gives; None if a clique is too large."""
+    if is_fast(VARIABLE_WORK * log_states.size):
+        return _fast_clique_tree(starts, neighbours, log_states, rule)
+    near = [set(neighbours[a:b].tolist()) for a, b in pairwise(starts)]
+    found = eliminate(near, log_states.tolist(), rule)
+    return None if found is None else clique_tree(*found)
+
+
+def _fast_clique_tree(
+    starts: Array, neighbours: Array, log_states: Array, rule: int
+) -> CliqueTree | None:
+    from likely.fast import triangulation as fast
+
+    room = 4 * neighbours.size + 16 * log_states.size
+    while True:
+        outcome, order, first, near = fast.eliminate(
+            starts, neighbours, log_states, rule, LOG_MOST, room
+        )
+        if outcome == fast.STOPPED:
+            return None
+        if outcome == fast.DONE:
+            return CliqueTree(*fast.clique_tree(order, first, near))
+        room *= 4
+
+
+# ── the readable twin ────────────────────────────────────────────────────────────────────────
+
+
+def eliminate(
+    near: list[set[int]], log_states: Sequence[float], rule: int
+) -> tuple[list[int], list[set[int]]] | None:
+    """The order of a rule, and the neighbours of each variable when it goes; ``near`` is used up.
+
+    None if a clique has more than e^LOG_MOST cells.
+    """
+    order, around = [], []
+    keys = {v: _keys(v, near, log_states, rule) for v in range(len(near))}
+    while keys:
+        v = min(keys, key=lambda u: (keys[u], u))
+        own = near[v]
+        if log_states[v] + sum(log_states[u] for u in own) > LOG_MOST:
+            return None
+        order.append(v)
+        around.append(own)
+        del keys[v]
+        changed = set(own)
+        for u in own:
+            near[u] = (near[u] | own) - {u, v}
+        for u in own:
+            changed |= near[u]
+        keys |= {u: _keys(u, near, log_states, rule) for u in changed}
+    return order, around
+
+
+def _keys(
+    v: int, near: list[set[int]], log_states: Sequence[float], rule: int
+) -> tuple[float, float]:
+    """What the rule ranks by, and what decides between equals."""
+    missing = [(a, b) for a, b in combinations(near[v], 2) if b not in near[a]]
+    size = sum(log_states[u] for u in near[v])
+    rounded = floor(DIGITS * (size + log_states[v]) + 0.5)
+    if not missing:
+        return -1, rounded
+    weight = sum(log_states[a] * log_states[b] for a, b in missing)
+    return (
+        (len(missing), rounded),
+        (floor(DIGITS * weight + 0.5), rounded),
+        (rounded, len(missing)),
+        (floor(DIGITS * size + 0.5), len(missing)),
+    )[rule]
+
+
+def clique_tree(order: list[int], around: list[set[int]]) -> CliqueTree:
+    """The maximal cliques of an elimination, and the tree that they form.
+
+    The clique of a step is its variable and its neighbours.  That of step i lies in that of an
+    earlier step j, if i is the first of j's neighbours to go and j has one neighbour more: then
+    both are one clique.
+    """
+    position = {v: i for i, v in enumerate(order)}
+    up = [min((position[u] for u in own), default=-1) for own in around]
+    top = list(range(len(order)))  # the first step of the clique that each step belongs to
+    last: dict[int, int] = {}  # of the steps of a clique
+    absorbs: dict[int, int] = {}
+    for i, above in enumerate(up):
+        top[i] = top[absorbs[i]] if i in absorbs else i
+        last[top[i]] = i
+        if above >= 0 and len(around[i]) == len(around[above]) + 1:
+            absorbs.setdefault(above, i)
+    firsts = sorted(last, key=last.__getitem__)
+    number = {step: k for k, step in enumerate(firsts)}
+    cliques = [[order[step], *sorted(around[step], key=position.__getitem__)] for step in firsts]
+    ends = [up[last[step]] for step in firsts]
+    home = [0] * len(order)
+    for i, v in enumerate(order):
+        home[v] = number[top[i]]
+    parts = (
+        [0, *np.cumsum([len(clique) for clique in cliques])],
+        [v for clique in cliques for v in clique],
+        np.bincount(home, minlength=len(cliques)),
+        [number[top[step]] if step >= 0 else -1 for step in ends],
+        home,
+    )
+    return CliqueTree(*(np.array(part, dtype=np.int64) for part in parts))
