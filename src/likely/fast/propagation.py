@@ -199,8 +199,6 @@ def collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
     message_spans = np.empty(scale.size)
     for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
         x = values[sliced_start(plan, plan[p], codes)]
-        if spans[plan[p]] > SPAN:
-            return TOO_WIDE, 0.0
         if x == 0.0:
             return IMPOSSIBLE, -np.inf
         if x * SPAN < 1.0:

@@ -59,15 +59,10 @@ def is_sliced(plan, f):
 def base_tables(values, spans, plan, base, base_spans):
     """Fill ``base`` with the product of each clique's factors that are the same in every row.
 
-    ``base_spans`` (n_cliques + 1,) become the products of the spans of all its factors, and the
-    largest span of a factor without a variable in the tree.
+    ``base_spans`` (n_cliques,) become the products of the spans of all its factors.
     """
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
-    n_cliques = base_spans.size - 1
-    base_spans[n_cliques] = 1.0
-    for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
-        base_spans[n_cliques] = max(base_spans[n_cliques], spans[plan[p]])
-    for k in range(n_cliques):
+    for k in range(base_spans.size):
         at, base_spans[k] = plan[plan[CLIQUE_AT] + k], 1.0
         fill(base, at, plan[plan[CLIQUE_AT] + k + 1], 1.0)
         for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
@@ -210,11 +205,10 @@ def _collect(codes, rows, first, n, values, base, base_spans, plan, work, rooms,
     ``rooms`` (2 n_cliques + 3, block): scales and spans of messages, then room for three rows.
     A row that is too wide has log Z = nan.
     """
-    n_cliques = base_spans.size - 1
+    n_cliques = base_spans.size
     wide, product, starts = rooms[2 * n_cliques], rooms[2 * n_cliques + 1], rooms[2 * n_cliques + 2]
     for r in range(n):
-        product[r] = 1.0
-        log_z[r] = 0.0 if base_spans[n_cliques] <= SPAN else np.nan
+        product[r], log_z[r] = 1.0, 0.0
     starts_of = np.empty(n, dtype=np.int64)
     for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
         row_starts(codes, rows, first, n, plan, plan[p], starts_of)
@@ -295,7 +289,7 @@ def row_marginals(codes, rows, wanted, values, base, base_spans, plan, work, out
     (n_rows,) is −inf for a row that is impossible and nan for one that is too wide; marginals are
     nan in both.
     """
-    n_cliques, block = base_spans.size - 1, work.shape[1]
+    n_cliques, block = base_spans.size, work.shape[1]
     needed = np.zeros(n_cliques, dtype=np.bool_)
     for v in range(wanted.size):
         if wanted[v] and plan[plan[READ_AT] + v] >= 0:
@@ -345,7 +339,7 @@ def row_expectations(
     cliques, see ``factor_counts``; those of the others to ``counts``, the cells of the factors.
     A row that is impossible (log Z = −inf) or too wide (nan) adds nothing.
     """
-    n_cliques, block = base_spans.size - 1, work.shape[1]
+    n_cliques, block = base_spans.size, work.shape[1]
     needed = np.ones(n_cliques, dtype=np.bool_)
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
     rooms, own_log_z = np.empty((2 * n_cliques + 3, block)), np.empty(block)

@@ -133,7 +133,7 @@ class RowLoops:
     def _base(self) -> tuple[Array, Array]:
         """The product of each clique's factors that are the same in every row, and its span."""
         layout = self.tree.layout
-        base, spans = np.empty(layout.clique_at[-1]), np.empty(layout.tree.n_cliques + 1)
+        base, spans = np.empty(layout.clique_at[-1]), np.empty(layout.tree.n_cliques)
         base_tables(self.tables.scaled, self.tables.spans, layout.plan, base, spans)
         return base, spans
 
