@@ -19,7 +19,7 @@ NO_ROOM, STOPPED, DONE = -2, -1, 0
 
 DIGITS = 1e9  # keys are compared to nine digits: sums of logs in another order are equal
 
-FILL, WEIGHTED_FILL, SIZE, SEPARATOR = 0, 1, 2, 3
+FILL, SIZE, WEIGHTED_FILL, SEPARATOR = 0, 1, 2, 3
 
 # rows of ``counts`` (9, n): what is known of each variable in the graph that is left
 (

@@ -66,7 +66,9 @@ class Plans:
         self.tables = FactorTables(graph.factors)
         self.room = WorkRoom()
         self._work = 0.0
-        self._trees: Kept[JunctionTree] = same_scopes._trees if same_scopes else Kept(KEPT)
+        self._trees: Kept[JunctionTree | GraphTooLarge] = (
+            same_scopes._trees if same_scopes else Kept(KEPT)
+        )
         self._forests: Kept[bool] = same_scopes._forests if same_scopes else Kept(16 * KEPT)
         self._seen: Kept[None] = same_scopes._seen if same_scopes else Kept(16 * KEPT)
 
@@ -74,10 +76,19 @@ class Plans:
         self, observed: frozenset[str], together: tuple[tuple[int, ...], ...] = ()
     ) -> JunctionTree:
         """The tree without the observed variables, with each set ``together`` in one clique."""
-        return self._trees.get(
-            (observed, together),
-            lambda: junction_tree(self.scopes, self.mask(observed), together),
-        )
+        found = self._trees.get((observed, together), lambda: self._planned(observed, together))
+        if isinstance(found, GraphTooLarge):
+            raise found.with_traceback(None)
+        return found
+
+    def _planned(
+        self, observed: frozenset[str], together: tuple[tuple[int, ...], ...]
+    ) -> JunctionTree | GraphTooLarge:
+        """A tree, or that no memory could hold it, which is also worth keeping."""
+        try:
+            return junction_tree(self.scopes, self.mask(observed), together)
+        except GraphTooLarge as too_large:
+            return too_large
 
     def tree_for(self, observed: frozenset[str]) -> JunctionTree:
         """A tree that answers with this evidence, the cheapest in planning and propagation.
