@@ -30,6 +30,7 @@ from likely.fast.propagation import (
     OWN_LAST,
     PARENT,
     SEPARATORS,
+    SLICED,
     STATE_STARTS,
     fill,
     sliced_start,
@@ -94,7 +95,8 @@ def backtrack(plan, work, slack, codes):
         n_separator = plan[plan[MESSAGE_AT] + k + 1] - plan[plan[MESSAGE_AT] + k]
         n, s = (stop - at) // n_separator, 0
         for p in range(middle, last):
-            s = s * plan[n_states + plan[p]] + codes[plan[p]]
+            if not plan[plan[SLICED] + plan[p]]:
+                s = s * plan[n_states + plan[p]] + codes[plan[p]]
         start, stride = at + s, n_separator
         if plan[plan[OWN_LAST] + k]:
             start, stride = at + s * n, 1
@@ -108,6 +110,7 @@ def backtrack(plan, work, slack, codes):
                 unique = False
         for p in range(middle - 1, first - 1, -1):
             m = plan[n_states + plan[p]]
-            codes[plan[p]] = best % m
-            best //= m
+            if not plan[plan[SLICED] + plan[p]]:
+                codes[plan[p]] = best % m
+                best //= m
     return unique

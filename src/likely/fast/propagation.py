@@ -35,6 +35,7 @@ DONE, IMPOSSIBLE, TOO_WIDE = 0, 1, 2
     MESSAGE_AT,  # in ``work``, and at the end where the free room begins
     PARENT,  # of each clique, −1 for a root
     OWN_LAST,  # 1 for a clique whose separator's axes come first
+    HOST,  # of each factor, the clique that takes it; −1 for a constant
     HOSTED_STARTS,  # of the factors of all cliques end to end
     HOSTED,
     HOMED_STARTS,  # of the variables of all cliques end to end, whose evidence they take
@@ -48,7 +49,7 @@ DONE, IMPOSSIBLE, TOO_WIDE = 0, 1, 2
     AXES,
     N_OWN,  # axes of each clique
     KINDS,  # the first operation of each kind
-) = range(3, 27)
+) = range(3, 28)
 
 EVIDENCE, READING, GROUPS, SEPARATORS = range(1, 5)  # kinds of operations; factors come first
 

@@ -60,12 +60,13 @@ def eliminate(starts, neighbours, log_states, rule, most, room):
         heap[0, v] = heap[1, v] = v
     for i in range(n // 2 - 1, -1, -1):
         _sink(i, n, heap, keys)
-    own_end, stamp = 0, n
+    top, stamp = np.int64(0), n  # a literal 0 would be another type, and compile twice
+    own_end = top
     for step in range(n):
-        v, last, first[step] = heap[0, 0], n - 1 - step, own_end
+        v, last, first[step], n_touched = heap[0, 0], n - 1 - step, own_end, top
         heap[0, 0] = heap[0, last]
         heap[1, heap[0, 0]] = 0
-        _sink(0, last, heap, keys)
+        _sink(top, last, heap, keys)
         if weights[CLIQUE_SIZE, v] > most:
             return STOPPED, order, first, near
         if own_end + counts[DEGREE, v] > room:
@@ -74,7 +75,6 @@ def eliminate(starts, neighbours, log_states, rule, most, room):
             if not counts[GONE, pool[p]]:
                 near[own_end] = pool[p]
                 own_end += 1
-        n_touched = 0
         if counts[MISSING, v] > 0:
             for i in range(first[step], own_end):
                 stamp += 1

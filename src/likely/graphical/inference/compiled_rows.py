@@ -1,7 +1,7 @@
 """Propagation for rows of a table by the compiled loops: several rows at a time, or one by one.
 
 A block of rows has the tables of each row side by side.  Where they would be too large for the
-cache, one row follows the other.
+cache, one row follows the other, and what it observes is cut out of the tables.
 """
 
 from collections.abc import Callable
@@ -26,6 +26,8 @@ from likely.graphical.inference.junction_tree import NUMBER, JunctionTree
 BLOCK_NUMBERS = 2**17  # of the tables of a block of rows: 1 MiB
 FEWEST, MOST = 64, 512  # rows of a block
 LARGE = 2**16  # numbers of a tree's tables above which rows go one by one
+SOME_ROWS = 16  # that are looked at to choose
+STEP_NUMBERS = 100  # numbers of a block that take as long as one step of a row alone
 TASK = 4096  # rows that a thread takes at one time
 THREADS_WORK = 5_000_000  # cells times rows that are worth a second thread
 
@@ -115,7 +117,12 @@ class RowLoops:
         numbers = self.tree.layout.n_numbers
         block = int(min(MOST, max(FEWEST, BLOCK_NUMBERS / numbers)))
         fits = self.memory is None or NUMBER * numbers * block <= self.memory
-        return block if numbers <= LARGE and fits else 1
+        if numbers > LARGE or not fits:
+            return 1
+        some = self.codes[self.rows[:: max(1, len(self.rows) // SOME_ROWS)]] >= 0
+        cut = np.mean([self.tree.cells_given(observed) for observed in some])
+        steps = self.tree.scopes.n_factors + self.tree.scopes.n_variables + 2 * self.tree.n_cliques
+        return block if numbers < STEP_NUMBERS * steps + 2.0 * cut else 1
 
     @property
     def _work(self) -> Array:

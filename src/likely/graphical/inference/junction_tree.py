@@ -131,6 +131,12 @@ class JunctionTree:
                 found[k].append(f)
         return tuple(map(tuple, found))
 
+    def cells_given(self, observed: Array) -> float:
+        """The cells of all cliques if more variables (n_variables,) are cut out of them."""
+        logs = np.where(observed, 0.0, self.scopes.log_states)[self.axes]
+        cells = np.add.reduceat(logs, self.starts[:-1]) if self.n_cliques else np.zeros(0)
+        return float(np.exp(cells).sum())
+
     @property
     def work(self) -> float:
         """The cells that a propagation goes through, and what its steps are worth in cells."""

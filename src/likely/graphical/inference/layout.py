@@ -111,6 +111,7 @@ def layout_of(tree: JunctionTree) -> Layout:
         table_at[n_cliques:],
         tree.above,
         own_last,
+        tree.host,
         *Lists.grouped(tree.host, n_cliques),
         *Lists.grouped(homes, n_cliques),
         groups.starts,

@@ -2,7 +2,7 @@
 
 Rows that observe the same variables share a tree in which these are cut out of the tables, if they
 are many enough to pay for its planning.  The other rows share one tree, without the variables that
-all of them observe: what else a row observes is a likelihood of 0 and 1 there.
+all of them observe.
 """
 
 from collections.abc import Iterator
@@ -35,11 +35,11 @@ def row_parts(graph: "FactorGraph", codes: Codes, memory: int | None) -> Iterato
     plans, observed = graph.plans, codes >= 0
     shared = _shared_tree(plans, observed, memory)
     left = np.ones(len(codes), dtype=bool)
-    for rows in _rows_by_pattern(observed, _rows_worth_planning(plans, shared)):
-        tree = _tree(plans, observed[rows[:1]], memory)
-        if shared is None or tree.cells.sum() < shared.cells.sum():
-            left[rows] = False
-            yield RowPart(tree, rows)
+    for rows in _rows_by_pattern(observed, MOST_PATTERNS if shared else len(codes)):
+        if shared is not None and not _pays(plans, shared, observed[rows[0]], len(rows)):
+            continue
+        left[rows] = False
+        yield RowPart(_tree(plans, observed[rows[:1]], memory), rows)
     rows = np.flatnonzero(left)
     if shared is not None and len(rows):
         smaller = len(rows) < len(codes)
@@ -62,25 +62,17 @@ def _shared_tree(plans: Plans, observed: Array, memory: int | None) -> JunctionT
         return None
 
 
-def _rows_by_pattern(observed: Array, enough: float) -> Iterator[Codes]:
-    """The rows with one set of observed variables, if they are enough; the largest sets first."""
-    if len(observed) < enough:
-        return
+def _pays(plans: Plans, shared: JunctionTree, observed: Array, n_rows: int) -> bool:
+    """Whether planning for one set of observed variables costs less than many rows without it."""
+    return n_rows * shared.cells_given(observed) > PLANNING_CELLS * plans.scopes.n_variables
+
+
+def _rows_by_pattern(observed: Array, most: int) -> Iterator[Codes]:
+    """The rows with one set of observed variables, for the sets that most rows have."""
     pattern, counts = _patterns(observed)
-    order = np.argsort(pattern, kind="stable")
-    ends = np.cumsum(counts)
-    most = MOST_PATTERNS if enough > 1 else len(counts)
+    order, ends = np.argsort(pattern, kind="stable"), np.cumsum(counts)
     for number in np.argsort(-counts, kind="stable")[:most]:
-        if counts[number] < enough:
-            return
         yield order[ends[number] - counts[number] : ends[number]]
-
-
-def _rows_worth_planning(plans: Plans, shared: JunctionTree | None) -> float:
-    """How many rows with one set of observed variables pay for a tree of their own."""
-    if shared is None:
-        return 1.0
-    return PLANNING_CELLS * plans.scopes.n_variables / max(1.0, float(shared.cells.sum()))
 
 
 def _patterns(observed: Array) -> tuple[Codes, Codes]:
