@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
@@ -212,7 +212,10 @@ def test_models_load_in_a_fresh_process(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run(command, check=True, timeout=120, env=environment)
     for (path, _), answer in expected.items():
-        assert_array_equal(np.load(path + ".npy"), answer)
+        if "BayesianNetwork" in path:  # readable or compiled loops, as the process has them
+            assert_allclose(np.load(path + ".npy"), answer, rtol=1e-12)
+        else:
+            assert_array_equal(np.load(path + ".npy"), answer)
 
 
 def test_a_frame_of_words_and_strengths_by_name_come_back(tmp_path):
