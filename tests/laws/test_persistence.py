@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from sklearn.utils import get_tags
 
 import likely
+import likely.fast.propagation  # loaded: the same loops before and after
 from likely import likelihoods, links
 from likely.compute.executor import Threads
 from likely.distributions import Bernoulli, DiagonalFamily, LaplaceFamily
