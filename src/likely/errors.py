@@ -35,6 +35,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from math import inf
 
 MOST_LISTED = 60  # choices in a message; a network may have thousands of variables
 MOST_COMPARED = 20_000  # choices among which the nearest is sought, in about a second
@@ -190,9 +191,8 @@ class GraphTooLarge(InvalidInput):
     """Exact inference needs more memory than it may use; ``bytes`` is what it needs."""
 
     def __init__(self, work: str, needed: float, limit: float, remedy: str) -> None:
-        super().__init__(
-            f"{work} needs about {_bytes(needed)} of memory; the limit is {_bytes(limit)}. {remedy}"
-        )
+        amount = f"about {_bytes(needed)}" if needed < inf else "more than 1e+308 bytes"
+        super().__init__(f"{work} needs {amount} of memory; the limit is {_bytes(limit)}. {remedy}")
         self.work, self.bytes, self.limit, self.remedy = work, needed, limit, remedy
 
     def within(self, limit: float) -> "GraphTooLarge":
@@ -318,9 +318,9 @@ def _remedy(error: OSError) -> str:
 
 
 def _bytes(number: float) -> str:
-    """A number of bytes as text: 256 MB, 2.7 GB; beyond a million TB as a power of ten."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if number < 1000:
+    """A number of bytes as text: 256 MB, 2.7 GB; beyond a thousand EB as a power of ten."""
+    for unit in ("B", "kB", "MB", "GB", "TB", "PB", "EB"):
+        if number < 999.5:  # 999.6 would be written as 1e+03
             return f"{number:.3g} {unit}"
         number /= 1000
-    return f"{number:.1e} PB"
+    return f"{number:.1e} ZB"

@@ -8,13 +8,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from sklearn.utils import get_tags
 
 import likely
+import likely.fast.propagation  # loaded: the same loops before and after
 from likely import likelihoods, links
 from likely.compute.executor import Threads
 from likely.distributions import Bernoulli, DiagonalFamily, LaplaceFamily
@@ -212,7 +213,10 @@ def test_models_load_in_a_fresh_process(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run(command, check=True, timeout=120, env=environment)
     for (path, _), answer in expected.items():
-        assert_array_equal(np.load(path + ".npy"), answer)
+        if "BayesianNetwork" in path:  # readable or compiled loops, as the process has them
+            assert_allclose(np.load(path + ".npy"), answer, rtol=1e-12)
+        else:
+            assert_array_equal(np.load(path + ".npy"), answer)
 
 
 def test_a_frame_of_words_and_strengths_by_name_come_back(tmp_path):

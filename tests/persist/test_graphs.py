@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import likely
 from likely import examples
@@ -122,7 +122,8 @@ def test_a_classifier_of_a_given_network_comes_back(tmp_path):
     assert back.network.edges == model.network.edges
     assert back.n_iter_ == model.n_iter_ > 1
     some = rows[["x4"]]
-    assert_array_equal(back.query(some, "x2")["x2"], model.query(some, "x2")["x2"])
+    # readable or compiled loops, as the process has them
+    assert_allclose(back.query(some, "x2")["x2"], model.query(some, "x2")["x2"], rtol=1e-12)
 
 
 @pytest.mark.parametrize(

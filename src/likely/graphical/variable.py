@@ -6,7 +6,7 @@ state "True", and where there is none, "true" or "TRUE".
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from typing import final
@@ -31,13 +31,18 @@ class Variable:
 
     name: str
     states: tuple[str, ...]
-    values: tuple[State, ...] = field(compare=False, repr=False)  # the states as they were given
 
     def __init__(self, name: object, states: int | Iterable[State]) -> None:
         values = _given_states(str(name), states)
         object.__setattr__(self, "name", str(name))
-        object.__setattr__(self, "values", values)
         object.__setattr__(self, "states", _state_names(str(name), values))
+        object.__setattr__(self, "_given", values)
+
+    @property
+    def values(self) -> tuple[State, ...]:
+        """The states as they were given, such as numbers; as text where they came from a file."""
+        given: tuple[State, ...] = self.__dict__["_given"]
+        return given
 
     @property
     def n_states(self) -> int:

@@ -86,7 +86,7 @@ def test_a_product_beyond_all_memory_is_refused_without_a_number():
     order = ["hub", *(f"x{i}" for i in range(400))]
     plan = elimination_plan([("hub", f"x{i}") for i in range(400)], n_states, (), order)
     assert plan.planned_bytes("nothing") == np.inf
-    with pytest.raises(GraphTooLarge, match=r"inf PB"):
+    with pytest.raises(GraphTooLarge, match=r"needs more than 1e\+308 bytes"):
         plan.refuse_above(10**12)
 
 

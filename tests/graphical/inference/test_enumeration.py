@@ -100,7 +100,7 @@ def test_a_large_table_is_refused_before_it_is_made():
     ) as refused:
         Enumeration().log_partition(large, Evidence(), None)
     assert refused.value.bytes == 3 * 8 * 2**40
-    with pytest.raises(GraphTooLarge, match=r"inf PB"):
+    with pytest.raises(GraphTooLarge, match=r"needs more than 1e\+308 bytes"):
         vast = FactorGraph([], [Variable(f"v{i}", 2) for i in range(2000)])
         Enumeration().log_partition(vast, Evidence(), None)
     with pytest.raises(InvalidInput, match=r"70 variables were to be enumerated; at most 64"):

@@ -88,6 +88,21 @@ def test_too_large_a_tree_is_refused_with_its_bytes_before_anything_is_allocated
         small.query(method="junction-tree", memory=100)
 
 
+@pytest.mark.parametrize(
+    ("needed", "shown"),
+    [
+        (56, "56 B"),
+        (268.4e6, "268 MB"),
+        (999.7e9, "1 TB"),
+        (1.2e15, "1.2 PB"),
+        (3e25, "3.0e+04 ZB"),
+    ],
+)
+def test_bytes_are_written_with_a_unit(needed, shown):
+    text = str(GraphTooLarge("A junction tree", needed, 8e9, "Raise memory."))
+    assert f"needs about {shown} of memory; the limit is 8 GB" in text
+
+
 def test_a_graph_beyond_any_memory_is_refused_too():
     graph = grid(70, 70)
     with pytest.raises(GraphTooLarge, match=r"planning stopped at a clique too large"):
