@@ -67,7 +67,7 @@ def test_discriminative_vs_generative_same_posterior():
     """discriminative_vs_generative_same_posterior: x · log φ + log π."""
     phi = Multinomial.from_probability([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
     model = Components(np.log([0.4, 0.6]), phi)
-    scores = model.log_score(np.array([[2.0, 0.0, 1.0]]))
+    scores = model.log_mixing + phi.log_score(np.array([[2.0, 0.0, 1.0]]))
     assert_allclose(scores, [[-3.912023005428146, -4.240527072400182]], atol=1e-12)
     posterior = np.exp(scores) / np.exp(scores).sum()
     assert_allclose(posterior, [[0.5813953488372093, 0.41860465116279066]], atol=1e-12)
