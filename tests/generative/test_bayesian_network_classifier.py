@@ -104,6 +104,19 @@ def test_contributions_add_up_to_the_log_odds(structure, gaps):
     assert "log-odds against 'bad'" in str(explained)
 
 
+def test_without_smoothing_classes_and_rows_may_be_impossible():
+    frame = pd.DataFrame({"a": ["x", "x", "y", "z"], "b": ["u", "v", "u", "v"]})
+    model = model_of("naive-bayes", smoothing=0.0).fit(frame, ["p", "p", "q", "r"])
+    explained = model.explain(frame)
+    assert_allclose(explained.contributions[:, :, 0], 0.0)
+    assert_allclose(explained.log_odds[:2, 1:], -np.inf)
+    assert_array_equal(np.isnan(explained.log_odds[2]), [False, False, True])  # p and r are both 0
+    together = pd.DataFrame({"class": ["p", "q"], "a": ["z", "y"]})  # p and z never are
+    assert_array_equal(model.predict_column(together, "b"), ["u", "u"])
+    with pytest.raises(UnknownName, match=r"no class of 'class' 's'"):
+        model.predict_column(together.assign(**{"class": ["p", "s"]}), "b")
+
+
 def test_contributions_of_a_chain_equal_those_of_the_tables():
     frame, y = weather()
     model = model_of("tan").fit(frame, y)

@@ -62,7 +62,7 @@ from likely.graphical.inference.methods import sample
 from likely.graphical.learning.coded_rows import CodedRows
 from likely.graphical.learning.family_counts import Smoothing
 from likely.graphical.learning.structure import Edge, Structure, learned_edges
-from likely.graphical.learning.tables import TableSettings, fit_tables
+from likely.graphical.learning.tables import METHODS, TableSettings, fit_tables
 from likely.graphical.model_plates import learned_network_plate, network_plate
 from likely.graphical.table import TableBeliefs, beliefs_of_codes
 from likely.graphical.variable import Variable
@@ -76,11 +76,10 @@ from likely.inputs.estimators import (
 from likely.inputs.rows import RowExtras, RowsInMemory, check_rows
 from likely.inputs.tables import refuse_file
 from likely.names import known_name
-from likely.special import log_softmax
+from likely.special import log, log_softmax
 
 CLASSES = ("class", "classes")
 TABLES = ("learn", "keep")
-METHODS = ("auto", "counts", "em")
 
 
 class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEstimator):
@@ -275,13 +274,15 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     def predict_column(self, X: Any, column: str) -> Array:
         """The most probable value of a column, or class, given the other cells of each row.
 
-        X as in ``query``; a number is the middle of its most probable bin.
+        X as in ``query``; a number is the middle of its most probable bin.  In a row that is
+        impossible, the most probable value without any cell.
         """
         check_is_fitted(self)
         name = known_variable(self.network_.by_name, column).name
         codes = self._codes_of_some(X)
         codes[:, self.network_.names.index(name)] = -1
-        best = beliefs_of_codes(self.network_, codes, (name,))[name].argmax(axis=1)
+        found = beliefs_of_codes(self.network_, codes, (name,), impossible="nan")[name]
+        best = np.where(np.isnan(found), self.network_.query(name).marginal(name), found).argmax(1)
         if name == self.target_:
             return self.classes_[np.argsort(self.class_states_)][best]
         names = [variable.name for variable in self.columns_.variables]
@@ -378,8 +379,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         """p(x_j | k) of each column alone."""
         names = tuple(variable.name for variable in self.columns_.variables)
         margins = class_margins(self.network_, self.target_, names)
-        with np.errstate(divide="ignore"):  # log 0 = −inf is a legal value
-            log_probability = np.log(np.concatenate(margins, axis=1)[self.class_states_])
+        log_probability = log(np.concatenate(margins, axis=1)[self.class_states_])
         return Categorical.trusted(log_probability, tuple(each.shape[1] for each in margins))
 
     def _codes(self, X: Any) -> Codes:

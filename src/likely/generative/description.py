@@ -285,13 +285,19 @@ class Explanation:
 def explanation(
     contributions: Array, log_prior: Array, classes: Array, against: object, names: tuple[str, ...]
 ) -> Explanation:
-    """Log-odds from log-probabilities: differences from the reference class."""
+    """Log-odds from log-probabilities: differences from the reference class.
+
+    Those of two classes that are both impossible are nan.
+    """
     labels = classes.tolist()
     if against is not None and against not in labels:
         raise UnknownName("class", against, map(str, labels))
     reference = 0 if against is None else labels.index(against)
+    with np.errstate(invalid="ignore"):  # −inf − (−inf)
+        log_odds = contributions - contributions[:, :, [reference]]
+    log_odds[:, :, reference] = 0.0
     return Explanation(
-        contributions - contributions[:, :, [reference]],
+        log_odds,
         log_prior - log_prior[reference],
         classes,
         reference,

@@ -91,7 +91,7 @@ def without_target(X: Any, target: str, classes: Array) -> WithoutTarget:
     codes = codes_of_factor(factor, classes.astype(object))
     unknown = (codes < 0) & (factor.codes >= 0)
     if unknown.any():
-        label = factor.values[factor.codes[int(unknown.argmax())]]
+        label = factor.values.tolist()[factor.codes[int(unknown.argmax())]]
         raise UnknownName(f"class of {target!r}", label, map(str, classes.tolist()))
     return WithoutTarget(without_columns(frame, [target]), codes)
 
