@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import ImpossibleEvidence, InvalidInput, UnknownName
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
@@ -65,6 +65,14 @@ def test_a_configuration_needs_every_state():
         graph.log_value({"a": 1})
     with pytest.raises(UnknownName, match=r"no variable 'z'"):
         graph.log_value({"a": 1, "b": 0, "z": 1})
+
+
+def test_a_product_that_is_zero_everywhere_has_no_probabilities():
+    graph = FactorGraph([Factor([A], [0, 0]), ones(A, B)])
+    assert graph.log_value({"a": 0, "b": 0}) == -np.inf
+    for verb in (graph.joint, graph.normalised, lambda: graph.log_probability({"a": 0, "b": 0})):
+        with pytest.raises(ImpossibleEvidence, match=r"Every configuration has the value 0"):
+            verb()
 
 
 def test_one_name_has_one_list_of_states():

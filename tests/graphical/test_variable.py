@@ -41,6 +41,8 @@ def test_an_unknown_state_suggests_the_nearest():
         ([], "'x' has no states; at least one was expected"),
         (0, "has no states"),
         ("ab", r"are the text 'ab'; a list of states was expected"),
+        (True, r"The states of 'x' are True; a list of states was expected"),
+        (2.5, r"The states of 'x' are 2\.5; a list of states was expected, or their number"),
     ],
 )
 def test_states_that_cannot_be_used_are_refused(states, message):

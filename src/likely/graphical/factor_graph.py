@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import InvalidInput
+from likely.errors import ImpossibleEvidence, InvalidInput
 from likely.formatting import count
 from likely.graphical.beliefs import Beliefs, Configuration
 from likely.graphical.diagrams.graph_pictures import DrawnGraph
@@ -174,12 +174,19 @@ class FactorGraph(DrawnGraph):
 
     def log_probability(self, states: Given) -> float:
         """log P of a configuration: log F − log Z."""
-        return self.log_value(states) - self.log_partition()
+        return self.log_value(states) - self._log_normaliser()
 
     def joint(self, *, memory: Memory = None) -> Array:
         """P(x) as one table, an axis for each variable in the order of ``names``."""
         log_table = log_joint_table(self, Evidence(), memory_in_bytes(memory))
-        return np.asarray(np.exp(log_table - self.log_partition(memory=memory)))
+        return np.asarray(np.exp(log_table - self._log_normaliser(memory)))
+
+    def _log_normaliser(self, memory: Memory = None) -> float:
+        """log Z, refused where every configuration has the value 0."""
+        log_z = self.log_partition(memory=memory)
+        if log_z == -np.inf:
+            raise ImpossibleEvidence(evidence=False)
+        return log_z
 
     # ── inference ────────────────────────────────────────────────────────────────────────────
 
@@ -376,8 +383,7 @@ class FactorGraph(DrawnGraph):
 
     def normalised(self) -> "FactorGraph":
         """The graph with one more factor, 1/Z, so that the product is a probability."""
-        log_z = self.log_partition()
-        constant = Factor((), np.array(-log_z), scale="log", name="1/Z")
+        constant = Factor((), np.array(-self._log_normaliser()), scale="log", name="1/Z")
         return FactorGraph([*self.factors, constant], self.variables, name=self.name)
 
     def to_networkx(self) -> Any:

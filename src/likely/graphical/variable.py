@@ -95,7 +95,12 @@ def _given_states(name: str, states: int | Iterable[State]) -> tuple[State, ...]
         )
     if isinstance(states, Integral) and not isinstance(states, bool):
         return tuple(range(int(states)))
-    return tuple(states)  # type: ignore[arg-type]
+    if isinstance(states, bool) or not isinstance(states, Iterable):
+        raise InvalidInput(
+            f"The states of {name!r} are {states!r}; a list of states was expected, or their "
+            "number. Use [...] around them."
+        )
+    return tuple(states)
 
 
 def _state_names(name: str, values: tuple[State, ...]) -> tuple[str, ...]:
