@@ -34,14 +34,15 @@ the machine, and the ratios of one run are what is promised.
 
 
 PROFILES = {  # what a profile shows where a goal is missed
-    "softmax": "Missed by a tenth. Of a pass 85 % are two products of a 1,024 × 784 block with ten "
+    "softmax": "Of a pass 85 % are two products of a 1,024 × 784 block with ten "
     "columns, at about 20 GFLOP/s a core: BLAS reaches a third of its speed on so few columns, and "
-    "smaller blocks gain nothing. The rest of the way is fewer passes: 132 were taken.",
+    "smaller blocks gain nothing. A factor of the curvature for each class takes a third off the "
+    "passes, and costs more than that.",
     "dense_logistic": "With float32 both are memory-bound, and scikit-learn stops at a looser gap "
     "(4e-8) than ours. A first fit after an earlier process loads Numba and SciPy (1.1 s), which a "
     "small fit does not.",
-    "sparse_logistic": "Three quarters of our time are sweeps over the rows, 42 ms each; snapml's "
-    "are shorter, and it stops at a looser gap.",
+    "sparse_logistic": "Three quarters of our time are sweeps over the rows on one thread, 42 ms "
+    "each; snapml's run on two.",
     "sparse_logistic_l1": "The certified gap costs more than it needs to: at tol = 1e-6 the point "
     "reached is exact to rounding.",
 }
