@@ -77,7 +77,7 @@ def _hmmlearn(start: Any, move: Any, log_emission: Any) -> dict[str, Callable[[]
         return float(log_likelihood)
 
     def viterbi() -> float:
-        score, _ = _hmmc.viterbi(np.log(start), np.log(move), log_emission)
+        score, _ = _hmmc.viterbi(start, move, log_emission)
         return float(score)
 
     return {"forward–backward": forward_backward, "Viterbi": viterbi}

@@ -1,4 +1,4 @@
-"""pgmpy: exact inference by variable elimination and belief propagation; learning by counts."""
+"""pgmpy: exact inference by variable elimination; learning by counts."""
 
 from typing import Any
 
@@ -36,11 +36,10 @@ def model(graph: BayesianNetwork) -> Any:
 
 
 def engine(bn: Any) -> Any:
-    from pgmpy.inference import BeliefPropagation
+    """Elimination; its belief propagation refuses networks that fall into parts."""
+    from pgmpy.inference import VariableElimination
 
-    found = BeliefPropagation(bn)
-    found.calibrate()
-    return found
+    return VariableElimination(bn)
 
 
 def marginals(ie: Any, names: list[str], codes: dict[str, int]) -> list[np.ndarray]:
