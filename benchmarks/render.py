@@ -82,7 +82,7 @@ def _contests(result: Result) -> list[list[Result]]:
 
 def _glance_cells(rows: Sequence[Result]) -> dict[str, str]:
     timed = [row for row in rows if row["theirs"] is not None]
-    reached = [row for row in timed if row["their_gap"] <= row["target"]]
+    reached = [row for row in timed if row["target"] is None or row["their_gap"] <= row["target"]]
     row = min(reached or timed or rows, key=lambda each: each["theirs"] or 0.0)
     goals = [each for each in rows if each["goal"]]
     return {
