@@ -59,6 +59,7 @@ class Epoch(NamedTuple):
 
 
 Callback = Callable[[Epoch], Any]  # a true value ends the training
+Keep = Callable[[dict[str, Array], Array, Curve, float], None]  # writes a checkpoint
 
 
 @final
@@ -125,6 +126,7 @@ class Trained:
     curve: Curve
     ending: Ending
     kept_epoch: int
+    interrupted: bool = False  # by Ctrl-C
 
 
 @dataclass
@@ -144,7 +146,7 @@ def train(
     losses: Losses,
     *,
     resumed: Checkpoint | None = None,
-    keep: Callable[[dict[str, Array], Array, Curve, float], None] | None = None,
+    keep: Keep | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> Trained:
     """Train from ``theta``, or from a checkpoint, until a rule or a callback ends it.
@@ -153,22 +155,40 @@ def train(
     curve and the loss at the start.
     """
     run = _begun(steps, theta, losses) if resumed is None else _continued(steps, resumed)
-    asked: Ending | None = None
+    try:
+        ending = _loop(steps, rules, losses, run, keep, callbacks)
+    except KeyboardInterrupt:
+        if keep is not None:
+            keep(steps.arrays(run.state), run.best, run.curve, run.start_loss)
+        ending = None
+    kept = run.curve.best if rules.early_stopping else run.curve.n_epochs
+    theta = run.best if rules.early_stopping else steps.theta(run.state)
+    if ending is None:
+        stopped = Ending("it was interrupted", converged=False)
+        return Trained(theta, run.state, run.curve, stopped, kept, interrupted=True)
+    return Trained(theta, run.state, run.curve, ending, kept)
+
+
+def _loop(
+    steps: Steps[Any],
+    rules: Rules,
+    losses: Losses,
+    run: _Run,
+    keep: Keep | None,
+    callbacks: Sequence[Callback],
+) -> Ending:
+    """Epoch after epoch, until there is a reason to end."""
     while True:
-        ending = asked or rules.ending(run.curve) or steps.ending(run.state, rules.tol)
+        ending = rules.ending(run.curve) or steps.ending(run.state, rules.tol)
         if ending is not None:
-            break
+            return ending
         epoch = _epoch(steps, rules, losses, run)
         if keep is not None:
             keep(steps.arrays(run.state), run.best, run.curve, run.start_loss)
         report("epochs", 1, str(epoch))
         answers = [callback(epoch) for callback in callbacks]
         if any(answers):
-            asked = Ending("a callback ended it", converged=True)
-    kept = run.curve.best if rules.early_stopping else run.curve.n_epochs
-    last = steps.theta(run.state)
-    theta = run.best if rules.early_stopping and run.curve.n_epochs else last
-    return Trained(theta, run.state, run.curve, ending, kept)
+            return Ending("a callback ended it", converged=True)
 
 
 def _begun(steps: Steps[Any], theta: Array, losses: Losses) -> _Run:
