@@ -45,6 +45,7 @@ PART_MODULES = (
     "likely.solvers.mini_batches",
     "likely.solvers.minimise",
     "likely.solvers.schedules",
+    "likely.solvers.stochastic",
     "likely.solvers.stopping",
     "likely.solvers.updates",
 )
