@@ -382,7 +382,7 @@ def test_works_in_a_pipeline(kind):
         (OrdinalRegression(), {"link": ["logit", "cauchit"], "l2": [0.1, 100.0]}),
         (FrankHall(LogisticRegression()), {"estimator__l2": [0.01, 100.0]}),
         (
-            NeuralNetworkClassifier((), solver="lbfgs"),
+            NeuralNetworkClassifier((), solver="lbfgs", tol=1e-6, max_epochs=2000),
             {"hidden": [(), (3,)], "l2": [0.1, 100.0], "random_state": [0]},
         ),
     ],

@@ -89,7 +89,7 @@ VARIANTS = {  # beside the defaults
         {"early_stopping": True, "end_game": "epochs", "batch": solvers.ShuffledBatches(8)},
     ],
     "NeuralNetworkRegressor": [
-        {"response": likelihoods.Tweedie(1.5), "link": links.Log(), "solver": "momentum"},
+        {"response": likelihoods.Tweedie(1.5), "link": links.Log(), "dropout": 0.1},
         {"hidden": (), "solver": "lbfgs", "l2": 0.5},
     ],
 }

@@ -13,7 +13,7 @@ import likely
 from likely import solvers
 from likely.errors import InvalidInput, UnseenCategories
 from likely.teaching import Cascade
-from tests.neural.networks import UPDATES, blobs, classifier
+from tests.neural.estimators import UPDATES, blobs, classifier
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidInput
-from tests.neural.networks import UPDATES, blobs, classifier
+from tests.neural.estimators import UPDATES, blobs, classifier
 
 
 def rare(n=400, seed=0):
@@ -66,7 +66,7 @@ def test_fine_tuning_is_refused_without_changing_the_model():
     X, y = blobs()
     model = classifier().fit(X, y)
     before = model.parameters_
-    with pytest.raises(InvalidInput, match="The layer 5 was named to be trained; .* layers 0 to 1"):
+    with pytest.raises(InvalidInput, match=r"The layer 5 was named .* has layers 0 to 1"):
         model.fine_tune(X, y, layers=[5])
     with pytest.raises(InvalidInput, match="does not exist in the initial classes"):
         model.fine_tune(X, y + 1)

@@ -6,7 +6,7 @@ import pytest
 
 from likely import solvers
 from likely.errors import InvalidInput, LargeBatch, TrainingDiverged, UnknownName
-from tests.neural.networks import blobs, classifier, regressor, waves
+from tests.neural.estimators import blobs, classifier, regressor, waves
 
 HOLD = solvers.HoldThenDecay(50, solvers.InverseTime(0.1, 0.1))
 
@@ -25,7 +25,8 @@ HOLD = solvers.HoldThenDecay(50, solvers.InverseTime(0.1, 0.1))
         ({"patience": 0}, "patience must be a whole number, at least 1"),
         ({"learning_rate": 0.0}, "learning_rate"),
         ({"learning_rate": float("nan")}, "learning_rate"),
-        ({"l2": -1.0}, "l2 must be a finite number, 0 or more"),
+        ({"l2": -1.0}, "l2=-1 is not a strength"),
+        ({"l1": [1.0, 2.0]}, "l1 has several numbers; a network has one strength"),
         ({"batch": 0}, "batch must be a whole number, at least 1"),
         ({"batch": 2.5}, "batch must be a whole number"),
         ({"tol": -1.0}, "tol must be a finite number, 0 or more"),
@@ -37,7 +38,7 @@ HOLD = solvers.HoldThenDecay(50, solvers.InverseTime(0.1, 0.1))
         ({"initialise": "zeros"}, "initialise='zeros' was given with hidden layers"),
         ({"initialise": np.zeros(3)}, r"Start values of shape \(3,\) were given"),
         ({"response": "poisson"}, "The response 'poisson' cannot be used for classes"),
-        ({"order": [2, 1, 0]}, "the classes are not ordered"),
+        ({"order": [2, 1]}, "y has the label 0; the order is 2, 1"),
         ({"class_weight": "even"}, "class_weight='even' was given; 'balanced' or a mapping"),
         ({"class_weight": {9: 2.0}}, "class_weight names 9; y has the classes 0, 1, 2"),
         ({"class_weight": {0: -1.0}}, "weights are finite, 0 or more"),
@@ -128,7 +129,7 @@ def test_a_file_is_not_for_every_way_of_training(tmp_path):
 @pytest.mark.parametrize("make", [classifier, regressor])
 def test_a_rate_that_is_too_large_ends_with_the_epoch_the_rate_and_advice(make):
     X, y = blobs() if make is classifier else waves()
-    with pytest.raises(TrainingDiverged, match="at a learning rate of 1e.30") as error:
+    with pytest.raises(TrainingDiverged, match=r"at a learning rate of 1e.30") as error:
         make((20, 20), solver="sgd", learning_rate=1e30).fit(1e3 * X, y)
     assert "Try a learning_rate ten times smaller" in str(error.value)
     assert error.value.epoch >= 1
@@ -137,7 +138,7 @@ def test_a_rate_that_is_too_large_ends_with_the_epoch_the_rate_and_advice(make):
 def test_cells_that_are_not_finite_are_named():
     X, y = blobs()
     X[4, 1] = np.inf
-    with pytest.raises(InvalidInput, match="infinity .*row 4, column 'x1'"):
+    with pytest.raises(InvalidInput, match=r"infinity .*row 4, column 'x1'"):
         classifier().fit(X, y)
     X[4, 1] = 0.0
     model = classifier().fit(X, y)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import likely
 from likely.errors import InvalidInput
 from likely.likelihoods import Poisson
-from tests.neural.networks import regressor, waves
+from tests.neural.estimators import regressor, waves
 
 
 def counts(n=150, seed=0):
