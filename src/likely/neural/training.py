@@ -80,9 +80,7 @@ class Rules:
         if self.level is not None and curve.loss and curve.loss[-1] <= self.level:
             return Ending(f"the training loss is down to {self.level:.6g}", converged=True)
         watched, name = (
-            (curve.validation, "validation")
-            if self.early_stopping
-            else (curve.loss, "training")
+            (curve.validation, "validation") if self.early_stopping else (curve.loss, "training")
         )
         least = 0.0 if self.tol is None else self.tol
         if (self.early_stopping or self.tol is not None) and len(watched) > self.patience:
