@@ -99,6 +99,22 @@ def test_sparse_rows_have_the_same_gradient():
         assert_allclose(csr, dense, atol=1e-13)
 
 
+def test_whole_numbers_are_no_reason_to_cut_the_gradient():
+    objective, theta = some_objective("gaussian")
+    zeros = [0] * theta.size
+    assert_array_equal(objective.gradient(zeros), objective.gradient(0 * theta))
+    with pytest.raises(InvalidInput, match="one number for each parameter"):
+        objective.value(zeros[1:])
+
+
+@pytest.mark.parametrize("output", ["categorical", "poisson", "gaussian"])
+def test_overflow_is_an_infinite_value(output):
+    objective, theta = some_objective(output, activation="relu")
+    for scale in (1e200, 1e308):
+        assert objective.value(scale * theta) == np.inf
+        assert objective.first_order(scale * theta).value == np.inf
+
+
 def test_rows_that_do_not_exist_are_refused():
     objective, theta = some_objective("gaussian")
     with pytest.raises(InvalidInput, match="from 0 to 5 were expected"):

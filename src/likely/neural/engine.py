@@ -39,6 +39,7 @@ from likely.neural.objective import (
 )
 from likely.neural.outputs import NOT_COMPILED, Output
 from likely.neural.propagation import predictor
+from likely.solvers.base import FirstOrder
 from likely.solvers.updates import Update
 
 PenaltyScaling = Literal["sum", "mean", "epoch"]
@@ -184,12 +185,13 @@ class ReadableEngine(Engine):
     def _first_order(
         self, theta: Array, part: Rows, index: Array, epoch: int
     ) -> tuple[float, Array]:
-        """The summed loss of a batch, and g."""
+        """The summed loss of a batch, and g; a large batch is computed in pieces."""
         settings, architecture = self.settings, self.settings.architecture
-        masks = dropout_masks(
-            settings.dropout, part.X, architecture, seed=settings.seed, epoch=epoch, index=index
+        size = chunk_rows(architecture)
+        pieces = (slice(start, start + size) for start in range(0, part.n_rows, size))
+        here = pairwise_total(
+            self._summed(theta, part.chosen(piece), index[piece], epoch) for piece in pieces
         )
-        here = loss_first_order(architecture, settings.output, theta, part, masks or None)
         gradient = here.gradient / theta.dtype.type(part.n_rows * settings.mean_weight)
         if settings.l1 or settings.l2:
             share = settings.penalty_share(part.n_rows)
@@ -197,6 +199,19 @@ class ReadableEngine(Engine):
                 architecture, theta, share * settings.l1, share * settings.l2
             ).astype(theta.dtype, copy=False)
         return here.value, gradient
+
+    def _summed(self, theta: Array, part: Rows, index: Array, epoch: int) -> FirstOrder:
+        """Σ w loss and its gradient, with the masks of these examples."""
+        settings = self.settings
+        masks = dropout_masks(
+            settings.dropout,
+            part.X,
+            settings.architecture,
+            seed=settings.seed,
+            epoch=epoch,
+            index=index,
+        )
+        return loss_first_order(settings.architecture, settings.output, theta, part, masks or None)
 
     def _step(
         self, update: Update, theta: Array, gradient: Array, slots: Array, step: int, rate: float
