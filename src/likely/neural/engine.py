@@ -18,7 +18,7 @@ the update rule and the number of steps.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 from scipy import sparse
@@ -40,10 +40,8 @@ from likely.neural.objective import (
 from likely.neural.outputs import NOT_COMPILED, Output
 from likely.neural.propagation import predictor
 from likely.solvers.base import FirstOrder
+from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.updates import Update
-
-PenaltyScaling = Literal["sum", "mean", "epoch"]
-PENALTY_SCALINGS: tuple[PenaltyScaling, ...] = ("sum", "mean", "epoch")
 
 FEWEST_ROWS_TO_COMPILE = 1000  # below, NumPy is done before the compiled loop is loaded
 
@@ -71,7 +69,7 @@ class EngineSettings:
     dropout: tuple[float, ...] = ()  # of the input and each hidden layer; () is none
     l1: float = 0.0
     l2: float = 0.0
-    penalty_scaling: PenaltyScaling = "sum"
+    penalty_scaling: str = "sum"  # in ``PENALTY_SCALINGS``
     trainable: tuple[bool, ...] | None = None  # by layer; None is all
     seed: int = 0  # of dropout
     dtype: Any = np.float32
@@ -95,9 +93,8 @@ class EngineSettings:
 
     def penalty_share(self, batch: int) -> float:
         """c, the part of the penalty that a batch of this many rows has."""
-        if self.penalty_scaling == "epoch":
-            return batch / self.n_rows_total
-        return 1.0 / self._weight if self.penalty_scaling == "sum" else 1.0
+        share = PENALTY_SCALINGS[self.penalty_scaling]
+        return share(batch, self.n_rows_total, self._weight)
 
     @cached_property
     def frozen(self) -> Array | None:
