@@ -11,7 +11,7 @@ from likely.neural.compiled_engine import CompiledEngine
 from likely.neural.engine import EngineSettings, ReadableEngine, engine_for
 from likely.solvers.updates import UPDATES, Adam, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS
-from tests.neural.networks import COMPILED, many_rows, some_network
+from tests.neural.layers import COMPILED, many_rows, some_network
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])

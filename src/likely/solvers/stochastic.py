@@ -170,7 +170,8 @@ class StochasticDescent(Solver[BatchedObjective, StochasticState]):
         (value, theta), epoch = state.best, state.losses.index(state.best[0])
         stuck = (
             f"the loss is not finite after epoch {state.epoch + 1} at a learning rate of "
-            f"{rate:.3g}, which is too high; epoch {epoch} is kept, the best before. Use a smaller one"
+            f"{rate:.3g}, which is too high; epoch {epoch} is kept, the best before. "
+            "Use a smaller one"
         )
         return replace(state, value=value, theta=theta, stuck=stuck)
 
