@@ -104,6 +104,10 @@ class Output(ABC):
             "Use mean instead."
         )
 
+    def constant(self, y: Array, weight: Array | None) -> Array:
+        """η of the best constant, (n_outputs,), from targets; 0 where the output knows none."""
+        return np.zeros(self.n_outputs)
+
     def initial_extra(self, frequency: Array) -> Array:
         """Where extra parameters start; ``frequency`` is the weight of each class."""
         return np.zeros(0)
@@ -132,6 +136,15 @@ class CategoricalOutput(Output):
 
     def target(self, y: Any) -> Array:
         return np.asarray(y, dtype=np.int64 if np.ndim(y) == 1 else np.float64)
+
+    def constant(self, y: Array, weight: Array | None) -> Array:
+        """ln of the classes' shares; half a row is added to each, so that none is 0."""
+        if y.ndim == 1:
+            count = np.bincount(y, weight, minlength=self.n_outputs)
+        else:
+            count = np.dot(np.ones(len(y)) if weight is None else weight, y)
+        eta = np.log(count + 0.5)
+        return np.asarray(eta - eta.mean())
 
     def loss(self, y: Array, eta: Array, extra: Array) -> Array:
         return cross_entropy(y, _double(eta))
@@ -175,6 +188,10 @@ class ScalarOutput(Output):
 
     def check(self, y: Array) -> None:
         self.likelihood.check(np.ravel(y))
+
+    def constant(self, y: Array, weight: Array | None) -> Array:
+        """g of the mean of y."""
+        return np.asarray(self.likelihood.eta_of_mean(np.average(y, axis=0, weights=weight)))
 
     def loss(self, y: Array, eta: Array, extra: Array) -> Array:
         return np.asarray(self.likelihood.nll(y, _double(eta))).sum(axis=1)
