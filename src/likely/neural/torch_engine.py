@@ -11,9 +11,10 @@ torch is no dependency of `likely`: it is imported when an engine is made.
 from typing import Any, final
 
 from likely._typing import Array, Matrix
+from likely.host_arrays import is_tensor
 from likely.neural.engine import Engine, EngineSettings, TrainingState, weight_above_0
 from likely.neural.objective import Rows
-from likely.neural.tensors.library import as_array, checked_device, is_tensor
+from likely.neural.tensors.library import as_array, checked_device
 from likely.neural.tensors.networks import Networks
 from likely.neural.tensors.rows import on_device
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from likely.errors import InvalidInput
-from likely.special import namespace
+from likely.host_arrays import is_tensor, on_host
 
 DEVICE_NAMES = "'cpu', 'cuda', 'cuda:0', …"
 
@@ -22,17 +22,14 @@ def torch_library() -> Any:
         ) from None
 
 
-def is_tensor(X: Any) -> bool:
-    """Whether X is a torch tensor; torch is not imported to find out."""
-    xp = namespace(X)
-    return xp is not np and xp.__name__ == "torch"
-
-
 def device_for(device: Any, X: Any = None) -> Any:
-    """The torch device that is asked for: by ``device``, or by a tensor X; None is NumPy's CPU."""
+    """The torch device that is asked for; None is this machine's processor, without torch.
+
+    A device that is not given is that of X, if X is a tensor on a GPU.
+    """
     if device is None:
-        return X.device if is_tensor(X) else None
-    return checked_device(device)
+        return X.device if is_tensor(X) and X.device.type != "cpu" else None
+    return None if isinstance(device, str) and device == "cpu" else checked_device(device)
 
 
 def checked_device(device: Any) -> Any:
@@ -54,4 +51,4 @@ def checked_device(device: Any) -> Any:
 
 def as_array(values: Any) -> np.ndarray[Any, Any]:
     """A tensor of any device, or an array, as a NumPy array."""
-    return values.detach().cpu().numpy() if is_tensor(values) else np.asarray(values)
+    return np.asarray(on_host(values))

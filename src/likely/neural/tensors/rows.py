@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from likely._typing import Matrix
-from likely.neural.tensors.library import is_tensor, torch_library
+from likely.host_arrays import is_tensor
+from likely.neural.tensors.library import torch_library
 
 CELL_PARTS = 3  # a stored value has its number, in float32, and its column, in int64
 
