@@ -138,8 +138,8 @@ class Together:
         losses, helds = loss.tolist(), [None] * len(rates) if held is None else held.tolist()
         seconds = (perf_counter() - began) / len(self.active)
         better = [
-            member in self.active and self._record(member, *each, seconds)
-            for member, *each in zip(self.members, rates, losses, helds, strict=True)
+            member in self.active and self._record(member, rate, here, there, seconds)
+            for member, rate, here, there in zip(self.members, rates, losses, helds, strict=True)
         ]
         self.best[better] = theta[better]
         self.number += 1

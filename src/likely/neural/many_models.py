@@ -123,14 +123,11 @@ def _are_alike(first: Member, other: Member) -> bool:
 def _same_rows(first: Examples | None, other: Examples | None) -> bool:
     if not isinstance(first, ExamplesInMemory) or not isinstance(other, ExamplesInMemory):
         return first is other
-    weights = first.weight, other.weight
-    weighted = [weight is not None for weight in weights]
-    return (
-        weighted[0] == weighted[1]
-        and np.array_equal(first.y, other.y)
-        and (not weighted[0] or np.array_equal(*weights))
-        and _equal(first.X, other.X)
-    )
+    if first.weight is None or other.weight is None:
+        same_weight = first.weight is other.weight
+    else:
+        same_weight = np.array_equal(first.weight, other.weight)
+    return same_weight and np.array_equal(first.y, other.y) and _equal(first.X, other.X)
 
 
 def _equal(first: Matrix, other: Matrix) -> bool:
