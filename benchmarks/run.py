@@ -1,9 +1,10 @@
 """Run benchmarks:  python -m benchmarks.run [NAME] [--quick] [--render]
 
 Without a name all of them run, one after the other, and RESULTS.md is written anew.  Each
-leaves its figures in ``benchmarks/results/`` as JSON; ``--render`` writes RESULTS.md from
-those, so that a machine may run them one by one, and keeps the sections of the others.  ``--quick`` uses small data, to see that
-everything works; it touches neither RESULTS.md nor the results of full runs.
+leaves its figures in ``benchmarks/results/`` as JSON; ``--render`` writes RESULTS.md from those
+and keeps the sections of the others, so that a machine may run them one by one.  ``--quick`` uses
+small data, to see that everything works; it touches neither RESULTS.md nor the results of full
+runs.
 """
 
 import argparse

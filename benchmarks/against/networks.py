@@ -3,6 +3,7 @@
 Each has ``epoch()``, one pass over the rows it was given, and ``accuracy(X, y)``.
 """
 
+import itertools
 from typing import Any, Protocol
 
 import numpy as np
@@ -51,7 +52,7 @@ class Torch:
         self.torch = torch = needs("torch")
         torch.manual_seed(seed)
         layers: list[Any] = []
-        for m, n in zip(sizes[:-1], sizes[1:], strict=True):
+        for m, n in itertools.pairwise(sizes):
             layers += [torch.nn.Linear(m, n), torch.nn.ReLU()]
         self.model = torch.nn.Sequential(*layers[:-1]).to(device)
         self.forward = torch.compile(self.model) if compiled else self.model
@@ -89,7 +90,7 @@ class Jax:
                 jnp.asarray(rng.normal(0, np.sqrt(2 / m), (m, n)), jnp.float32),
                 jnp.zeros(n, jnp.float32),
             )
-            for m, n in zip(sizes[:-1], sizes[1:], strict=True)
+            for m, n in itertools.pairwise(sizes)
         ]
         zeros = jax.tree.map(jnp.zeros_like, weights)
         self.state = (weights, zeros, zeros, jnp.float32(0))
