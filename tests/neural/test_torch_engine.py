@@ -231,3 +231,14 @@ def test_a_device_that_is_not_there_is_refused(device, message):
     (ours, _), _, _ = engines()
     with pytest.raises(InvalidInput, match=message):
         TorchEngine(ours.settings, device)
+
+
+def test_rows_that_do_not_fit_are_refused_as_by_numpy():
+    for engine, rows in engines()[:2]:
+        X, y = as_array(rows.X), as_array(rows.y)
+        with pytest.raises(InvalidInput, match="expected 5 columns"):
+            engine.prepare(X[:, :3], y)
+        with pytest.raises(InvalidInput, match="there are 7 targets"):
+            engine.prepare(X, y[:7])
+        with pytest.raises(InvalidInput):
+            engine.prepare(X, y + 1)

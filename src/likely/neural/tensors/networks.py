@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.neural.engine import EngineSettings
+from likely.neural.engine import EngineSettings, checked_target
 from likely.neural.objective import Rows
 from likely.neural.tensors.graphs import RecordedSteps
 from likely.neural.tensors.keyed import kept_units, keys_of, least_dropped, next_key
@@ -103,7 +103,7 @@ class Networks:
     def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> Rows:
         """Rows on the device, converted once; tensors may be there already."""
         settings, torch = self.settings[0], torch_library()
-        target = self._tensor(settings.output.target(as_array(y)))
+        target = self._tensor(checked_target(settings, X.shape, as_array(y)))
         weight = None if weight is None else self._tensor(as_array(weight), torch.float64)
         return Rows(on_device(X, settings.dtype, self.device), target, weight)
 
