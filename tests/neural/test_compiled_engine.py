@@ -11,7 +11,7 @@ from likely.neural.compiled_engine import CompiledEngine
 from likely.neural.engine import EngineSettings, ReadableEngine, engine_for
 from likely.solvers.updates import UPDATES, Adam, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS
-from tests.neural.networks import COMPILED, many_rows, some_network
+from tests.neural.layers import COMPILED, many_rows, some_network
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -176,6 +176,34 @@ def test_losses_that_explode_are_not_hidden(dtype):
         for _ in range(5):
             state, loss = engine.epoch(state, rows, np.arange(53), batch=8, rate=1e30, epoch=0)
         assert not np.isfinite(loss)
+
+
+@TYPES
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_a_weight_that_is_nan_makes_the_loss_nan(activation, dtype):
+    """relu(nan) = 0 would hide that a search diverged."""
+    for engine in (made := both(activation=activation, dtype=dtype))[:2]:
+        theta, (X, y, _) = made[2].astype(dtype), made[3]
+        theta[0] = np.nan
+        rows = engine.prepare(X, y)
+        assert np.isnan(engine.loss(theta, rows))
+        _, running = engine.epoch(
+            engine.start(theta), rows, np.arange(9), batch=4, rate=0.1, epoch=0
+        )
+        assert np.isnan(running)
+
+
+@TYPES
+@pytest.mark.parametrize("batch", [20, 53])
+def test_large_batches_are_computed_in_pieces(batch, dtype, monkeypatch):
+    whole = assert_same(*both(dropout=(0.2, 0.5), l2=0.1, dtype=dtype), batch=batch)
+    monkeypatch.setattr("likely.neural.compiled_engine.FEWEST_ROWS", 3)
+    monkeypatch.setattr("likely.neural.compiled_engine.BATCH_CELLS", 1)
+    monkeypatch.setattr("likely.neural.objective.FEWEST_ROWS", 7)
+    monkeypatch.setattr("likely.neural.objective.CHUNK_CELLS", 1)
+    pieces = assert_same(*both(dropout=(0.2, 0.5), l2=0.1, dtype=dtype), batch=batch)
+    tolerance = TOLERANCE[dtype]
+    assert_allclose(pieces.theta, whole.theta, rtol=tolerance, atol=tolerance)
 
 
 def test_sparse_rows_and_soft_labels_go_to_numpy():

@@ -340,8 +340,8 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             self._remember(learned)
             problem = in_units(problem, learned)
             start, state, curve = problem.start(self.initialise), None, Curve()
-        theta, self.state_, epoch = one_epoch(settings, problem, start, state, curve)
-        self.parameters_ = theta
+        self.parameters_, after, epoch = one_epoch(settings, problem, start, state, curve)
+        self.state_ = without_theta(after)
         unit = self.response_scale_**2
         curve = curve.with_epoch(unit * epoch.loss, None, epoch.rate, epoch.seconds)
         self.history_ = self._history(curve, curve.n_epochs, "by partial_fit", converged=False)
@@ -350,7 +350,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
 
     def _store(self, fit: NetworkFit, problem: Problem) -> None:
         self.parameters_ = np.array(fit.theta)
-        self.state_ = {} if problem.options.quasi_newton else fit.state
+        self.state_ = {} if problem.options.quasi_newton else without_theta(fit.state)
         self.history_ = self._of_training(fit.trained)
         self.end_game_ = None if fit.end_game is None else self._of_training(fit.end_game)
         self._finish(problem)
@@ -392,8 +392,12 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.non_deterministic = self.random_state is None
         return tags
+
+
+def without_theta(state: dict[str, Array]) -> dict[str, Array]:
+    """What the update rule remembers, besides the parameters themselves."""
+    return {name: array for name, array in state.items() if name != "theta"}
 
 
 def in_units(problem: Problem, learned: dict[str, Any]) -> Problem:

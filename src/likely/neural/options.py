@@ -20,7 +20,7 @@ from likely.inputs.estimators import is_number, refuse_unless_number, refuse_unl
 from likely.names import known_name
 from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_rates
-from likely.neural.engine import PENALTY_SCALINGS
+from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.mini_batches import WINDOW, BalancedBatches, Batches, ShuffledBatches
 from likely.solvers.schedules import Constant, Schedule, schedule_of
 from likely.solvers.updates import UPDATES, Momentum, Nesterov, Update

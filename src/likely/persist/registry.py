@@ -37,7 +37,9 @@ PART_MODULES = (
     "likely.links",
     "likely.neural.architecture",
     "likely.neural.history",
-    "likely.neural.outputs",
+    "likely.neural.outputs.categorical",
+    "likely.neural.outputs.ordinal",
+    "likely.neural.outputs.scalar",
     "likely.objectives.components",
     "likely.penalties.elastic_net",
     "likely.penalties.group",
@@ -45,6 +47,7 @@ PART_MODULES = (
     "likely.solvers.mini_batches",
     "likely.solvers.minimise",
     "likely.solvers.schedules",
+    "likely.solvers.stochastic",
     "likely.solvers.stopping",
     "likely.solvers.updates",
 )
