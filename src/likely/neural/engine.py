@@ -264,15 +264,23 @@ def as_matrix(X: Matrix, dtype: Any) -> Matrix:
 
 
 def converted(settings: EngineSettings, X: Matrix, y: Any, weight: Array | None) -> Rows:
-    """Rows in the dtype of the network; the target and the weights are in float64 or whole.
+    """Rows in the dtype of the network; the target and the weights are in float64 or whole."""
+    X = as_matrix(X, settings.dtype)
+    if weight is not None:
+        weight = np.require(weight, dtype=np.float64, requirements=["C", "W"])
+    return Rows(X, checked_target(settings, X.shape, y), weight)
+
+
+def checked_target(settings: EngineSettings, shape: tuple[int, ...], y: Any) -> Array:
+    """The target of an X of this shape.
 
     Values of y that the output does not have are refused here, since loops trust them.
     """
     architecture, output = settings.architecture, settings.output
-    X, target = as_matrix(X, settings.dtype), np.require(output.target(y), requirements=["C", "W"])
-    if X.shape[1] != architecture.sizes[0] or len(target) != X.shape[0]:
+    target = np.require(output.target(y), requirements=["C", "W"])
+    if shape[1] != architecture.sizes[0] or len(target) != shape[0]:
         raise InvalidInput(
-            f"X has shape {X.shape} and there are {len(target)} targets; expected "
+            f"X has shape {tuple(shape)} and there are {len(target)} targets; expected "
             f"{architecture.sizes[0]} columns, and as many targets as rows. Give the columns that "
             "the network was made for."
         )
@@ -282,9 +290,7 @@ def converted(settings: EngineSettings, X: Matrix, y: Any, weight: Array | None)
             "output of the network."
         )
     output.check(target)
-    if weight is not None:
-        weight = np.require(weight, dtype=np.float64, requirements=["C", "W"])
-    return Rows(X, target, weight)
+    return target
 
 
 def weight_above_0(rows: Rows) -> float:

@@ -193,6 +193,11 @@ def _refuse_for_quasi_newton(model: Any, in_file: bool) -> None:
             f"solver='lbfgs' and batch={model.batch!r} were given; L-BFGS reads all rows in every "
             "step. Use solver='adam', or leave batch out."
         )
+    if model.device not in (None, "cpu"):
+        raise InvalidInput(
+            f"solver='lbfgs' and device={str(model.device)!r} were given; L-BFGS runs on the "
+            "processor. Use solver='adam', or leave device out."
+        )
     if in_file:
         raise InvalidInput(
             "solver='lbfgs' was given with a file; L-BFGS needs all rows in memory. Use "

@@ -120,8 +120,10 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         before its step, is recorded, which costs nothing.
     dtype : {"float32", "float64"} or None, default=None
         Of the parameters in training; None is float32, and float64 for ``lbfgs``.
-    device : str or None, default=None
-        Where epochs are computed; None is the processor.
+    device : str, torch.device or None, default=None
+        Where epochs are computed: ``cuda`` is a GPU, by torch, with the same steps to rounding.
+        None is the device of X if that is a CUDA tensor, else the processor, like ``cpu``; a
+        ``torch.device`` always means torch.  Answers are NumPy arrays.
     random_state : int, RandomState, Generator or None, default=None
         Seed of start values, orders, dropout and held-out rows.
 
