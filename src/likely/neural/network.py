@@ -12,7 +12,7 @@ Goodfellow, Bengio & Courville, Deep Learning, chapters 6 to 8.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -25,7 +25,6 @@ from likely.data.block import Block
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, warn_user
 from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.diagrams.network_picture import network_picture
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import Coding, columns_coded, new_rows
 from likely.inputs.estimators import (
@@ -37,8 +36,7 @@ from likely.inputs.estimators import (
 from likely.inputs.tables import is_file
 from likely.neural.architecture import Architecture
 from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
-from likely.neural.checkpoint import Checkpoint, Meaning
-from likely.neural.description import describe_network
+from likely.neural.description import describe_network, picture_of
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
 from likely.neural.history import Curve, History
@@ -50,6 +48,7 @@ from likely.neural.problem import (
     OpenedRows,
     Problem,
     Targets,
+    TrainingStart,
     assembled,
     known_rows,
     meaning_of,
@@ -60,16 +59,6 @@ from likely.neural.problem import (
 from likely.neural.propagation import predictor
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
-
-
-class TrainingStart(NamedTuple):
-    """What a fit knows before its first epoch."""
-
-    problem: Problem
-    theta: Array
-    learned: dict[str, Any]  # the columns, the classes, the units of the response
-    meaning: Meaning
-    resumed: Checkpoint | None
 
 
 class NeuralNetwork(CallbackSupportMixin, ABC):
@@ -132,7 +121,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         end_of_fit(self, X, y)
         return fit
 
-    def training_start(self, X: Any, y: Any, sample_weight: Any) -> "TrainingStart":
+    def training_start(self, X: Any, y: Any, sample_weight: Any) -> TrainingStart:
         """The problem of a fit, checked, and where its training starts."""
         options = checked_options(self, in_file=is_file(X))
         rows = self._opened(X, y, sample_weight)
@@ -146,7 +135,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         theta = problem.start(self.initialise)
         return TrainingStart(problem, theta, learned, meaning, resumed)
 
-    def store_training(self, start: "TrainingStart", fit: NetworkFit) -> None:
+    def store_training(self, start: TrainingStart, fit: NetworkFit) -> None:
         """Keep what a training from this start has found."""
         self._remember(start.learned)
         self._store(fit, start.problem)
@@ -242,16 +231,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
     def draw(self, path: Any = None) -> Diagram:
         """The layers as a diagram, with a line for each weight; saved where a path is given."""
         check_is_fitted(self)
-        classes = vars(self).get("classes_", ())
-        n_outputs = self.output_.n_outputs
-        diagram = network_picture(
-            self.architecture_.sizes,
-            activations=self.architecture_.activations,
-            biases=self.architecture_.biases,
-            inputs=self.terms_,
-            outputs=[str(label) for label in classes] if len(classes) == n_outputs else None,
-            title=f"{type(self).__name__}: {self.output_.name}",
-        )
+        diagram = picture_of(self)
         if path is not None:
             diagram.save(path)
         return diagram

@@ -99,6 +99,16 @@ class Problem:
         )
 
 
+class TrainingStart(NamedTuple):
+    """What a fit knows before its first epoch."""
+
+    problem: Problem
+    theta: Array
+    learned: dict[str, Any]  # the columns, the classes, the units of the response
+    meaning: Meaning
+    resumed: Checkpoint | None
+
+
 def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm) -> OpenedRows:
     """Check everything; a table in memory becomes one array, a file stays where it is."""
     dtype = checked_options(model, in_file=is_file(X)).dtype
