@@ -126,10 +126,11 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         options = checked_options(self, in_file=is_file(X))
         rows = self._opened(X, y, sample_weight)
         output = self._output(rows)
-        meaning = meaning_of(self, rows, output, options)
+        held = self._held(rows)
+        meaning = meaning_of(self, rows, output, options, held)
         resumed = resumed_training(self, meaning)
         seed = seed_of(self.random_state) if resumed is None else resumed.seed
-        problem = assembled(self, rows, output, options, self._held(rows), seed)
+        problem = assembled(self, rows, output, options, held, seed)
         learned = self._common(problem, rows)
         problem = in_units(problem, learned)
         theta = problem.start(self.initialise)
