@@ -146,7 +146,9 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     >>> import numpy as np
     >>> from likely import NeuralNetworkRegressor
     >>> X = np.linspace(-2, 2, 100)[:, None]
-    >>> model = NeuralNetworkRegressor((20,), activation="tanh", solver="lbfgs", random_state=0)
+    >>> model = NeuralNetworkRegressor(
+    ...     (20,), activation="tanh", solver="lbfgs", tol=1e-6, random_state=0
+    ... )
     >>> model.fit(X, np.sin(2 * X[:, 0])).predict([[np.pi / 4]]).round(2)
     array([1.])
     """
