@@ -22,7 +22,7 @@ from likely.inputs.coding import Coding, category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
-from likely.inputs.tables import own_columns, refuse_file
+from likely.inputs.tables import is_file, own_columns, refuse_file
 from likely.neural.architecture import Architecture
 from likely.neural.checkpoint import Checkpoint, Meaning, digest_of, read_checkpoint
 from likely.neural.examples import (
@@ -33,7 +33,7 @@ from likely.neural.examples import (
     in_memory,
 )
 from likely.neural.initialise import initial_parameters
-from likely.neural.options import Options, layer_dropout, trainable_layers
+from likely.neural.options import Options, checked_options, layer_dropout, trainable_layers
 from likely.neural.outputs import Output
 from likely.neural.tensors.library import device_for
 
@@ -99,9 +99,28 @@ class Problem:
         )
 
 
+class TrainingStart(NamedTuple):
+    """What a fit knows before its first epoch."""
+
+    problem: Problem
+    theta: Array
+    learned: dict[str, Any]  # the columns, the classes, the units of the response
+    meaning: Meaning
+    resumed: Checkpoint | None
+
+
+def in_units(problem: Problem, learned: dict[str, Any]) -> Problem:
+    """The problem with its response centred and scaled."""
+    centre, scale = learned["response_centre_"], learned["response_scale_"]
+    if not np.any(centre) and scale == 1.0:
+        return problem
+    return problem.with_rows(lambda rows: rows.having((rows.y - centre) / scale, rows.weight))
+
+
 def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm) -> OpenedRows:
     """Check everything; a table in memory becomes one array, a file stays where it is."""
     device = device_for(model.device, X)
+    dtype = checked_options(model, in_file=is_file(X)).dtype
     model.beside_ = tuple(name for name in (y, sample_weight) if isinstance(name, str))
     found = check_rows(model, X, y, RowExtras(sample_weight), target=target)
     rows = found.encode(category_flags(found.kinds))
@@ -109,9 +128,9 @@ def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm
     with columns_named(model):
         blocks = coding.to_fit(rows.blocks)
         examples: Examples = (
-            in_memory(blocks, coding.names)
+            in_memory(blocks, coding.names, dtype)
             if isinstance(blocks, ArrayBlocks)
-            else ExamplesInFile.of(blocks, coding.names)
+            else ExamplesInFile.of(blocks, coding.names, dtype)
         )
     return OpenedRows(examples, coding, rows.classes, rows.library, device)
 
