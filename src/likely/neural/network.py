@@ -63,11 +63,13 @@ from likely.neural.steps import without_theta
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
 
+OF_TRAINING = ("callbacks", "checkpoint", "device", "resume", "validation")  # not of the model
+
 
 class NeuralNetwork(CallbackSupportMixin, ABC):
     """Layers of units that are trained together by one loss."""
 
-    saved_as_none: ClassVar[tuple[str, ...]] = ("callbacks", "checkpoint", "resume", "validation")
+    saved_as_none: ClassVar[tuple[str, ...]] = OF_TRAINING
 
     architecture_: Architecture
     output_: Output
