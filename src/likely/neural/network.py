@@ -36,7 +36,7 @@ from likely.inputs.estimators import (
 )
 from likely.inputs.tables import is_file
 from likely.neural.architecture import Architecture
-from likely.neural.callbacks import scikit_learn_callbacks
+from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
 from likely.neural.description import describe_network
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
@@ -127,6 +127,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         )
         self._remember(learned)
         self._store(fit, problem)
+        end_of_fit(self, X, y)
         return fit
 
     def fine_tune(
@@ -316,6 +317,8 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             self._remember(learned)
             problem = in_units(problem, learned)
             start, state, curve = problem.start(self.initialise), None, Curve()
+        if isinstance(settings.batch, int):  # parts may have any size
+            settings.set_params(batch=min(settings.batch, problem.training.n_rows))
         self.parameters_, after, epoch = one_epoch(settings, problem, start, state, curve)
         self.state_ = without_theta(after)
         unit = self.response_scale_**2
