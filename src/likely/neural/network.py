@@ -50,6 +50,7 @@ from likely.neural.problem import (
     Targets,
     TrainingStart,
     assembled,
+    in_units,
     known_rows,
     meaning_of,
     resumed_training,
@@ -57,14 +58,17 @@ from likely.neural.problem import (
     validation_rows,
 )
 from likely.neural.propagation import predictor
+from likely.neural.steps import without_theta
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
+
+OF_TRAINING = ("callbacks", "checkpoint", "device", "resume", "validation")  # not of the model
 
 
 class NeuralNetwork(CallbackSupportMixin, ABC):
     """Layers of units that are trained together by one loss."""
 
-    saved_as_none: ClassVar[tuple[str, ...]] = ("callbacks", "checkpoint", "resume", "validation")
+    saved_as_none: ClassVar[tuple[str, ...]] = OF_TRAINING
 
     architecture_: Architecture
     output_: Output
@@ -377,19 +381,6 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def without_theta(state: dict[str, Array]) -> dict[str, Array]:
-    """What the update rule remembers, besides the parameters themselves."""
-    return {name: array for name, array in state.items() if name != "theta"}
-
-
-def in_units(problem: Problem, learned: dict[str, Any]) -> Problem:
-    """The problem with its response centred and scaled."""
-    centre, scale = learned["response_centre_"], learned["response_scale_"]
-    if not np.any(centre) and scale == 1.0:
-        return problem
-    return problem.with_rows(lambda rows: rows.having((rows.y - centre) / scale, rows.weight))
 
 
 def _curve_of(history: History) -> Curve:
