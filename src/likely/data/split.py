@@ -2,7 +2,7 @@
 
     uᵢ = hash(i, seed) in [0, 1)        held out: uᵢ < fraction        fold: ⌊uᵢ · n_folds⌋
 
-The hash is SplitMix64, a bijection of 64-bit words whose outputs look random.
+The hash is SplitMix64 (``likely.keyed_random``).
 
 References
 ----------
@@ -17,13 +17,11 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.source import ColumnKind, Source, column_index
+from likely.keyed_random import GOLDEN, mix
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / φ, odd: the step of the sequence
-FIRST = np.uint64(0xBF58476D1CE4E5B9)
-SECOND = np.uint64(0x94D049BB133111EB)
 FOLD_SEED = 0  # of folds inside a fit without its own seed
 
 
@@ -98,10 +96,3 @@ def stratified_fold_of(labels: Codes, seed: int, n_folds: int) -> Codes:
     fold = np.empty(labels.size, dtype=np.int32)
     fold[order] = np.arange(labels.size) % n_folds  # one class after the other, assigned in turn
     return fold
-
-
-def mix(z: Array) -> Array:
-    """SplitMix64's bijection of 64-bit words."""
-    z = (z ^ (z >> np.uint64(30))) * FIRST
-    z = (z ^ (z >> np.uint64(27))) * SECOND
-    return z ^ (z >> np.uint64(31))

@@ -39,8 +39,12 @@ PART_MODULES = (
     "likely.penalties.elastic_net",
     "likely.penalties.group",
     "likely.quantiles",
+    "likely.solvers.mini_batches",
     "likely.solvers.minimise",
+    "likely.solvers.schedules",
+    "likely.solvers.stochastic",
     "likely.solvers.stopping",
+    "likely.solvers.updates",
 )
 WITH_PACKAGE = ("likelihoods", "linear", "links", "penalties")  # parts named with it
 
