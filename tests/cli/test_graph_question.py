@@ -11,8 +11,8 @@ from tests.cli.graphs import asia, grid, suggested, words_of
     [
         (["--given", "Lung=yes"], "no variable 'Lung'", ["--given", "lung=yes"]),
         (["--given=lnug=yes"], "no variable 'lnug'", ["--given=lung=yes"]),
-        (["--given", "lung=ye"], "no state of 'lung' 'ye'", ["--given", "lung=yes"]),
-        (["--given", "lung=maybe"], "no state of 'lung' 'maybe'", ["--query", "lung"]),
+        (["--given", "lung=ye"], "'lung' has no state 'ye'", ["--given", "lung=yes"]),
+        (["--given", "lung=maybe"], "'lung' has no state 'maybe'", ["--query", "lung"]),
         (["--given", "abcdefgh=1"], "no variable 'abcdefgh'", []),
         (["--query", "lng"], "no variable 'lng'", ["--query", "lung"]),
         (["--query", "smoke,lng,tub"], "no variable 'lng'", ["--query", "smoke,lung,tub"]),

@@ -108,7 +108,7 @@ def test_an_impossible_row_is_named_or_has_no_numbers(likely, network_file, tmp_
     [
         ("lung,ether\nyes,no\n", "Column 'ether' is no variable of the graph"),
         ("lung,either\nyes\n", "line 2"),
-        ("lung\nmaybe\n", "Row 0, column 'lung': There is no state of 'lung' 'maybe'"),
+        ("lung\nmaybe\n", "Row 0, column 'lung': 'lung' has no state 'maybe'"),
         ("lung\n", "there is a header but no row"),
         ("", "empty"),
     ],

@@ -266,7 +266,7 @@ def test_the_states_of_a_given_network_are_classes_also_where_y_lacks_them():
     assert_allclose(np.exp(model.class_log_prior_), [0.25, 0.25, 0.5])
     assert_allclose(model.predict_proba(rows)[0], np.array([0.225, 0.025, 0.25]) / 0.5)
     assert_array_equal(model.predict_column(pd.DataFrame({"kind": [1, 2]}), "size"), [1, 2])
-    with pytest.raises(UnknownName, match=r"no state of 'kind' '4'"):
+    with pytest.raises(UnknownName, match=r"'kind' has no state '4'"):
         BayesianNetworkClassifier(network).fit(rows, [1, 2, 4])
     with pytest.raises(InvalidInput, match=r"Row 2, column 'size': There is no state .* '3'"):
         BayesianNetworkClassifier(network).fit(pd.DataFrame({"size": [1, 2, 3]}), [1, 2, 2])

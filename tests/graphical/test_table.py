@@ -61,7 +61,7 @@ def test_a_list_of_mappings_is_a_table():
     assert network.query("x1", [])["x1"].shape == (0, 2)
     with pytest.raises(InvalidInput, match=r"Row 1 of the evidence: There is no variable 'x6'"):
         network.query("x1", [{}, {"x6": 1}])
-    with pytest.raises(InvalidInput, match=r"Row 0 .* no state of 'x1' '2'"):
+    with pytest.raises(InvalidInput, match=r"Row 0 .* 'x1' has no state '2'"):
         network.query("x1", [{"x1": 2}])
 
 
@@ -175,7 +175,7 @@ def test_a_method_that_is_named_answers_row_by_row(method):
 def test_a_column_that_is_no_variable_is_refused_with_the_nearest_one():
     with pytest.raises(InvalidInput, match=r"Column 'x_4' is no variable.*Did you mean 'x4'"):
         five_variables().query(given=pd.DataFrame({"x_4": [1]}))
-    with pytest.raises(InvalidInput, match="no state of 'x4' '7'"):
+    with pytest.raises(InvalidInput, match="'x4' has no state '7'"):
         five_variables().query(given=pd.DataFrame({"x4": [1, 7]}))
 
 

@@ -54,7 +54,7 @@ def beliefs(asked: Asked) -> GraphAnswer:
     """The probabilities of the states of the variables asked for, and of joints."""
     graph = asked.graph
     found = graph.query(
-        asked.wanted or None,
+        list(asked.wanted) or None,
         asked.given,
         soft=asked.soft,
         method=asked.method,
@@ -284,7 +284,7 @@ def table_answer(asked: Asked, question: GraphQuestion) -> GraphAnswer:
         method, title, scores = best.method, "log_score", best.log_score
     else:
         found = asked.graph.query(
-            asked.wanted or None,
+            list(asked.wanted) or None,
             rows,
             soft=asked.soft,
             method=asked.method,

@@ -18,7 +18,7 @@ from likely._typing import Array, Codes
 from likely.data.formats.column_types import FALSE, TRUE
 from likely.data.formats.column_types import MISSING as MISSING_WORDS
 from likely.data.frames import ArrayTable, InMemoryTable, as_table, side_by_side
-from likely.errors import BadCell, InvalidInput, UnknownName
+from likely.errors import BadCell, InvalidInput, UnknownState
 from likely.formatting import listed
 from likely.graphical.variable import Variable, state_text
 from likely.kinds import ColumnKind
@@ -155,8 +155,7 @@ def _column_codes(
     if (code == UNKNOWN).any() and (codes == UNKNOWN).any():  # a dictionary may have unused values
         row = int(np.argmax(codes == UNKNOWN))
         text = state_text(values[factor.codes[row]])
-        unknown = UnknownName(f"state of {variable.name!r}", text, variable.states)
-        raise BadCell(str(unknown), row=row, column=v)
+        raise BadCell(str(UnknownState(variable.name, text, variable.states)), row=row, column=v)
     return codes
 
 

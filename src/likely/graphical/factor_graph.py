@@ -8,7 +8,7 @@ depends on a variable.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from likely.graphical.inference.plans import Plans
 from likely.graphical.variable import Variable, by_name
 
 Memory = int | str | None
+MOST_SHOWN = 4  # names in a message
 
 
 class FactorGraph(DrawnGraph):
@@ -206,12 +207,14 @@ class FactorGraph(DrawnGraph):
         ----------
         variables
             A name or a list of names; a tuple in the list asks for the joint of its variables,
-            as in ``[("a", "b")]``.  All variables by default.
+            as in ``[("a", "b")]``.  All variables by default.  A tuple alone is refused, because
+            it may mean either.
         given
             Observed states by name, or a data frame or file with a row for each set of
             observations, whose empty cells are unobserved.
         soft
-            Likelihoods of the states of a variable, by name.
+            Likelihoods of the states of a variable, by name: a list in the order of its states, or
+            a number for each state.
         method
             "auto", "tree", "junction-tree", "elimination" or "enumeration".
         memory
@@ -357,6 +360,8 @@ class FactorGraph(DrawnGraph):
         """The names of single variables, and the tuples, that were asked for."""
         if variables is None:
             return self.names, ()
+        if isinstance(variables, tuple) and len(variables) > 1:
+            _refuse_bare_tuple(variables)
         wanted = [variables] if isinstance(variables, str | int) else list(variables)
         singles = [name for name in wanted if not isinstance(name, tuple | list)]
         joints = [
@@ -408,6 +413,15 @@ class FactorGraph(DrawnGraph):
             f"<{type(self).__name__}{title}: {count(len(self.variables), 'variable')}, "
             f"{count(len(self.factors), 'factor')}, {count(self.n_edges, 'edge')}>"
         )
+
+
+def _refuse_bare_tuple(names: tuple[Any, ...]) -> NoReturn:
+    shown = ", ".join([*map(repr, names[:MOST_SHOWN]), *["…"] * (len(names) > MOST_SHOWN)])
+    raise InvalidInput(
+        f"The query is a tuple of {len(names)} names, which may mean each variable alone or all of "
+        f"them together; a list was expected. Use [{shown}] for each alone, or [({shown})] for "
+        "their joint."
+    )
 
 
 def _is_one_observation(given: object) -> bool:
