@@ -267,7 +267,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
             self._codes_of_some(X),
             tuple(names),
             impossible=impossible,
-            library=library_of(X),
+            like=X,
         )
 
     @naming_columns
