@@ -180,6 +180,9 @@ def test_a_method_that_is_named_answers_row_by_row(method):
 def test_a_column_that_is_no_variable_is_refused_with_the_nearest_one():
     with pytest.raises(InvalidInput, match=r"Column 'x_4' is no variable.*Did you mean 'x4'"):
         five_variables().query(given=pd.DataFrame({"x_4": [1]}))
+    several = r"Columns 'id', 'day' are no variables.* frame.drop\(columns=\['id', 'day'\]\)"
+    with pytest.raises(InvalidInput, match=several):
+        five_variables().query(given=pd.DataFrame({"id": [1], "x1": [0], "day": [1]}))
     with pytest.raises(InvalidInput, match="'x4' has no state '7'"):
         five_variables().query(given=pd.DataFrame({"x4": [1, 7]}))
 

@@ -57,6 +57,12 @@ QUESTION: tuple[Callable[[Command], Command], ...] = (
         "standard input.",
     ),
     click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of --table to leave out, such as an identifier. May be repeated.",
+    ),
+    click.option(
         "--messages",
         is_flag=True,
         help="Show the messages on a tree, to the first --query or in both directions.",

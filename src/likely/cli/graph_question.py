@@ -29,6 +29,7 @@ class GraphQuestion:
     soft: tuple[str, ...] = ()
     evidence: str | None = None  # a file
     rows: str | None = None  # a file
+    drop: tuple[str, ...] = ()  # columns of it
     most_probable: bool = False
     messages: bool = False
     method: str = "auto"
@@ -47,11 +48,12 @@ class GraphQuestion:
                 f"--messages and --method {self.method} were given; messages are those of the "
                 "method tree. Leave --method out."
             )
-        if self.impossible and not self.rows:
-            raise click.UsageError(
-                "--impossible was given without --table; it is about the rows of a table. Leave it "
-                "out."
-            )
+        for option, given in (("--impossible", self.impossible), ("--drop", self.drop)):
+            if given and not self.rows:
+                raise click.UsageError(
+                    f"{option} was given without --table; it is about the rows of a table. Leave "
+                    "it out."
+                )
 
     def command(self, *more: str, without: str = "", memory: str | None = None) -> str:
         """The command with the same file, evidence and limit, and ``more`` words.
@@ -63,6 +65,7 @@ class GraphQuestion:
         pairs += [("--soft", text) for text in self.soft]
         pairs += [("--evidence", self.evidence)] if self.evidence else []
         pairs += [("--table", self.rows)] if self.rows else []
+        pairs += [("--drop", name) for name in self.drop]
         pairs += [("--memory", limit)] if limit else []
         words = [word for pair in pairs for word in pair]
         return shlex.join(["likely", "graph", self.file, *words, *more])
