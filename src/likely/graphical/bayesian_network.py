@@ -274,8 +274,9 @@ class BayesianNetwork(FactorGraph):
         ----------
         data
             A data frame whose cells are states; empty cells are missing, and variables without a
-            column are hidden.  Or an array with a column for each variable, whose whole numbers
-            are codes, −1 for missing; or a file.
+            column are hidden.  A dictionary of columns or a list of dictionaries is read in the
+            same way.  Or an array with a column for each variable, whose whole numbers are codes,
+            −1 for missing; or a file.
         smoothing
             Pseudo-counts in each cell of a table, or ``EquivalentSample(size)``, as BDeu has them.
             With 0, a row of a table that was never seen is uniform.
@@ -334,8 +335,9 @@ class BayesianNetwork(FactorGraph):
         Parameters
         ----------
         data
-            A data frame, an array or a file.  States are the distinct values of a column, sorted;
-            those of an ordered categorical in its order.
+            A data frame, a dictionary of columns, a list of dictionaries, an array or a file.
+            States are the distinct values of a column, sorted: numbers by size, then text; those
+            of an ordered categorical are in its order.
         structure
             "chow-liu" (the best tree), "tan" (tree-augmented naive Bayes), "naive-bayes",
             "hill-climbing", or one of these with settings, such as
@@ -372,15 +374,27 @@ class BayesianNetwork(FactorGraph):
         return fit_tables(network, rows, settings)
 
     def with_tables(
-        self, tables: Iterable[ArrayLike], fit_report: "FitReport | None" = None
+        self,
+        tables: Mapping[str, ArrayLike] | Iterable[ArrayLike],
+        fit_report: "FitReport | None" = None,
     ) -> "BayesianNetwork":
-        """The network with other tables, in the order of its factors."""
+        """The network with other tables: some by the names of variables, or all in a list.
+
+        A list is in the order of ``factors``; variables that a dictionary does not name keep
+        their tables.
+        """
+        given = self._in_order(tables) if isinstance(tables, Mapping) else tables
         other = self.with_factors(
             Factor(factor.variables, table, name=factor.name)
-            for factor, table in zip(self.factors, tables, strict=True)
+            for factor, table in zip(self.factors, given, strict=True)
         )
         other.fit_report = fit_report
         return other
+
+    def _in_order(self, tables: Mapping[str, ArrayLike]) -> list[ArrayLike]:
+        """Tables by name in the order of the factors, with the present ones of the others."""
+        named = {known_variable(self.by_name, name).name: table for name, table in tables.items()}
+        return [named.get(factor.scope[-1], factor.potential) for factor in self.factors]
 
 
 def _scope(

@@ -414,6 +414,30 @@ def test_a_file_has_the_states_of_the_frame(tmp_path):
     assert_same_tables(network, expected)
 
 
+def test_columns_and_rows_of_python_are_data():
+    columns = {"sky": ["clear", "grey", None, "grey"], "n": [1, 2.0, 1, "many"]}
+    rows = [
+        {"sky": "clear", "n": 1},
+        {"n": 2, "sky": "grey"},
+        {"n": 1},
+        {"sky": "grey", "n": "many"},
+    ]
+    frame = pd.DataFrame({"sky": columns["sky"], "n": ["1", "2", "1", "many"]})
+    expected = BayesianNetwork.from_data(frame, [("sky", "n")])
+    assert expected.by_name["n"].states == ("1", "2", "many")
+    for data in (columns, rows):
+        network = BayesianNetwork.from_data(data, [("sky", "n")])
+        assert network.variables == expected.variables
+        assert_same_tables(network, expected)
+        assert_same_tables(expected.fit(data), expected)
+    weighted = BayesianNetwork.from_data({"a": ["x", "y"], "w": [3, 1]}, [], sample_weight="w")
+    assert_allclose(weighted.tables["a"].table, [4 / 6, 2 / 6])
+    with pytest.raises(InvalidInput, match=r"different numbers of rows \(\('a', 2\), \('b', 1\)\)"):
+        BayesianNetwork.from_data({"a": [1, 2], "b": [1]}, [])
+    with pytest.raises(InvalidInput, match="no row"):
+        BayesianNetwork.from_data({"a": []}, [])
+
+
 def test_measurements_identifiers_and_empty_columns_are_refused():
     with pytest.raises(InvalidInput, match=r"'x' has 1,200 distinct values.*Discretizer"):
         BayesianNetwork.from_data(pd.DataFrame({"x": np.linspace(0, 1, 1200)}), [])
