@@ -27,6 +27,8 @@ LikelyWarning
 ├── OutsideLink        a predictor for which the link has no mean
 ├── RedundantColumns   columns that others determine; their coefficients are fixed at 0
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
+├── ContinuousColumn   a column of measurements is read as states
+├── RoundedTables      rows of probabilities were divided by their sums
 ├── NothingToCalibrate held-out scores do not determine a temperature
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
@@ -46,6 +48,7 @@ __all__ = [
     "BrokenLedger",
     "CannotWrite",
     "CollapsedComponent",
+    "ContinuousColumn",
     "CyclicGraph",
     "FormatLoss",
     "GraphTooLarge",
@@ -62,6 +65,7 @@ __all__ = [
     "NothingToCalibrate",
     "OutsideLink",
     "RedundantColumns",
+    "RoundedTables",
     "SealedData",
     "Separation",
     "SingularCovariance",
@@ -305,6 +309,17 @@ class RedundantColumns(LikelyWarning):
 
 class CollapsedComponent(LikelyWarning):
     """A mixture component shrank onto repeated rows, or onto a line or plane."""
+
+
+class ContinuousColumn(LikelyWarning):
+    """A column of a discrete network has very many numbers, each of which is a state."""
+
+
+class RoundedTables(LikelyWarning):
+    """Rows of probabilities do not sum to 1, by more than rounding; they are divided by their sums.
+
+    The message names the worst row.
+    """
 
 
 class NothingToCalibrate(LikelyWarning):

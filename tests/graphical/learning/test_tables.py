@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from likely.additive import pairwise_total
 from likely.data.formats.registry import read
 from likely.distributions.responsibility import FAST_CELLS
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import ContinuousColumn, InvalidInput, UnknownName
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference.enumeration import Enumeration
@@ -445,6 +445,22 @@ def test_measurements_identifiers_and_empty_columns_are_refused():
         BayesianNetwork.from_data(pd.DataFrame({"x": [None, None], "y": [1, 2]}), [])
     with pytest.raises(InvalidInput, match="neither numbers, Booleans nor text"):
         BayesianNetwork.from_data(pd.DataFrame({"x": pd.to_datetime(["2020-01-01"])}), [])
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_a_column_that_looks_continuous_is_named_in_a_warning(tmp_path, as_file):
+    numbers = np.linspace(0, 1, 120)
+    data = pd.DataFrame({"a": ["x", "y"] * 60, "t": numbers, "u": numbers**2, "n": range(120)})
+    given = tmp_path / "rows.csv" if as_file else data
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.warns(ContinuousColumn, match=r"'t' has 120 .* with 'u': .*Discretizer") as caught:
+        network = BayesianNetwork.from_data(given, [])
+    assert len(caught) == 1 and len(network.by_name["t"].states) == 120
+    whole = data[["a", "n"]].astype({"n": float})
+    BayesianNetwork.from_data(whole, [])  # whole numbers, also as floats, are no measurements
+    BayesianNetwork.from_data(data[["t"]].round(1), [])  # a few values are states
+    states = {"t": numbers.tolist()}
+    BayesianNetwork.from_data(data[["t"]], [], states=states)  # they were named
 
 
 def test_family_counts_and_tables_are_those_of_one_pass():
