@@ -12,7 +12,7 @@ from likely.cli.graph_answers import GraphAnswer, beliefs, messages, most_probab
 from likely.cli.graph_question import METHODS, Asked, GraphQuestion, asked_of
 from likely.cli.options import gathered
 from likely.cli.table_files import is_same_file, refuse_json_on_stdout, write_table
-from likely.cli.terminal import Command, Settings, global_options, heading
+from likely.cli.terminal import Command, Settings, global_options, heading, showing_progress
 from likely.formatting import all_listed, count
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _answer(settings: Settings, asked: Asked, question: GraphQuestion) -> GraphA
     from likely.errors import GraphTooLarge, ImpossibleEvidence
 
     try:
-        with settings.using_jobs():
+        with settings.using_jobs(), showing_progress(settings, "asking the graph"):
             if question.messages:
                 return messages(asked, question)
             if question.rows is not None:
