@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from likely.cli.answer import Exit, Refusal
+from likely.cli.option_words import in_options
 from likely.cli.terminal import Settings
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def asked_of(settings: Settings, graph: "FactorGraph", question: GraphQuestion) 
     try:
         memory = memory_in_bytes(question.memory)
     except InvalidInput as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(in_options(str(error))) from None
     names = _Names(settings, graph, question)
     return Asked(
         graph=graph,

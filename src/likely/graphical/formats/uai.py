@@ -47,8 +47,8 @@ def read_uai(path: Path, content: bytes) -> FactorGraph:
     model = MODELS.get(opening.upper())
     if model is None:
         raise words.wrong(
-            f"it begins with {shortened(opening)}; MARKOV or BAYES was expected. Name the format "
-            "if it is not UAI: format='bif', 'xmlbif' or 'json'."
+            f"it begins with {shortened(opening)}; MARKOV or BAYES was expected. If it is "
+            "another format, name the file .bif, .xmlbif or .json, or pass format='bif'."
         )
     variables = _variables(words)
     factors = _factors(words, variables, conditional=model is BayesianNetwork)
