@@ -71,10 +71,15 @@ def is_series(values: Any) -> bool:
     return getattr(values, "ndim", 0) == 1 and callable(getattr(values, "to_dict", None))
 
 
+def is_blank(value: object) -> bool:
+    """Whether it is text without a visible character, which stands for a missing value."""
+    return isinstance(value, str) and not value.strip()
+
+
 def is_missing(state: object, variable: Variable) -> bool:
     """Whether a cell says nothing: null or empty, and no state of that name."""
     if isinstance(state, str):
-        return not state.strip() and state not in variable.codes
+        return is_blank(state) and state not in variable.codes
     if state is None or isinstance(state, Real):
         return state is None or state != state
     return str(state) in NULLS and str(state) not in variable.codes

@@ -20,6 +20,7 @@ from likely.data.formats.column_types import MISSING as MISSING_WORDS
 from likely.data.frames import ArrayTable, InMemoryTable, as_table, side_by_side
 from likely.errors import BadCell, InvalidInput, UnknownState
 from likely.formatting import listed, quoted
+from likely.graphical.evidence import is_blank
 from likely.graphical.variable import Variable, state_text
 from likely.kinds import ColumnKind
 
@@ -54,7 +55,7 @@ def code_of_value(variable: Variable, value: Any) -> int:
     """The code of a value; −1 for blank text, −2 for what is no state."""
     found = variable.find(value)
     if found is None:
-        return MISSING if isinstance(value, str) and not value.strip() else UNKNOWN
+        return MISSING if is_blank(value) else UNKNOWN
     return found
 
 

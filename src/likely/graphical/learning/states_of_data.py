@@ -19,6 +19,7 @@ from likely.data.source import TableKinds, refuse_others
 from likely.data.source_blocks import find_schema
 from likely.errors import ContinuousColumn, InvalidInput, warn_user
 from likely.formatting import quoted
+from likely.graphical.evidence import is_blank
 from likely.graphical.evidence_table import codes_by_state, state_texts
 from likely.graphical.learning.coded_rows import (
     CodedRows,
@@ -106,7 +107,7 @@ def _warn_of_measurements(names: list[str], n_states: int) -> None:
 
 
 def _variable(name: str, texts: list[str]) -> Variable:
-    texts = list(dict.fromkeys(text for text in texts if text.strip()))
+    texts = list(dict.fromkeys(text for text in texts if not is_blank(text)))
     if not texts:
         raise InvalidInput(
             f"Column {name!r} has no value in any row; at least one state was expected. Drop the "
