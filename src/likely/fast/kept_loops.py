@@ -41,7 +41,7 @@ def source_stamp(file):
 def _by_all_sources(locator):
     """Numba's way to a place on disk, for the loops of this folder, with their stamp."""
 
-    class ByAllSources(locator):
+    class ByAllSources(locator):  # type: ignore[valid-type, misc]  # a class of Numba
         def get_source_stamp(self):
             return source_stamp(self._py_file)
 
