@@ -49,10 +49,17 @@ def loops(tmp_path, monkeypatch):
     kept_loops.source_stamp.cache_clear()
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_a_changed_loop_of_another_file_is_compiled_again(loops, tmp_path, monkeypatch, elsewhere):
-    kept = tmp_path / ("kept" if elsewhere else "__pycache__")
-    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(kept) if elsewhere else "")
+def refuse(locator):
+    raise OSError("read-only")
+
+
+@pytest.mark.parametrize("place", ["__pycache__", "given", "read-only"])
+def test_a_changed_loop_of_another_file_is_compiled_again(loops, tmp_path, monkeypatch, place):
+    kept = tmp_path / place
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(kept) if place == "given" else "")
+    if place == "read-only":  # the folder of the sources is; the user's cache is not
+        monkeypatch.setenv("XDG_CACHE_HOME", str(kept))
+        monkeypatch.setattr(kept_loops.caching.InTreeCacheLocator, "ensure_cache_path", refuse)
     answer, steps = loops(1)
     assert answer == 20 and set(steps) == {"compiling"}
     assert list(kept.rglob("outer_loop.outer*.nbi"))

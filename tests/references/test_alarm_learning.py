@@ -1,6 +1,6 @@
 """Learning alarm from rows drawn from it, with gaps and without: how far from the truth it ends.
 
-    KL(P ‖ Q) = Σ_x Σ_pa P(pa) KL(P(x | pa) ‖ Q(x | pa))        in nats per row
+KL(P ‖ Q) = Σ_x Σ_pa P(pa) KL(P(x | pa) ‖ Q(x | pa))        in nats per row
 """
 
 import numpy as np
