@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from likely.graphical.bayesian_network import BayesianNetwork
     from likely.graphical.beliefs import Beliefs, Configuration
     from likely.graphical.diagrams.diagram import Diagram
+    from likely.graphical.diagrams.dot import read_dot
     from likely.graphical.factor import Factor
     from likely.graphical.factor_graph import FactorGraph
     from likely.graphical.formats.uai_answers import write_answer
@@ -59,6 +60,7 @@ _HOME = {  # public name: the module that defines it
     "TreeAugmented": "learning.structure",
     "Variable": "variable",
     "eliminate": "inference.elimination",
+    "read_dot": "diagrams.dot",
     "read_evidence_sets": "formats.uai_evidence",
     "structural_hamming_distance": "learning.equivalence",
     "structure_score": "learning.structure_scores",
@@ -93,6 +95,7 @@ __all__ = [
     "TreeAugmented",
     "Variable",
     "eliminate",
+    "read_dot",
     "read_evidence_sets",
     "structural_hamming_distance",
     "structure_score",
