@@ -46,6 +46,7 @@ ORDER = (
     "chain",
     "neural_epochs",
     "neural_digits",
+    "neural_gpu",
     "small_fits",
     "import",
 )

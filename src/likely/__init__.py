@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from likely.linear.regression import LinearRegression
     from likely.linear.separation import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
+    from likely.neural.classifier import NeuralNetworkClassifier
+    from likely.neural.many_models import fit_many
+    from likely.neural.regressor import NeuralNetworkRegressor
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
     from likely.sealing.final_score import FinalScore
@@ -102,6 +105,8 @@ __all__ = [
     "MixtureModel",
     "ModelObjective",
     "NaiveBayes",
+    "NeuralNetworkClassifier",
+    "NeuralNetworkRegressor",
     "OrdinalRegression",
     "Parts",
     "PenaltyPath",
@@ -122,6 +127,7 @@ __all__ = [
     "distributions",
     "errors",
     "examples",
+    "fit_many",
     "graphical",
     "information",
     "learning_curve",
@@ -197,6 +203,8 @@ _HOME = {  # public name: the module that defines it
     "MixtureModel": "likely.generative.mixture",
     "ModelObjective": "likely.objectives.model",
     "NaiveBayes": "likely.generative.naive_bayes",
+    "NeuralNetworkClassifier": "likely.neural.classifier",
+    "NeuralNetworkRegressor": "likely.neural.regressor",
     "OrdinalRegression": "likely.linear.ordinal",
     "Parts": "likely.workbench.split",
     "PenaltyPath": "likely.linear.path",
@@ -211,6 +219,7 @@ _HOME = {  # public name: the module that defines it
     "TrainingCurve": "likely.workbench.training_curve",
     "compare": "likely.workbench.comparison",
     "dataset": "likely.workbench.opening",
+    "fit_many": "likely.neural.many_models",
     "learning_curve": "likely.workbench.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",

@@ -96,3 +96,18 @@ def stratified_fold_of(labels: Codes, seed: int, n_folds: int) -> Codes:
     fold = np.empty(labels.size, dtype=np.int32)
     fold[order] = np.arange(labels.size) % n_folds  # one class after the other, assigned in turn
     return fold
+
+
+def share_of_each_class(target: Array, share: float, random_state: int) -> Array:
+    """A share of the rows, drawn at random: of each class where the target holds codes.
+
+    Shares are rounded down, so that rows are left in every class.
+    """
+    order = np.random.default_rng(random_state).permutation(len(target))
+    coded = target.dtype.kind in "iu" and target.ndim == 1
+    strata = target if coded else np.zeros(len(target))
+    drawn = np.zeros(len(target), dtype=bool)
+    for value in np.unique(strata):
+        members = order[strata[order] == value]
+        drawn[members[: int(share * len(members))]] = True
+    return drawn

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from likely.graphical.beliefs import Beliefs, Configuration
     from likely.graphical.diagrams.diagram import Diagram
     from likely.graphical.diagrams.dot import read_dot
+    from likely.graphical.diagrams.network_picture import network_picture
     from likely.graphical.factor import Factor
     from likely.graphical.factor_graph import FactorGraph
     from likely.graphical.formats.uai_answers import write_answer
@@ -60,6 +61,7 @@ _HOME = {  # public name: the module that defines it
     "TreeAugmented": "learning.structure",
     "Variable": "variable",
     "eliminate": "inference.elimination",
+    "network_picture": "diagrams.network_picture",
     "read_dot": "diagrams.dot",
     "read_evidence_sets": "formats.uai_evidence",
     "structural_hamming_distance": "learning.equivalence",
@@ -95,6 +97,7 @@ __all__ = [
     "TreeAugmented",
     "Variable",
     "eliminate",
+    "network_picture",
     "read_dot",
     "read_evidence_sets",
     "structural_hamming_distance",

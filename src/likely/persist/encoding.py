@@ -31,16 +31,9 @@ from likely.persist.registry import (
     own_parts,
     part_class,
     part_name,
+    saved_arguments,
 )
-
-Json = Any  # what the json module reads and writes
-
-TENSOR_DTYPES = {  # NumPy's names of types, and safetensors'
-    "bool": "BOOL",
-    **{f"int{bits}": f"I{bits}" for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": f"U{bits}" for bits in (8, 16, 32, 64)},
-    **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
-}
+from likely.tensor_files import TENSOR_DTYPES, Json
 
 OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
 MODEL_FIELDS = ("class", "arguments", "fitted", "output")
@@ -66,7 +59,7 @@ class Encoder:
         }
         inside = replace(self, own=own_parts(type(model)))
         graph = isinstance(model, FactorGraph)
-        arguments = graph_arguments(model) if graph else model.get_params(deep=False)
+        arguments = graph_arguments(model) if graph else saved_arguments(model)
         return {
             "class": type(model).__name__,
             "arguments": inside._each(arguments, prefix),

@@ -1,8 +1,9 @@
 """A diagram: nodes, edges and plates, without a place for any of them.
 
 Circles are variables, squares are factors and inputs that are given, dots are constants; what was
-observed is shaded.  A plate is a box around the nodes that are repeated together, with their
-number in its corner.  How a diagram is arranged and drawn is decided elsewhere (``layout``,
+observed is shaded, and an ellipsis stands for nodes that are not drawn.  A plate is a box around
+the nodes that are repeated together, with their number in its corner; the layers of a network are
+columns.  How a diagram is arranged and drawn is decided elsewhere (``layout``,
 ``svg``, ``dot``, ``text``); the same diagram always gives the same picture.
 """
 
@@ -17,10 +18,10 @@ from likely.files import write_atomically
 from likely.formatting import count
 from likely.graphical.diagrams.drawing import Box, Drawing
 
-Kind = Literal["circle", "square", "dot"]
+Kind = Literal["circle", "square", "dot", "ellipsis"]
 Arrangement = Literal["auto", "layers", "spread"]
 
-KINDS = ("circle", "square", "dot")
+KINDS = ("circle", "square", "dot", "ellipsis")
 ARRANGEMENTS = ("auto", "layers", "spread")
 MOST_SHOWN = 150  # nodes of a picture that a notebook shows unasked
 MOST_ARRANGED = 1000  # nodes for which places can be found
@@ -29,7 +30,7 @@ MOST_ARRANGED = 1000  # nodes for which places can be found
 @final
 @dataclass(frozen=True)
 class Node:
-    """A circle, square or dot; ``label`` is what is written on it, by default its name."""
+    """A circle, square, dot or ellipsis; ``label`` is written on it, by default its name."""
 
     name: str
     kind: Kind = "circle"
@@ -74,11 +75,24 @@ class Arrow:
 
 @final
 @dataclass(frozen=True)
+class Column:
+    """Nodes that lie above each other, the first on top, and what is written below them.
+
+    Without members it is the space between two columns, which can have a caption too.
+    """
+
+    caption: str
+    members: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True)
 class Diagram:
     """Nodes, the edges between them, and the plates around them.
 
     ``arrangement`` is "layers" (arrows point down or to the right), "spread" (neighbours are
-    close) or "auto".
+    close) or "auto".  With ``columns``, which hold every node once, the nodes lie in these columns
+    from left to right instead.
 
     >>> rain, wet = Node("rain"), Node("wet", shaded=True)
     >>> print(Diagram((rain, wet), (Edge("rain", "wet"),)).text)
@@ -92,6 +106,7 @@ class Diagram:
     arrows: tuple[Arrow, ...] = ()
     title: str = ""
     arrangement: Arrangement = "auto"
+    columns: tuple[Column, ...] = ()
 
     def __post_init__(self) -> None:
         if self.arrangement not in ARRANGEMENTS:
@@ -105,6 +120,7 @@ class Diagram:
         known = set(names)
         _refuse_unknown(known, (end for edge in self.edges for end in (edge.source, edge.target)))
         _refuse_unknown(known, (member for plate in self.plates for member in plate.members))
+        self._check_columns(names)
         for edge in self.edges:
             if edge.source == edge.target:
                 raise InvalidInput(
@@ -122,6 +138,21 @@ class Diagram:
                     f"There is a message from {arrow.source!r} to {arrow.target!r} and no edge "
                     "between them; messages pass along edges. Add the edge, or leave it out."
                 )
+
+    def _check_columns(self, names: list[str]) -> None:
+        """Refuse columns that do not hold every node once."""
+        placed = [member for column in self.columns for member in column.members]
+        _refuse_unknown(set(names), placed)
+        if self.columns and sorted(placed) != sorted(names):
+            wrong = next(name for name in names if placed.count(name) != 1)
+            raise InvalidInput(
+                f"The node {wrong!r} is in {count(placed.count(wrong), 'column')}; each node was "
+                "expected in exactly one. Correct the columns, or leave all of them out."
+            )
+        if self.columns and self.plates:
+            raise InvalidInput(
+                "The diagram has columns and plates; one of the two was expected. Leave out one."
+            )
 
     @cached_property
     def drawing(self) -> Drawing:

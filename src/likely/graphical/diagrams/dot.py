@@ -1,6 +1,7 @@
 """Diagrams in the DOT language of Graphviz, written and read.
 
-Plates are clusters, observed nodes are filled, and messages are edges of the class ``message``.
+Plates are clusters, columns are subgraphs of one rank, observed nodes are filled, and messages are
+edges of the class ``message``.
 What ``dot_text`` writes, ``read_dot`` reads as the same diagram; of other files it reads
 nodes, edges with their labels, and clusters, and leaves out how they are to look.
 """
@@ -11,14 +12,21 @@ from itertools import pairwise
 from typing import final
 
 from likely.errors import InvalidFile
-from likely.graphical.diagrams.diagram import Arrow, Diagram, Edge, Node, Plate
+from likely.graphical.diagrams.diagram import Arrow, Column, Diagram, Edge, Node, Plate
 
-SHAPES = {"circle": "circle", "square": "square", "dot": "point"}
-KIND_OF = {"square": "square", "box": "square", "rect": "square", "point": "dot"}
+SHAPES = {"circle": "circle", "square": "square", "dot": "point", "ellipsis": "plaintext"}
+KIND_OF = {
+    "square": "square",
+    "box": "square",
+    "rect": "square",
+    "point": "dot",
+    "plaintext": "ellipsis",
+}
 ENGINES = {"layers": "dot", "spread": "neato"}  # Graphviz's programs for the same arrangement
 ARRANGEMENT_OF = {engine: name for name, engine in ENGINES.items()}
 MESSAGE = "message"
 CLUSTER = re.compile(r"cluster_?(\d*)")
+COLUMN = re.compile(r"column_(\d+)")
 TOKEN = re.compile(
     r"""(?P<space>\s+ | //[^\n]* | \#[^\n]* | /\*.*?\*/)
     | (?P<string>"(?:[^"\\]|\\.)*")
@@ -42,6 +50,7 @@ def dot_text(diagram: Diagram) -> str:
         lines.append(f"  layout={ENGINES[diagram.arrangement]};")
     lines += [f"  {_node(node)}" for node in diagram.nodes]
     lines += _clusters(list(enumerate(diagram.plates)), "  ")
+    lines += _columns(diagram.columns)
     sign = "->" if directed else "--"
     for edge in diagram.edges:
         attributes = {"label": edge.label} if edge.label else {}
@@ -72,6 +81,16 @@ def _clusters(plates: list[tuple[int, Plate]], indent: str) -> list[str]:
         members = " ".join(f"{_quoted(name)};" for name in outer.members)
         lines += [f"{indent}subgraph cluster_{k} {{", f"{indent}  label={_quoted(outer.label)};"]
         lines += [f"{indent}  {members}", *_clusters(nested, f"{indent}  "), f"{indent}}}"]
+    return lines
+
+
+def _columns(columns: tuple[Column, ...]) -> list[str]:
+    """Columns as subgraphs of one rank, from left to right."""
+    lines = ["  rankdir=LR;"] if columns else []
+    for k, column in enumerate(columns):
+        members = "".join(f" {_quoted(name)};" for name in column.members)
+        label = f"label={_quoted(column.caption)};"
+        lines.append(f"  subgraph column_{k} {{ rank=same; {label}{members} }}")
     return lines
 
 
@@ -144,14 +163,24 @@ class _Reader:
             tuple(
                 Plate(label, tuple(dict.fromkeys(members)))
                 for identity, label, members in sorted(self.clusters, key=_cluster_number)
+                if CLUSTER.match(identity)
             ),
             tuple(Arrow(a, b, of.get("label", "")) for a, b, of in messages),
             title,
             ARRANGEMENT_OF.get(self.settings.get("layout", ""), "auto"),  # type: ignore[arg-type]
+            self._columns(),
         )
 
+    def _columns(self) -> tuple[Column, ...]:
+        """The columns as ``dot_text`` writes them; none where they do not hold every node."""
+        found = [each for each in self.clusters if COLUMN.fullmatch(each[0])]
+        every = [name for _, _, members in found for name in members]
+        if sorted(every) != sorted(self.nodes):
+            return ()
+        return tuple(Column(label, tuple(members)) for _, label, members in found)
+
     def _statements(self, within: list[int]) -> None:
-        """Statements up to the closing brace, in the clusters of these numbers."""
+        """Statements up to the closing brace, in the clusters and columns of these numbers."""
         while not self._next_is("}"):
             if self._next_is(";"):
                 self.at += 1
@@ -167,7 +196,7 @@ class _Reader:
             self.at += 1
             identity = "" if self._next_is("{") else self._word()
         self._expect("{")
-        if CLUSTER.match(identity):
+        if CLUSTER.match(identity) or COLUMN.fullmatch(identity):
             self.clusters.append((identity, "", []))
             within = [*within, len(self.clusters) - 1]
         self._statements(within)

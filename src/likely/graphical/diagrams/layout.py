@@ -1,6 +1,7 @@
 """Where everything goes: an arrangement, lines between the shapes, and room for each label.
 
-Directed graphs and trees lie in layers, other graphs are spread, and plates are put on a lattice.
+Directed graphs and trees lie in layers, other graphs are spread, plates are put on a lattice, and
+columns are as they were given.
 A graph that falls into parts is arranged part by part.  If a label finds no free place, everything
 is arranged again with more room.
 """
@@ -16,6 +17,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.graphical.connected import connected_parts
+from likely.graphical.diagrams.columns import column_places, lines_between_columns
 from likely.graphical.diagrams.curves import (
     BULGES,
     arc,
@@ -134,6 +136,8 @@ class _Plan:
         """The drawing; None where a label finds no place."""
         if not self.diagram.nodes:
             return Drawing(2 * MARGIN, 2 * MARGIN, (), (), (), (), ())
+        if self.diagram.columns:
+            return self._in_columns(room)
         if all(len(each) == len(self.diagram.nodes) for each in self.members):
             placed = self._in_parts(room)
             plates = _around_all(_extent(placed, self.sizes), len(self.members))
@@ -155,6 +159,25 @@ class _Plan:
         labels_found, arrows = found
         drawing = _from_origin(shapes, lines, arrows, plates, labels_found)
         return replace(drawing, n_lines_over_nodes=n_over)
+
+    def _in_columns(self, room: float) -> Drawing | None:
+        """Columns side by side; None where a label finds no place."""
+        columns = [[self.index[name] for name in each.members] for each in self.diagram.columns]
+        captions = [each.caption for each in self.diagram.columns]
+        kinds = [node.kind for node in self.diagram.nodes]
+        centres, sizes, below = column_places(columns, captions, self.sizes, kinds, room)
+        shapes = [
+            _shape(node, Place(*centre), size)
+            for node, centre, size in zip(
+                self.diagram.nodes, centres.tolist(), sizes.tolist(), strict=True
+            )
+        ]
+        lines = lines_between_columns(shapes, self.edges)
+        labelled = LabelledLines(self.diagram, shapes, lines, ())
+        found = label_places(labelled, free_of_lines=False)
+        return (
+            None if found is None else _from_origin(shapes, lines, found[1], (), found[0] + below)
+        )
 
     def _lines(
         self, shapes: Sequence[PlacedNode], detours: list[list[Array]]

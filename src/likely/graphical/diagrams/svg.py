@@ -21,9 +21,10 @@ SANS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 SERIF = "'Times New Roman', Times, 'Liberation Serif', 'DejaVu Serif', serif"
 # Mathematics: one letter of Latin or Greek, with subscripts or a superscript; and with digits
 # after it, where all names are so.
-SYMBOL = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][₀-₉ₐ-ₜⱼᵢ₋²³⁻¹]*( − 1)?")
-NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][0-9₀-₉ₐ-ₜⱼᵢ₋²³⁻¹]*")
+SYMBOL = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][₀-₉ₐ-ₜⱼᵢ₋²³⁻¹⁰⁴-⁹]*( − 1)?")
+NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][0-9₀-₉ₐ-ₜⱼᵢ₋²³⁻¹⁰⁴-⁹]*")
 HEAD_LENGTH, HEAD_WIDTH = 9.0, 7.0
+MANY_LINES = 60  # between columns, from which they are thinner
 UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -32,6 +33,9 @@ def svg_text(diagram: Diagram) -> str:
     drawing = diagram.drawing
     labels = [node.label for node in diagram.nodes if node.kind == "circle"]
     symbols = NUMBERED if all(NUMBERED.fullmatch(label) for label in labels) else SYMBOL
+    line_style = (INK, 1.4)
+    if diagram.columns:  # there are many lines between two columns
+        line_style = (FAINT, 0.9 if len(diagram.edges) <= MANY_LINES else 0.6)
     width, height = _number(drawing.width), _number(drawing.height)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -41,7 +45,7 @@ def svg_text(diagram: Diagram) -> str:
         *([f"<title>{_escaped(diagram.title)}</title>"] if diagram.title else []),
         f'<rect width="{width}" height="{height}" {_fill(PAPER)}/>',
         *(_plate(box) for box in drawing.plates),
-        *(_line(line, INK, 1.4) for line in drawing.lines),
+        *(_line(line, *line_style) for line in drawing.lines),
         *(_line(line, ACCENT, 1.6) for line in drawing.arrows),
         *(_shape(shape, symbols) for shape in drawing.shapes),
         *(_label(box) for box in drawing.labels),
@@ -77,6 +81,8 @@ def _shape(shape: PlacedNode, symbols: re.Pattern[str]) -> str:
     if shape.kind == "dot":
         at = f'cx="{_number(box.centre.x)}" cy="{_number(box.centre.y)}"'
         return f'<circle {at} r="{_number(box.width / 2)}" {_fill(INK)}/>{text}'
+    if shape.kind == "ellipsis":
+        return text
     paint = _painted(SHADE if shape.shaded else PAPER, INK, 1.4)
     if shape.kind == "square":
         return f'<rect {_sides(box)} rx="2" {paint}/>{text}'

@@ -1,8 +1,9 @@
-"""Symbols with subscripts, as Unicode writes them."""
+"""Symbols with subscripts and superscripts, as Unicode writes them."""
 
 from collections.abc import Sequence
 
 SUBSCRIPTS = str.maketrans("0123456789aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def subscripted(symbol: str, indices: Sequence[str]) -> str:
@@ -14,3 +15,12 @@ def subscripted(symbol: str, indices: Sequence[str]) -> str:
     below = "".join(indices).lower()
     written = below.translate(SUBSCRIPTS)
     return symbol + written if not set(below) & set(written) else symbol
+
+
+def superscripted(symbol: str, number: str) -> str:
+    """A symbol with the digits of a number above it.
+
+    >>> superscripted("h", "12")
+    'h¹²'
+    """
+    return symbol + number.translate(SUPERSCRIPTS)

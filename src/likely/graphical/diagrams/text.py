@@ -1,6 +1,6 @@
 """A diagram as lines of text, for a terminal: each node with what points to it, or is joined to it.
 
-○ a circle   ● observed   □ a square   ■ a square that is observed   • a constant
+○ a circle   ● observed   □ a square   ■ a square that is observed   • a constant   ⋮ not shown
 """
 
 from likely.formatting import one_line, printable
@@ -18,11 +18,24 @@ INDENT = "  "
 def listing(diagram: Diagram) -> str:
     """Nodes in order, those of a plate below its heading; then the messages, in order."""
     labels = {node.name: one_line(printable(node.label)) for node in diagram.nodes}
-    lines = _lines(diagram, labels, diagram.nodes, diagram.plates, 0)
+    if diagram.columns:
+        lines = _columns(diagram, labels)
+    else:
+        lines = _lines(diagram, labels, diagram.nodes, diagram.plates, 0)
     for arrow in diagram.arrows:
         passed = f"{labels[arrow.source]} ⇢ {labels[arrow.target]}"
         lines.append(f"{passed}  {one_line(printable(arrow.label))}".rstrip())
     return "\n".join(lines)
+
+
+def _columns(diagram: Diagram, labels: dict[str, str]) -> list[str]:
+    """The caption of each column, and below it the nodes."""
+    by_name = {node.name: node for node in diagram.nodes}
+    lines = list[str]()
+    for column in diagram.columns:
+        lines += [one_line(printable(column.caption))] if column.caption else []
+        lines += [f"{INDENT}{_node_line(diagram, labels, by_name[n])}" for n in column.members]
+    return lines
 
 
 def _lines(
@@ -53,6 +66,8 @@ def _lines(
 
 
 def _node_line(diagram: Diagram, labels: dict[str, str], node: Node) -> str:
+    if node.kind == "ellipsis":
+        return labels[node.name]
     sign = SIGNS.get((node.kind, node.shaded), "•")
     ends = []
     for edge in diagram.edges:
