@@ -14,7 +14,7 @@ from likely.neural.initialise import initial_parameters
 from likely.neural.outputs import output_of
 from likely.solvers.updates import UPDATES, Adam, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS
-from tests.neural.layers import COMPILED, many_rows, some_network
+from tests.neural.networks import COMPILED, many_rows, some_network
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
