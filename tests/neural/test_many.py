@@ -17,7 +17,7 @@ from likely.neural.training import Losses, Rules, scheduled, train
 from likely.solvers.mini_batches import BalancedBatches, ShuffledBatches
 from likely.solvers.schedules import Constant, Cosine, ReduceOnPlateau
 from likely.solvers.updates import UPDATES, Clip, Momentum
-from tests.neural.layers import OUTPUTS, many_rows, some_network
+from tests.neural.networks import OUTPUTS, many_rows, some_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

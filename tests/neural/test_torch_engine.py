@@ -15,7 +15,7 @@ from likely.neural.torch_engine import TorchEngine
 from likely.solvers.mini_batches import epoch_order
 from likely.solvers.updates import UPDATES, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS
-from tests.neural.layers import OUTPUTS, many_rows, some_network
+from tests.neural.networks import OUTPUTS, many_rows, some_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

@@ -99,10 +99,28 @@ class Problem:
         )
 
 
+class TrainingStart(NamedTuple):
+    """What a fit knows before its first epoch."""
+
+    problem: Problem
+    theta: Array
+    learned: dict[str, Any]  # the columns, the classes, the units of the response
+    meaning: Meaning
+    resumed: Checkpoint | None
+
+
+def in_units(problem: Problem, learned: dict[str, Any]) -> Problem:
+    """The problem with its response centred and scaled."""
+    centre, scale = learned["response_centre_"], learned["response_scale_"]
+    if not np.any(centre) and scale == 1.0:
+        return problem
+    return problem.with_rows(lambda rows: rows.having((rows.y - centre) / scale, rows.weight))
+
+
 def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm) -> OpenedRows:
     """Check everything; a table in memory becomes one array, a file stays where it is."""
-    dtype = checked_options(model, in_file=is_file(X)).dtype
     device = device_for(model.device, X)
+    dtype = checked_options(model, in_file=is_file(X)).dtype
     model.beside_ = tuple(name for name in (y, sample_weight) if isinstance(name, str))
     found = check_rows(model, X, y, RowExtras(sample_weight), target=target)
     rows = found.encode(category_flags(found.kinds))

@@ -14,7 +14,7 @@ from likely.neural.tensors.graphs import RecordedSteps, Recording
 from likely.neural.torch_engine import TorchEngine
 from likely.solvers.mini_batches import epoch_order
 from likely.solvers.updates import UPDATES, Momentum
-from tests.neural.layers import many_rows, some_network
+from tests.neural.networks import many_rows, some_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 N = 50
