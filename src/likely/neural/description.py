@@ -4,6 +4,8 @@ from typing import Any
 
 from likely.description import Description, Fact, NamedColumn, NamedTable
 from likely.formatting import count, short_number
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.diagrams.network_picture import network_picture
 from likely.neural.architecture import Architecture
 
 
@@ -35,6 +37,20 @@ def describe_network(model: Any) -> Description:
         tables=(_layers(architecture),),
         notes=(*notes, *_penalties(model)),
         n_iter=history.n_epochs,
+    )
+
+
+def picture_of(model: Any) -> Diagram:
+    """The layers of a fitted network, with a line for each weight."""
+    architecture, output = model.architecture_, model.output_
+    classes = vars(model).get("classes_", ())
+    return network_picture(
+        architecture.sizes,
+        activations=architecture.activations,
+        biases=architecture.biases,
+        inputs=model.terms_,
+        outputs=list(map(str, classes)) if len(classes) == output.n_outputs else None,
+        title=f"{type(model).__name__}: {output.name}",
     )
 
 

@@ -25,7 +25,6 @@ from likely.data.block import Block
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, warn_user
 from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.diagrams.network_picture import network_picture
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import Coding, columns_coded, new_rows
 from likely.inputs.estimators import (
@@ -37,7 +36,7 @@ from likely.inputs.estimators import (
 from likely.inputs.tables import is_file
 from likely.neural.architecture import Architecture
 from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
-from likely.neural.description import describe_network
+from likely.neural.description import describe_network, picture_of
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
 from likely.neural.history import Curve, History
@@ -131,10 +130,11 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         options = checked_options(self, in_file=is_file(X))
         rows = self._opened(X, y, sample_weight)
         output = self._output(rows)
-        meaning = meaning_of(self, rows, output, options)
+        held = self._held(rows)
+        meaning = meaning_of(self, rows, output, options, held)
         resumed = resumed_training(self, meaning)
         seed = seed_of(self.random_state) if resumed is None else resumed.seed
-        problem = assembled(self, rows, output, options, self._held(rows), seed)
+        problem = assembled(self, rows, output, options, held, seed)
         learned = self._common(problem, rows)
         problem = in_units(problem, learned)
         theta = problem.start(self.initialise)
@@ -236,16 +236,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
     def draw(self, path: Any = None) -> Diagram:
         """The layers as a diagram, with a line for each weight; saved where a path is given."""
         check_is_fitted(self)
-        classes = vars(self).get("classes_", ())
-        n_outputs = self.output_.n_outputs
-        diagram = network_picture(
-            self.architecture_.sizes,
-            activations=self.architecture_.activations,
-            biases=self.architecture_.biases,
-            inputs=self.terms_,
-            outputs=[str(label) for label in classes] if len(classes) == n_outputs else None,
-            title=f"{type(self).__name__}: {self.output_.name}",
-        )
+        diagram = picture_of(self)
         if path is not None:
             diagram.save(path)
         return diagram

@@ -279,12 +279,16 @@ def resumed_training(model: Any, meaning: Meaning) -> Checkpoint | None:
     return read_checkpoint(resume, meaning)
 
 
-def meaning_of(model: Any, rows: OpenedRows, output: Output, options: Options) -> Meaning:
+def meaning_of(
+    model: Any, rows: OpenedRows, output: Output, options: Options, held: Examples | None
+) -> Meaning:
     """What a checkpoint must share with the training that continues from it."""
+    if model.checkpoint is None and not model.resume:
+        return {}
     given = vars(model)
     names = ("activation", "bias", "batch", "shuffle", "dropout", "l1", "l2", "penalty_scaling")
     own = ("class_weight", "balanced", "scale_response", "trainable", "end_game")
-    start, held = model.initialise, model.validation
+    start = model.initialise
     sizes = (rows.coding.n_coefficients, *options.hidden, output.n_outputs)
     return {
         "the architecture": "-".join(map(str, sizes)),
@@ -294,7 +298,7 @@ def meaning_of(model: Any, rows: OpenedRows, output: Output, options: Options) -
         "dtype": str(options.dtype),
         "random_state": repr(model.random_state),
         "initialise": start if isinstance(start, str) else _digest_of_start(start),
-        "validation": repr(held) if not isinstance(held, tuple | list) else "a set",
+        "validation": repr(model.validation) if held is None else _digest_of_rows(held),
         **{name: repr(given[name]) for name in (*names, *own) if name in given},
         "the digest of the rows": _digest_of_rows(rows.examples),
     }
