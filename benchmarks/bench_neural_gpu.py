@@ -31,7 +31,7 @@ from likely.neural.initialise import initial_parameters
 from likely.neural.many import Candidate, SharedRows, train_many
 from likely.neural.outputs import output_of
 from likely.neural.torch_engine import TorchEngine
-from likely.neural.training import Rules, scheduled
+from likely.neural.training import TrainingRules, scheduled
 from likely.solvers.mini_batches import ShuffledBatches, epoch_order
 from likely.solvers.schedules import Constant
 from likely.solvers.updates import UPDATES, Adam, Clip
@@ -324,7 +324,7 @@ def _varied(many: int, n_rows: int, *, own_orders: bool) -> Iterator[Candidate]:
             seed=seed,
         )
         rate = float(10 ** rng.uniform(-3.5, -2))
-        rules = Rules(CANDIDATE_EPOCHS, scheduled(Constant(rate)), None)
+        rules = TrainingRules(CANDIDATE_EPOCHS, scheduled(Constant(rate)), None)
         theta = initial_parameters(network, seed=seed, dtype=np.float32)
         yield Candidate(settings, theta, rules, seed if own_orders else 0)
 

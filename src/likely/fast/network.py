@@ -32,7 +32,7 @@ class Network(NamedTuple):
     bias_at: Any  # (L,) where b^(l) starts; −1 where there is none
 
 
-class Examples(NamedTuple):
+class ExampleArrays(NamedTuple):
     """The rows that an epoch reads."""
 
     X: Any  # (n, m_0)

@@ -31,7 +31,7 @@ from likely.likelihoods.ordinal import Ordinal
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.outputs import Output, output_of
-from likely.neural.problem import OpenedRows, Problem, Targets, class_weights, open_rows
+from likely.neural.problem import OpenedRows, Targets, TrainingProblem, class_weights, open_rows
 from likely.solvers.mini_batches import Batches
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
@@ -323,7 +323,7 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         weighted = examples.having(examples.y, weight)
         return weighted if weight is None or weight.all() else weighted.where(weight > 0)
 
-    def _learned(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+    def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         return {"classes_": rows.classes}
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:

@@ -28,7 +28,7 @@ from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFami
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.outputs import Output, ScalarOutput, output_of
-from likely.neural.problem import OpenedRows, Problem, Targets, open_rows
+from likely.neural.problem import OpenedRows, Targets, TrainingProblem, open_rows
 from likely.neural.propagation import predictor
 from likely.objectives.linear import weighted_sum
 from likely.solvers.mini_batches import WINDOW, Batches
@@ -324,7 +324,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     def _rows_of(self, examples: Examples, classes: Array) -> Examples:
         return examples
 
-    def _learned(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+    def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         output, y, weight = problem.output, problem.training.y, problem.training.weight
         least_squares = isinstance(output, ScalarOutput) and isinstance(
             output.likelihood, GaussianIdentity
@@ -343,7 +343,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
             )
         return {"response_centre_": centre, "response_scale_": scale if scale > 0 else 1.0}
 
-    def _finish(self, problem: Problem) -> None:
+    def _finish(self, problem: TrainingProblem) -> None:
         if self._response.dispersion_is_known:
             self.dispersion_ = 1.0
             return
