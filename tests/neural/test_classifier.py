@@ -70,7 +70,13 @@ def test_one_step_is_that_of_the_worked_example():
     assert_allclose(model.history_.loss, [0.8922676605], atol=1e-10)
     assert_allclose(model.weights_[0], [[0.401, 0.873], [0.583, 0.346]], atol=1.5e-3)
     before = classifier(
-        (2,), activation="tanh", bias=False, initialise=start, dtype="float64", max_epochs=0
+        (2,),
+        activation="tanh",
+        bias=False,
+        initialise=start,
+        dtype="float64",
+        batch=1,
+        max_epochs=0,
     ).fit([*x, *x, *x], [0, 1, 2])
     inside = before.trace(x, [2])
     assert_allclose(inside.loss, [0.9078427939], atol=1e-10)
