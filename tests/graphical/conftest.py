@@ -9,6 +9,6 @@ from likely.graphical.inference import speed
 def twin(request, monkeypatch):
     """Readable loops for any graph, then compiled ones for any graph."""
     monkeypatch.setattr(speed, "LOOPS", "no module")
-    monkeypatch.setattr(speed, "PATIENCE", float("inf"))
+    monkeypatch.setattr(speed, "_patience", lambda: float("inf"))
     monkeypatch.setattr(speed, "FAST_WORK", 0.0 if request.param == "fast" else float("inf"))
     return request.param

@@ -98,3 +98,19 @@ def test_small_graphs_are_answered_without_compiling_until_they_are_asked_often(
     tree = plans.tree(frozenset())
     assert not plans.is_fast(tree)
     assert any(plans.is_fast(tree) for _ in range(int(speed.FAST_WORK / speed.CLIQUE_WORK)))
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_loops_that_are_compiled_on_disk_are_loaded_sooner(kept, tmp_path, monkeypatch):
+    from likely.graphical.inference import speed
+
+    if kept:
+        (tmp_path / "place").mkdir()
+        (tmp_path / "place" / "propagation.sum-1.py311.nbi").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    speed._patience.cache_clear()
+    try:
+        assert speed._patience() == (speed.TO_LOAD if kept else speed.TO_COMPILE)
+        assert speed.TO_LOAD < speed.TO_COMPILE
+    finally:
+        speed._patience.cache_clear()
