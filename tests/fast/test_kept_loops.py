@@ -87,3 +87,14 @@ def test_a_stamp_is_of_the_file_and_all_it_imports():
 def test_loops_of_other_packages_keep_their_own_place(tmp_path):
     (ours, *_) = kept_loops.caching.CacheImpl._locator_classes
     assert ours.from_function(INNER.format, str(tmp_path / "loops.py")) is None
+
+
+def test_an_index_of_other_sources_is_not_read(loops, tmp_path, monkeypatch):
+    """It may name types that the sources no longer have."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", "")
+    loops(1)
+    kept = list(tmp_path.rglob("*.nbi"))
+    assert kept
+    for file in kept:
+        file.write_bytes(b"no index")
+    assert loops(2)[0] == 30

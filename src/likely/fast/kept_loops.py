@@ -45,6 +45,10 @@ def _by_all_sources(locator):
         def get_source_stamp(self):
             return source_stamp(self._py_file)
 
+        def get_disambiguator(self):
+            """In the names of files, too: an index of other sources may not even be readable."""
+            return f"{super().get_disambiguator()}-{source_stamp(self._py_file).hex()[:12]}"
+
         @classmethod
         def from_function(cls, py_func, py_file):
             own = Path(py_file).parent == FOLDER
