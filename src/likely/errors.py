@@ -16,6 +16,7 @@ LikelyError
 ├── SealedData         a sealed test set was used as data
 ├── HonestyRefusal     the score would be misleading, so it is refused
 ├── BrokenLedger       a seal was changed after it was written
+├── TrainingDiverged   a loss became infinite, NaN or far larger than at the start
 ├── UnsupportedAccess  an algorithm needs more of the data than the executor gives
 └── NotConverged       only under `on_not_converged="raise"`
 
@@ -26,6 +27,7 @@ LikelyWarning
 ├── OutsideLink        a predictor for which the link has no mean
 ├── RedundantColumns   columns that others determine; their coefficients are fixed at 0
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
+├── LargeBatch         a batch has more rows than there are
 ├── NothingToCalibrate held-out scores do not determine a temperature
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
@@ -54,6 +56,7 @@ __all__ = [
     "InUse",
     "InvalidFile",
     "InvalidInput",
+    "LargeBatch",
     "LikelyError",
     "LikelyWarning",
     "MissingCells",
@@ -64,6 +67,7 @@ __all__ = [
     "SealedData",
     "Separation",
     "SingularCovariance",
+    "TrainingDiverged",
     "UnknownName",
     "UnseenCategories",
     "UnsupportedAccess",
@@ -251,6 +255,19 @@ class BrokenLedger(LikelyError):
         self.path, self.problem = str(path), problem
 
 
+class TrainingDiverged(LikelyError, ArithmeticError):
+    """The loss of a network became infinite, NaN or far larger than at the start."""
+
+    def __init__(
+        self, loss: float, epoch: int, rate: float, start_loss: float, advice: str = ""
+    ) -> None:
+        super().__init__(
+            f"The loss is {loss:.4g} after epoch {epoch}, at a learning rate of {rate:.4g}; it was "
+            f"{start_loss:.4g} at the start, and was expected to fall. {advice}"
+        )
+        self.loss, self.epoch, self.rate = loss, epoch, rate
+
+
 class UnsupportedAccess(LikelyError):
     """An algorithm needs more of the data than the executor or the layout gives."""
 
@@ -293,6 +310,10 @@ class RedundantColumns(LikelyWarning):
 
 class CollapsedComponent(LikelyWarning):
     """A mixture component shrank onto repeated rows, or onto a line or plane."""
+
+
+class LargeBatch(LikelyWarning):
+    """A batch was asked for that has more rows than there are; it has all of them."""
 
 
 class NothingToCalibrate(LikelyWarning):

@@ -50,6 +50,7 @@ __all__ = [
     "relu_derivative",
     "softmax",
     "softmax_jacobian",
+    "softplus",
     "tanh",
     "tanh_derivative",
 ]
@@ -269,6 +270,11 @@ def relu_derivative(a: Array) -> Array:
     return xp.where(a > 0, xp.ones_like(a), xp.zeros_like(a))[()]
 
 
+def softplus(a: Array) -> Array:
+    """ln(1 + eᵃ), whose derivative is σ(a); neither overflows nor cancels."""
+    return -log_expit_complement(a)
+
+
 def identity(a: Array) -> Array:
     """a itself."""
     return a
@@ -280,6 +286,7 @@ ACTIVATIONS: Mapping[str, Activation] = {
     "sigmoid": Activation(expit, expit_derivative, lambda h: h * (1 - h)),
     "identity": Activation(identity, ones_like, ones_like),
     "relu": Activation(relu, relu_derivative, relu_derivative),
+    "softplus": Activation(softplus, expit, lambda h: -expm1(-h)),
 }
 
 
@@ -317,10 +324,7 @@ def one_hot(labels: Array | Sequence[Any], classes: Array | Sequence[Any] | None
 
 
 def from_one_hot(T: Array, classes: Array | Sequence[Any] | None = None) -> Array:
-    """The label of each row's largest entry (the first of equals); None gives its index.
-
-    Rows may be one-hot or predicted probabilities.
-    """
+    """The label of the largest entry of each row (the first of equals); None gives its index."""
     code = np.argmax(T, axis=-1)
     if classes is None:
         return code
@@ -345,10 +349,7 @@ def multinomial_coefficient(counts: Matrix) -> int | Array:
 
 
 def log_multinomial_coefficient(counts: Matrix) -> Array:
-    """ln B(x): a float for a vector of counts, (n,) for a matrix, dense or CSR.
-
-    Counts need not be whole: weighted counts (tf-idf) are allowed.
-    """
+    """ln B(x), (n,) for a matrix, dense or CSR; weighted counts (tf-idf) are allowed."""
     if not _is_sparse(counts):
         x = floating(counts, namespace(counts))
         _refuse_negative(x)

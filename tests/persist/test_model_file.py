@@ -17,7 +17,8 @@ from likely.errors import CannotWrite, InvalidFile
 from likely.features.discretize import Discretizer
 from likely.generative.naive_bayes import NaiveBayes
 from likely.graphical.inference.chain import Chain
-from likely.persist import load, model_file, save
+from likely.persist import load, save
+from likely.tensor_files import checksum_of
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 
@@ -45,7 +46,7 @@ def forge(path, edit, tensors=None):
     del header["checksum"]
     edit(header)
     contents = (tensors[name].tobytes() for name in sorted(tensors))
-    header["checksum"] = model_file._checksum(header, contents)
+    header["checksum"] = checksum_of(header, contents)
     save_file(tensors, path, metadata={"likely": json.dumps(header)})
 
 
@@ -277,7 +278,7 @@ def test_a_header_as_deep_as_a_well_is_refused(path, depth):
         del (header := json.loads(text))["checksum"]
         tensors = load_file(path)
         contents = (tensors[name].tobytes() for name in sorted(tensors))
-        checksum = model_file._checksum(header, contents)
+        checksum = checksum_of(header, contents)
     text = text.replace(header_of(path)["checksum"], checksum)
     save_file(load_file(path), path, metadata={"likely": text})
     with pytest.raises(InvalidFile, match="not well formed"):

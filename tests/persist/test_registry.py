@@ -43,7 +43,7 @@ def test_every_response_link_and_penalty_is_a_part_under_its_package():
             likelihood = value.with_link(LINKS[value.canonical]) if name == "likelihoods" else value
             assert part_name(type(likelihood)) is not None
     assert part_name(penalties.ElasticNet) == "penalties.ElasticNet"
-    assert part_class("linear.Coding") is not None
+    assert part_class("Coding") is not None
 
 
 def test_every_public_estimator_can_be_named():

@@ -2,7 +2,7 @@
 
     uᵢ = hash(i, seed) in [0, 1)        held out: uᵢ < fraction        fold: ⌊uᵢ · n_folds⌋
 
-The hash is SplitMix64, a bijection of 64-bit words whose outputs look random.
+The hash is SplitMix64 (``likely.keyed_random``).
 
 References
 ----------
@@ -17,13 +17,11 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.source import ColumnKind, Source, column_index
+from likely.keyed_random import GOLDEN, mix
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / φ, odd: the step of the sequence
-FIRST = np.uint64(0xBF58476D1CE4E5B9)
-SECOND = np.uint64(0x94D049BB133111EB)
 FOLD_SEED = 0  # of folds inside a fit without its own seed
 
 
@@ -100,8 +98,16 @@ def stratified_fold_of(labels: Codes, seed: int, n_folds: int) -> Codes:
     return fold
 
 
-def mix(z: Array) -> Array:
-    """SplitMix64's bijection of 64-bit words."""
-    z = (z ^ (z >> np.uint64(30))) * FIRST
-    z = (z ^ (z >> np.uint64(27))) * SECOND
-    return z ^ (z >> np.uint64(31))
+def share_of_each_class(target: Array, share: float, random_state: int) -> Array:
+    """A share of the rows, drawn at random: of each class where the target holds codes.
+
+    Shares are rounded down, so that rows are left in every class.
+    """
+    order = np.random.default_rng(random_state).permutation(len(target))
+    coded = target.dtype.kind in "iu" and target.ndim == 1
+    strata = target if coded else np.zeros(len(target))
+    drawn = np.zeros(len(target), dtype=bool)
+    for value in np.unique(strata):
+        members = order[strata[order] == value]
+        drawn[members[: int(share * len(members))]] = True
+    return drawn

@@ -185,7 +185,7 @@ def check_rows(
     classes: Array = np.empty(0)
     if target == "class":
         classes, y = classes_of(y, unlabelled=unlabelled, n_rows=table.n_rows)
-    executor = executor_for(estimator.executor, table.nbytes)
+    executor = executor_for(vars(estimator).get("executor", "auto"), table.nbytes)
     return RowsInMemory(
         table, kinds_of(table), executor, y, classes, weight, offset, group, n_groups, position
     )
@@ -227,7 +227,7 @@ def _check_file(
             "feature. Add columns to it."
         )
     remember_names(estimator, features.names)
-    executor = executor_for(estimator.executor, source.nbytes)
+    executor = executor_for(vars(estimator).get("executor", "auto"), source.nbytes)
     kinds = kinds_of(features)
     return RowsInFile(source, features, kinds, executor, y, target, extras, unlabelled)
 

@@ -20,9 +20,10 @@ from likely._typing import Array
 from likely.data.block import Blocks, CountedBlocks, redesigned
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.formatting import count, quoted
+from likely.inputs.coding import Coding, refuse_gaps
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.coding import Coding, LinearRows, refuse_gaps
+from likely.linear.coding import LinearRows
 from likely.linear.covariance import Bread, small_sample
 from likely.linear.fitting import in_session, parts
 from likely.linear.framing import (

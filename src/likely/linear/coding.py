@@ -1,105 +1,21 @@
-"""How linear models code a table: numbers as they are, categories as codes.
-
-    η = b + Σ_j x_j β_j + Σ_c β_c[category of column c]
+"""How linear models code a table: which categories have a coefficient.
 
 Without a penalty, the first category of a column is the reference and has no coefficient; with a
 penalty every category has one, so that all are treated alike.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from likely._typing import Array, NumbersAndCodes
-from likely.data.block import ArrayBlocks, Block, Blocks, checked, redesigned
-from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
-from likely.data.schema import EncodedTable, Schema
-from likely.data.source import TableKinds
-from likely.errors import BadCell, InvalidInput
-from likely.inputs.estimators import columns_named, feature_names
-from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows, encode_new_rows
-from likely.inputs.tables import without_columns
+from likely.data.schema import Schema
+from likely.errors import InvalidInput
+from likely.inputs.coding import Coding, category_flags
+from likely.inputs.estimators import columns_named
+from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows
 from likely.linear.covariance import kind_of_errors
 from likely.linear.penalty import in_a_group, per_column
 from likely.penalties import Strengths
-
-MOST_TO_EXPAND = 200  # coefficients: beyond, sums by code beat BLAS on indicators
-CELLS_TO_EXPAND = 1_000_000  # 8 MB of indicators: beyond, compiled sums by code beat them
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Coding:
-    """How columns become coefficients."""
-
-    schema: Schema
-    reference: tuple[bool, ...]  # per column of codes, whether its first category has none
-
-    @property
-    def n_coefficients(self) -> int:
-        return self.schema.as_codes.count(False) + sum(self._sizes())
-
-    def design(self, encoded: Design) -> Design:
-        """The encoded columns as the model reads them: floats, and codes after the reference."""
-        if isinstance(encoded, Mixed):
-            codes = np.ascontiguousarray(encoded.codes, dtype=np.int32)
-            if any(self.reference):
-                codes = codes - np.asarray(self.reference, dtype=np.int32)
-            return Mixed(encoded.numeric, np.maximum(codes, -1), self._sizes())
-        values: Any = encoded.stored()
-        if isinstance(encoded, Csr):
-            return Csr(_floats_of_sparse(values))
-        return Dense(_floats(values))
-
-    def to_fit(self, blocks: Blocks) -> Blocks:
-        """Encoded rows to learn from, as the model reads them: a missing category is refused."""
-        if not isinstance(blocks, ArrayBlocks):
-            return redesigned(checked(blocks, self.check), self.design, self.n_coefficients)
-        _refuse_missing_categories(self.schema, EncodedTable(blocks.X, ()))
-        design = self.design(blocks.X)
-        cells = design.n_rows * design.n_features
-        few = design.n_features <= MOST_TO_EXPAND and cells <= CELLS_TO_EXPAND
-        if isinstance(design, Mixed) and few:
-            design = design.expanded()
-        return replace(blocks, X=design)
-
-    def check(self, block: Block) -> None:
-        """Refuse a missing category in a row of a file; rows of weight 0 are ignored."""
-        present = None if block.weight is None else block.weight > 0
-        _refuse_missing_categories(self.schema, EncodedTable(block.X, ()), present)
-
-    def names(self) -> tuple[str, ...]:
-        """One name per coefficient: the column's, or column[category]."""
-        plain = [self._label(j) for j, coded in enumerate(self.schema.as_codes) if not coded]
-        coded = [
-            (j, values) for j, values in enumerate(self.schema.categories) if values is not None
-        ]
-        levels = [
-            f"{self._label(j)}[{value}]"
-            for (j, values), dropped in zip(coded, self.reference, strict=True)
-            for value in values[int(dropped) :].tolist()
-        ]
-        return tuple(plain + levels)
-
-    def column_of_coefficient(self) -> Array:
-        """The input column that each coefficient belongs to."""
-        if not any(self.schema.as_codes):
-            return np.arange(len(self.schema.as_codes))
-        plain = [j for j, coded in enumerate(self.schema.as_codes) if not coded]
-        coded = [j for j, is_coded in enumerate(self.schema.as_codes) if is_coded]
-        repeats = [np.full(size, j) for j, size in zip(coded, self._sizes(), strict=True)]
-        return np.concatenate([np.asarray(plain, dtype=np.intp), *repeats]).astype(np.intp)
-
-    def _sizes(self) -> tuple[int, ...]:
-        pairs = zip(self.schema.sizes, self.reference, strict=True)
-        return tuple(max(size - int(dropped), 0) for size, dropped in pairs)
-
-    def _label(self, j: int) -> str:
-        return f"x{j}" if self.schema.names is None else self.schema.names[j]
-
 
 LinearRows = EncodedRows[Coding]  # designs without an intercept
 
@@ -151,79 +67,3 @@ def _references(estimator: Any, schema: Schema, given: Strengths) -> tuple[bool,
     if not vars(estimator).get("fit_intercept", True) and True in flags:
         flags[flags.index(True)] = False  # one column has all its levels in place of an intercept
     return tuple(flags)
-
-
-def new_rows(estimator: Any, coding: Coding, X: Any) -> Design:
-    """Rows to predict, by the coding of the fit; an unseen category has no coefficient."""
-    beside = vars(estimator).get("beside_", ())
-    if beside:  # a frame as it was given to fit holds the target, too
-        known = set(feature_names(estimator))
-        X = without_columns(X, [name for name in beside if name not in known])
-    encoded = encode_new_rows(estimator, coding.schema, X)
-    with columns_named(estimator):
-        _refuse_missing_categories(coding.schema, encoded)
-    return coding.design(encoded.design)
-
-
-def category_flags(kinds: TableKinds) -> tuple[bool, ...]:
-    """Text and categories are read as codes, numbers and Booleans as numbers."""
-    if "category" not in kinds.kinds:
-        return (False,) * len(kinds.kinds)  # the quick way for a hundred thousand columns
-    return tuple(kind == "category" for kind in kinds.kinds)
-
-
-def refuse_gaps(blocks: Blocks, names: Callable[[], tuple[str, ...]]) -> None:
-    """Refuse a missing or infinite number, and name the first."""
-    for block in blocks:
-        stored = block.X.stored()
-        values: Any = stored.numeric if isinstance(stored, NumbersAndCodes) else stored
-        if sparse.issparse(values):
-            values = values.tocoo()
-            bad = np.flatnonzero(~np.isfinite(values.data))
-            if bad.size:
-                i = bad[0]
-                _refuse_cell(
-                    block.start + int(values.row[i]), names()[values.col[i]], values.data[i]
-                )
-        elif not np.isfinite(values).all():
-            row, column = np.argwhere(~np.isfinite(values))[0]
-            _refuse_cell(block.start + int(row), names()[column], values[row, column])
-
-
-def _refuse_cell(row: int, name: str, value: float) -> None:
-    what = "NaN" if np.isnan(value) else "infinity or a value too large for dtype('float64')"
-    raise InvalidInput(
-        f"Input X contains {what}: row {row}, column {name!r}. A linear model needs a finite "
-        "number in every cell. Fill it (scikit-learn's SimpleImputer), drop the row, or use "
-        "NaiveBayes, which sums missing cells out."
-    )
-
-
-def _refuse_missing_categories(
-    schema: Schema, encoded: EncodedTable, present: Array | None = None
-) -> None:
-    """Refuse missing categories: codes of −1 in a column without unseen categories."""
-    if not isinstance(encoded.design, Mixed):
-        return
-    unseen = {name for name, _ in encoded.unseen}
-    coded = [j for j, is_coded in enumerate(schema.as_codes) if is_coded]
-    for position, j in enumerate(coded):
-        missing = encoded.design.codes[:, position] < 0
-        if present is not None:
-            missing &= present
-        name = f"column {j}" if schema.names is None else schema.names[j]
-        if missing.any() and name not in unseen:
-            raise BadCell(
-                "Input X contains NaN: there is no category. A linear model needs one in every "
-                "row. Fill it with a word such as 'missing', or drop the row.",
-                row=int(missing.argmax()),
-                column=j,
-            )
-
-
-def _floats(values: Array) -> Array:
-    return values if values.dtype in (np.float64, np.float32) else values.astype(np.float64)
-
-
-def _floats_of_sparse(values: Any) -> Any:
-    return values if values.dtype == np.float64 else values.astype(np.float64)

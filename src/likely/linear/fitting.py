@@ -17,9 +17,10 @@ from likely._typing import Array
 from likely.data.block import ArrayBlocks, Block, Blocks, checked
 from likely.errors import InvalidInput, RedundantColumns, Separation, warn_user
 from likely.formatting import quoted
+from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
-from likely.linear.coding import LinearRows, refuse_gaps
+from likely.linear.coding import LinearRows
 from likely.linear.covariance import (
     MOST_FOR_INFERENCE,
     Dispersion,

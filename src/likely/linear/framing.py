@@ -27,7 +27,7 @@ from likely.data.block import (
 )
 from likely.data.layouts.intercept import Design, Intercept
 from likely.errors import InvalidInput
-from likely.linear.coding import refuse_gaps
+from likely.inputs.coding import refuse_gaps
 from likely.objectives.linear import weighted
 
 START_SHARE = 0.1  # of the rows are enough to start from

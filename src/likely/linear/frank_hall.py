@@ -36,9 +36,9 @@ from likely.inputs.estimators import (
 )
 from likely.inputs.labels import check_labels, refuse_one_class
 from likely.inputs.numbers import check_weight, required
+from likely.inputs.ordering import ordered_classes
 from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
-from likely.linear.ordering import ordered_classes
 from likely.names import has_method
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
+from likely.data.split import share_of_each_class
 from likely.errors import InvalidInput
 from likely.solvers.stopping import HeldOutPatience, StoppingRule
 
@@ -46,13 +47,7 @@ def hold_out(estimator: Any, blocks: Blocks) -> HeldRows:
 
 def held_mask(rule: HeldOutPatience, target: Array) -> Array:
     """A share of the rows, of each class where y holds codes; at least one, and never all."""
-    order = np.random.default_rng(rule.random_state).permutation(len(target))
-    coded = target.dtype.kind in "iu" and target.ndim == 1
-    strata = target if coded else np.zeros(len(target))
-    held = np.zeros(len(target), dtype=bool)
-    for value in np.unique(strata):
-        members = order[strata[order] == value]
-        held[members[: int(rule.share * len(members))]] = True
+    held = share_of_each_class(target, rule.share, rule.random_state)
     if not held.any():
         raise InvalidInput(
             f"HeldOutPatience(share={rule.share:g}) holds out none of {len(target)} rows; one or "

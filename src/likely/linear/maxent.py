@@ -34,6 +34,7 @@ from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.graphical.model_plates import COLUMNS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
+from likely.inputs.coding import new_rows
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
@@ -41,7 +42,7 @@ from likely.inputs.rows import RowExtras, group_codes
 from likely.inputs.soft_labels import n_axes
 from likely.inputs.tables import check_table
 from likely.linear.class_inference import ClassEstimate, check_kind, infer_classes
-from likely.linear.coding import new_rows, refuse_idle_groups
+from likely.linear.coding import refuse_idle_groups
 from likely.linear.covariance import MOST_FOR_INFERENCE, check_covariance
 from likely.linear.divergence import Divergence, divergence
 from likely.linear.fitting import last_theta, speak_up

@@ -11,9 +11,10 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.inputs.coding import refuse_gaps
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.ordinal import Ordinal
-from likely.linear.coding import LinearRows, refuse_gaps
+from likely.linear.coding import LinearRows
 from likely.linear.covariance import estimated_dispersion
 from likely.linear.fitting import (
     LinearFit,

@@ -17,12 +17,14 @@ from likely.compute.executor import Executor, Serial
 from likely.data.block import Block, Blocks, MappedBlocks, redesigned
 from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
+from likely.inputs.coding import refuse_gaps
 from likely.inputs.labels import refuse_one_class
+from likely.inputs.ordering import ordered_classes
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import ClassEstimate, infer_classes
-from likely.linear.coding import LinearRows, open_linear, refuse_gaps
+from likely.linear.coding import LinearRows, open_linear
 from likely.linear.covariance import MOST_FOR_INFERENCE
 from likely.linear.divergence import Divergence, divergence
 from likely.linear.fitting import (
@@ -34,7 +36,6 @@ from likely.linear.fitting import (
 from likely.linear.framing import Framed, Framing, centre_of, framed, refuse_too_large
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
-from likely.linear.ordering import ordered_classes
 from likely.linear.penalty import spread, strengths_of
 from likely.linear.problem import Problem
 from likely.links import LINKS, UnitLink

@@ -17,8 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.errors import LikelyWarning, warn_user
+from likely.inputs.coding import new_rows, refuse_gaps
 from likely.inputs.numbers import check_offset, check_response
-from likely.linear.coding import LinearRows, new_rows, refuse_gaps
+from likely.linear.coding import LinearRows
 from likely.linear.framing import Framing, refuse_too_large
 from likely.linear.path_models import PathRows, held_block
 from likely.linear.path_penalties import Moved, first_penalty, null_model

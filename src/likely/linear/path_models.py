@@ -14,11 +14,12 @@ from likely._typing import Array
 from likely.data.block import Block
 from likely.errors import InvalidInput
 from likely.formatting import all_listed
+from likely.inputs.coding import new_rows
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_offset, check_response
 from likely.inputs.rows import RowExtras
 from likely.likelihoods.base import Likelihood
-from likely.linear.coding import LinearRows, new_rows
+from likely.linear.coding import LinearRows
 
 
 class PathSlopes(NamedTuple):

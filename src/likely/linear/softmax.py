@@ -30,12 +30,13 @@ from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.graphical.model_plates import CLASSES, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
+from likely.inputs.coding import new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import RowExtras
 from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
 from likely.linear.class_inference import check_kind
-from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
+from likely.linear.coding import LinearRows, open_linear
 from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of

@@ -15,7 +15,8 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Blocks
 from likely.errors import InvalidInput
-from likely.linear.coding import LinearRows, refuse_gaps
+from likely.inputs.coding import refuse_gaps
+from likely.linear.coding import LinearRows
 from likely.linear.fitting import last_theta
 from likely.linear.framing import Framing
 from likely.linear.penalty import Spread

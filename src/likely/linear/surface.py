@@ -18,11 +18,11 @@ from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
+from likely.inputs.coding import Coding, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
-from likely.linear.coding import Coding, new_rows, refuse_gaps
 from likely.linear.inference import HypothesisTest, Inference, inference_of
 from likely.linear.penalty import has_penalty, penalty_described
 from likely.linear.summary import (

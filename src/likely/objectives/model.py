@@ -179,21 +179,27 @@ class ModelObjective(FirstOrderObjective, SmoothObjective):
         return self.on(lighter, 1 / self.weight, executor)
 
     def _numbers(self, rows: Any) -> Array:
-        try:
-            numbers = np.atleast_1d(np.arange(self.n_rows)[rows])
-        except (IndexError, TypeError, ValueError) as error:
-            raise InvalidInput(
-                f"rows={rows!r} was given; numbers of examples from 0 to {self.n_rows - 1} were "
-                "expected, a slice, or one Boolean for each. Use rows=slice(0, 10)."
-            ) from error
-        if not numbers.size:
-            raise InvalidInput(
-                f"rows={rows!r} names no example; at least one was expected. Use rows=None for all."
-            )
+        numbers = numbers_of_rows(rows, self.n_rows)
         if self.position is None:
             return numbers
         there = self.position[numbers]
         return np.asarray(there[there >= 0])
+
+
+def numbers_of_rows(rows: Any, n_rows: int) -> Array:
+    """The numbers of the examples that ``rows`` names; at least one."""
+    try:
+        numbers = np.atleast_1d(np.arange(n_rows)[rows])
+    except (IndexError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"rows={rows!r} was given; numbers of examples from 0 to {n_rows - 1} were "
+            "expected, a slice, or one Boolean for each. Use rows=slice(0, 10)."
+        ) from error
+    if not numbers.size:
+        raise InvalidInput(
+            f"rows={rows!r} names no example; at least one was expected. Use rows=None for all."
+        )
+    return numbers
 
 
 def _weight_of(block: Block) -> float:

@@ -21,8 +21,8 @@ from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.errors import InvalidInput
 from likely.graphical.inference.chain import Chain
+from likely.inputs.coding import Coding
 from likely.likelihoods.ordinal import Ordinal
-from likely.linear.coding import Coding
 from likely.linear.inference import Inference
 from likely.objectives.components import Components, ComponentTotals
 from likely.persist.encoding import same_count

@@ -32,15 +32,7 @@ from likely.persist.registry import (
     part_class,
     part_name,
 )
-
-Json = Any  # what the json module reads and writes
-
-TENSOR_DTYPES = {  # NumPy's names of types, and safetensors'
-    "bool": "BOOL",
-    **{f"int{bits}": f"I{bits}" for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": f"U{bits}" for bits in (8, 16, 32, 64)},
-    **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
-}
+from likely.tensor_files import TENSOR_DTYPES, Json
 
 OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
 MODEL_FIELDS = ("class", "arguments", "fitted", "output")

@@ -33,7 +33,7 @@ PART_MODULES = (
     "likely.graphical.variable",
     "likely.linear.alpha",
     "likely.linear.inference",
-    "likely.linear.coding",
+    "likely.inputs.coding",
     "likely.links",
     "likely.objectives.components",
     "likely.penalties.elastic_net",

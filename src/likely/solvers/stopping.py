@@ -15,12 +15,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isnan
-from numbers import Integral, Real
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from likely.errors import InvalidInput
+from likely.solvers.settings import is_number, refuse_unless_number, refuse_unless_whole
 
 
 class Progress(NamedTuple):
@@ -93,7 +93,7 @@ class Iterations(StoppingRule):
     max_iter: int = 1000
 
     def __post_init__(self) -> None:
-        _refuse_unless_whole("Iterations", "max_iter", self.max_iter, "Use 100.")
+        refuse_unless_whole("Iterations", "max_iter", self.max_iter, "Use 100.")
 
     def verdict(self, progress: Progress) -> Stop | None:
         return limit_of_steps(self.max_iter, progress)
@@ -115,7 +115,7 @@ class Seconds(StoppingRule):
     limit: float
 
     def __post_init__(self) -> None:
-        _refuse_unless_number("Seconds", "limit", self.limit, "Use 60.", above=True)
+        refuse_unless_number("Seconds", "limit", self.limit, "Use 60.", above=True)
 
     def verdict(self, progress: Progress) -> Stop | None:
         if progress.seconds < self.limit:
@@ -133,8 +133,8 @@ class Patience(StoppingRule):
     least: float = 0.0
 
     def __post_init__(self) -> None:
-        _refuse_unless_whole("Patience", "steps", self.steps, "Use 10.")
-        _refuse_unless_number("Patience", "least", self.least, "Use 0.")
+        refuse_unless_whole("Patience", "steps", self.steps, "Use 10.")
+        refuse_unless_number("Patience", "least", self.least, "Use 0.")
 
     def verdict(self, progress: Progress) -> Stop | None:
         since = steps_since_best(progress.trace, self.least)
@@ -157,9 +157,9 @@ class HeldOutPatience(StoppingRule):
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        _refuse_unless_whole("HeldOutPatience", "steps", self.steps, "Use 5.")
-        _refuse_unless_number("HeldOutPatience", "least", self.least, "Use 0.")
-        if not (_is_number(self.share) and 0 < self.share < 1):
+        refuse_unless_whole("HeldOutPatience", "steps", self.steps, "Use 5.")
+        refuse_unless_number("HeldOutPatience", "least", self.least, "Use 0.")
+        if not (is_number(self.share) and 0 < self.share < 1):
             raise InvalidInput(
                 f"HeldOutPatience has share={self.share!r}; a share between 0 and 1 was expected. "
                 "Use 0.2."
@@ -200,7 +200,7 @@ class SmallChange(StoppingRule):
     least: float = 1e-10
 
     def __post_init__(self) -> None:
-        _refuse_unless_number("SmallChange", "least", self.least, "Use 1e-10.", above=True)
+        refuse_unless_number("SmallChange", "least", self.least, "Use 1e-10.", above=True)
 
     def verdict(self, progress: Progress) -> Stop | None:
         change = abs(progress.trace[-1] - progress.trace[-2]) if progress.n_iter else inf
@@ -217,7 +217,7 @@ class SmallStep(StoppingRule):
     least: float = 1e-10
 
     def __post_init__(self) -> None:
-        _refuse_unless_number("SmallStep", "least", self.least, "Use 1e-10.", above=True)
+        refuse_unless_number("SmallStep", "least", self.least, "Use 1e-10.", above=True)
 
     def verdict(self, progress: Progress) -> Stop | None:
         if progress.last_step is None:
@@ -263,26 +263,6 @@ class AllOf(StoppingRule):
 
     def held_out_rule(self) -> HeldOutPatience | None:
         return _first_held_out(self.rules)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _refuse_unless_whole(rule: str, name: str, value: Any, advice: str) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise InvalidInput(
-            f"{rule} has {name}={value!r}; a whole number of at least 1 was expected. {advice}"
-        )
-
-
-def _refuse_unless_number(
-    rule: str, name: str, value: Any, advice: str, *, above: bool = False
-) -> None:
-    """Refuse a number below 0 and NaN, and 0 where the number must be ``above`` it."""
-    if not (_is_number(value) and (value > 0 or (value == 0 and not above))):
-        least = "above 0" if above else "of at least 0"
-        raise InvalidInput(f"{rule} has {name}={value!r}; a number {least} was expected. {advice}")
 
 
 def _first_held_out(rules: tuple[StoppingRule, ...]) -> HeldOutPatience | None:

@@ -21,6 +21,7 @@ from likely._typing import Array
 from likely.data.frames import frame_of, library_of
 from likely.errors import InvalidInput
 from likely.formatting import count, html_block, html_paragraph, html_table, text_table
+from likely.loss_curves import draw_losses, shown_rows
 from likely.names import known_name
 from likely.solvers.base import Solver
 from likely.solvers.choice import CLOSED_FORMS, SOLVERS, check_search
@@ -29,7 +30,6 @@ from likely.solvers.minimise import Solution, search
 from likely.solvers.proximal import FISTA
 from likely.solvers.stopping import StoppingRule
 
-MOST_SHOWN = 20  # steps in the printed table; of more, every few and "…" for the others
 MOST_STEPS = 100  # unless another number is asked for
 WATCHED = {name: entry for name, entry in SOLVERS.items() if entry.door is None}
 FOR_CORNERS = tuple(type(each.solver) for each in WATCHED.values() if not each.smooth_only)
@@ -93,18 +93,8 @@ class TrainingCurve:
 
     def plot(self, ax: Any = None) -> Any:
         """Both losses and the best step; the matplotlib axes, new ones where none are given."""
-        import matplotlib.pyplot as plt
-
-        axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1] if ax is None else ax
-        step = np.arange(len(self.train))
-        axes.plot(step, self.train, marker="o", markersize=3, label="training")
-        if self.validation is not None:
-            axes.plot(step, self.validation, marker="o", markersize=3, label="validation")
-            axes.axvline(self.best, color="0.6", linestyle=":", label=f"best, step {self.best}")
-        axes.set(xlabel="step", ylabel="mean loss (nats)", title=self.model)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False)
-        return axes
+        step, words = np.arange(len(self.train)), ("step", "mean loss (nats)", self.model)
+        return draw_losses(ax, step, self.train, self.validation, best=self.best, words=words)
 
     def __str__(self) -> str:
         header, rows = self._cells()
@@ -129,17 +119,8 @@ class TrainingCurve:
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         columns = self._columns()
-        last = len(self.train) - 1
-        n_shown = last + 1 if last < MOST_SHOWN else MOST_SHOWN // 2
-        shown = np.rint(np.linspace(0, last, n_shown)).astype(int)
-        chosen = sorted({*shown.tolist(), self.best})
-        losses = [columns[name] for name in list(columns)[1:]]
-        rows = list[list[str]]()
-        for before, k in zip([-1, *chosen], chosen, strict=False):
-            if k > before + 1:
-                rows.append(["…"] * len(columns))
-            rows.append([str(k), *(f"{each[k]:.6g}" for each in losses)])
-        return list(columns), rows
+        cells = {name: [f"{value:.6g}" for value in each] for name, each in columns.items()}
+        return list(columns), shown_rows(cells, self.best)
 
 
 def training_curve(

@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from likely._typing import Array, Codes, NumbersAndCodes
+from likely._typing import Array, Codes, Matrix, NumbersAndCodes
 from likely.data.layouts.base import Design, for_loop, pays
 from likely.data.layouts.dense import Centred, Dense
 
@@ -127,6 +127,19 @@ class Mixed(Design):
         for _, code, known, part in self._indicators():
             values[np.flatnonzero(known), part.start + code.astype(np.intp)] = 1.0
         return Dense(values)
+
+    def sparse(self) -> Matrix:
+        """The design as CSR rows, with a column for each category: for very many categories."""
+        from scipy import sparse
+
+        known = self.codes >= 0
+        columns = (self.codes + np.array(self._starts(), dtype=np.int64))[known]
+        starts = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
+        shape = (self.n_rows, self.n_features)
+        indicators = sparse.csr_array((np.ones(columns.size), columns, starts), shape=shape)
+        numbers = sparse.csr_array(self._numeric_centred())
+        numbers.resize(shape)
+        return sparse.csr_array(numbers + indicators)
 
     def _plain(self) -> Dense | Centred:
         """The numeric columns alone."""

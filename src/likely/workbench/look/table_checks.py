@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from likely._typing import Array
-from likely.data.split import FIRST, GOLDEN
 from likely.formatting import count, percent
+from likely.keyed_random import FIRST, GOLDEN
 from likely.kinds import FEATURE_KINDS
 from likely.workbench.look.findings import Finding, Severity, finding
 from likely.workbench.look.profile import Column, Profile

@@ -12,9 +12,9 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Mixed
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
+from likely.inputs import coding as module
+from likely.inputs.coding import Coding
 from likely.inputs.numbers import check_offset
-from likely.linear import coding as module
-from likely.linear.coding import Coding
 
 FRAME = pd.DataFrame(
     {

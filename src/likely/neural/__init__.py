@@ -1,0 +1,1 @@
+"""Neural networks: fully connected layers, trained from one loss."""

@@ -1,0 +1,248 @@
+"""The layers of a network, and where each weight lies in the flat vector θ of all parameters.
+
+    h^(0) = x      a^(l+1) = W^(l) h^(l) + b^(l)      h^(l+1) = g(a^(l+1))      η = a^(L)
+    θ = (W^(0), b^(0), W^(1), b^(1), …, extra)
+
+W^(l) has shape (m_{l+1}, m_l) and lies row by row; entry (i, j) is the weight from unit j of layer
+l to unit i of layer l + 1.  The last activation is the identity: the network gives the predictor η,
+and its likelihood (``outputs``) turns η into a mean.  ``extra`` are parameters of the likelihood,
+such as the thresholds of ordered classes.
+
+    number of parameters = Σ_l m_l m_{l+1} + Σ_l m_{l+1} [layer l has biases] + number of extra
+
+References
+----------
+Bishop, Pattern Recognition and Machine Learning, §5.1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.formatting import text_table
+from likely.names import known_name
+from likely.special import ACTIVATIONS
+
+OUTPUT_ACTIVATION = "identity"  # the likelihood of the output has the nonlinearity
+
+
+class Layer(NamedTuple):
+    """The weights from one layer of units to the next."""
+
+    weight: Array  # W^(l), (m_{l+1}, m_l)
+    bias: Array | None  # b^(l), (m_{l+1},)
+
+
+class Place(NamedTuple):
+    """Where the parameters of a layer lie in θ."""
+
+    weight: slice
+    bias: slice  # empty without biases
+
+    @property
+    def all(self) -> slice:
+        return slice(self.weight.start, self.bias.stop)
+
+
+@final
+@dataclass(frozen=True)
+class Architecture:
+    """The sizes of the layers of units, the input first, with their activations and biases.
+
+    >>> network = Architecture.of(4, (3,), 1, activation="sigmoid", bias=False)
+    >>> network.n_parameters_by_layer, network.n_parameters
+    ((12, 3), 15)
+    """
+
+    sizes: tuple[int, ...]  # m_0 … m_L
+    activations: tuple[str, ...]  # of the layers 1 … L
+    biases: tuple[bool, ...]  # of the layers 1 … L
+    n_extra: int = 0
+
+    def __post_init__(self) -> None:
+        _check_sizes(self.sizes)
+        for name, given in (("activations", self.activations), ("biases", self.biases)):
+            if len(given) != self.n_layers:
+                raise InvalidInput(
+                    f"{len(given)} {name} were given for {self.n_layers} layers of weights; "
+                    "expected one for each layer after the input. Give the output one, too."
+                )
+        for activation in self.activations:
+            known_name("activation", activation, ACTIVATIONS)
+        if self.activations[-1] != OUTPUT_ACTIVATION:
+            raise InvalidInput(
+                f"The activation of the output is {self.activations[-1]!r}; expected "
+                f"{OUTPUT_ACTIVATION!r}. Choose a response and a link instead: they map the last "
+                "layer to a mean."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        n_features: int,
+        hidden: Sequence[int],
+        n_outputs: int,
+        *,
+        activation: str | Sequence[str] = "relu",
+        bias: bool = True,
+        output_bias: bool | None = None,
+        n_extra: int = 0,
+    ) -> "Architecture":
+        """A network with these hidden layers; one activation for all of them, or one for each.
+
+        ``output_bias=None`` is ``bias``.
+        """
+        hidden = tuple(hidden)
+        each = (activation,) * len(hidden) if isinstance(activation, str) else tuple(activation)
+        if len(each) != len(hidden):
+            raise InvalidInput(
+                f"{len(each)} activations were given for {len(hidden)} hidden layers; expected one "
+                "for each, or one name for all."
+            )
+        return cls(
+            (n_features, *hidden, n_outputs),
+            (*(known_name("activation", name, ACTIVATIONS) for name in each), OUTPUT_ACTIVATION),
+            (*(bias for _ in hidden), bias if output_bias is None else output_bias),
+            n_extra,
+        )
+
+    @property
+    def n_layers(self) -> int:
+        """L, the number of layers of weights."""
+        return len(self.sizes) - 1
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The sizes of the hidden layers."""
+        return self.sizes[1:-1]
+
+    @cached_property
+    def n_parameters_by_layer(self) -> tuple[int, ...]:
+        """The weights and biases that lead to each layer after the input."""
+        return tuple(
+            (inputs + has_bias) * outputs
+            for inputs, outputs, has_bias in zip(
+                self.sizes[:-1], self.sizes[1:], self.biases, strict=True
+            )
+        )
+
+    @property
+    def n_parameters(self) -> int:
+        """The length of θ."""
+        return sum(self.n_parameters_by_layer) + self.n_extra
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Where each layer lies in θ."""
+        found, start = [], 0
+        for inputs, outputs, size in zip(
+            self.sizes[:-1], self.sizes[1:], self.n_parameters_by_layer, strict=True
+        ):
+            middle, start = start + inputs * outputs, start + size
+            found.append(Place(slice(middle - inputs * outputs, middle), slice(middle, start)))
+        return tuple(found)
+
+    def unpack(self, theta: Array) -> list[Layer]:
+        """W^(l) and b^(l) as views of θ: what is written to them is written to θ."""
+        shapes = zip(self.sizes[1:], self.sizes[:-1], strict=True)
+        return [
+            Layer(theta[place.weight].reshape(shape), theta[place.bias] if has_bias else None)
+            for place, shape, has_bias in zip(self.places, shapes, self.biases, strict=True)
+        ]
+
+    def extra(self, theta: Array) -> Array:
+        """The parameters of the likelihood, a view of the end of θ."""
+        return theta[self.n_parameters - self.n_extra :]
+
+    def pack(self, layers: Sequence[Any], extra: Any = ()) -> Array:
+        """θ of (weight, bias) pairs, in float64; a bias is None where a layer has none."""
+        if len(layers) != self.n_layers:
+            raise InvalidInput(
+                f"{len(layers)} layers were given; expected {self.n_layers}, as pairs of weights "
+                "and biases. Give one pair for each layer after the input."
+            )
+        theta = np.empty(self.n_parameters)
+        for number, (here, given) in enumerate(zip(self.unpack(theta), layers, strict=True), 1):
+            weight, bias = given
+            here.weight[...] = _of_shape(f"weights of layer {number}", weight, here.weight.shape)
+            if here.bias is not None:
+                here.bias[...] = _of_shape(f"biases of layer {number}", bias, here.bias.shape)
+            elif bias is not None:
+                raise InvalidInput(
+                    f"Layer {number} has no biases, but some were given; expected None."
+                )
+        self.extra(theta)[...] = _of_shape("extra parameters", extra, (self.n_extra,))
+        return theta
+
+    @cached_property
+    def penalised(self) -> Array:
+        """1 for each weight, 0 for each bias and extra parameter, (n_parameters,)."""
+        mask = np.zeros(self.n_parameters)
+        for place in self.places:
+            mask[place.weight] = 1.0
+        return mask
+
+    def trainable_mask(self, layers: Sequence[bool]) -> Array:
+        """True for the parameters of the layers that are trained; extra ones go with the last."""
+        if len(layers) != self.n_layers:
+            raise InvalidInput(
+                f"trainable has {len(layers)} entries; expected {self.n_layers}, one for each "
+                "layer after the input."
+            )
+        mask = np.zeros(self.n_parameters, dtype=bool)
+        for place, trained in zip(self.places, layers, strict=True):
+            mask[place.all] = trained
+        self.extra(mask)[...] = layers[-1]
+        return mask
+
+    def summary(self) -> str:
+        """A table of the layers: their sizes, activations and numbers of parameters.
+
+        >>> print(Architecture.of(2, (3,), 1, activation="tanh").summary())
+          layer   units  activation  weights  biases  parameters
+          input       2
+          hidden      3  tanh        3 × 2         3           9
+          output      1  identity    1 × 3         1           4
+          total                                               13
+        """
+        rows = [["input", str(self.sizes[0]), "", "", "", ""]]
+        for at, size in enumerate(self.n_parameters_by_layer):
+            outputs, inputs = self.sizes[at + 1], self.sizes[at]
+            name = "output" if at == self.n_layers - 1 else "hidden"
+            biases = str(outputs if self.biases[at] else 0)
+            weights = f"{outputs} × {inputs}"
+            rows.append([name, str(outputs), self.activations[at], weights, biases, str(size)])
+        if self.n_extra:
+            rows.append(["thresholds", "", "", "", "", str(self.n_extra)])
+        rows.append(["total", "", "", "", "", str(self.n_parameters)])
+        head = ["layer", "units", "activation", "weights", "biases", "parameters"]
+        return "\n".join(text_table(head, rows, words=(0, 2, 3)))
+
+
+def _check_sizes(sizes: tuple[int, ...]) -> None:
+    if len(sizes) < 2:
+        raise InvalidInput(
+            f"The sizes {sizes} were given; a network has an input and an output at least. "
+            "Give the numbers of features and of outputs."
+        )
+    for number, size in enumerate(sizes):
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+            raise InvalidInput(
+                f"Layer {number} has {size!r} units; expected a whole number from 1 up. Leave the "
+                "layer out: hidden=() is a linear model."
+            )
+
+
+def _of_shape(what: str, given: Any, shape: tuple[int, ...]) -> Array:
+    array = np.asarray(given if given is not None else (), dtype=np.float64)
+    if array.shape != shape:
+        raise InvalidInput(
+            f"The {what} have shape {array.shape}; expected {shape}. Give one row for each unit "
+            "of the layer, and one column for each unit before it."
+        )
+    return array

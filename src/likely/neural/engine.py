@@ -1,0 +1,250 @@
+"""One epoch of mini-batch training, and the loss of a network: the contract, and how in NumPy.
+
+    for each batch I of the order, B = |I| examples:
+        g = 1/(B w̄) Σ_{i∈I} w_i ∇loss_i + c ∇R(θ)        w̄ = Σ w / N, over all training rows
+        θ, slots ← update(θ, g, slots, step, rate)
+
+    penalty_scaling    "sum": c = 1/Σw      "mean": c = 1      "epoch": c = B/N
+
+R = l1 Σ|w| + ½ l2 Σw².  "sum" has the minimum of the summed loss + R, the objective of every other
+model; "mean" that of the mean loss + R; with "epoch" the penalty counts once in an epoch.  The
+divisor is B w̄, not the weight of the batch: then the expectation of g is the gradient of the whole,
+a weight of 2 pulls twice as much, and a batch whose weights are all 0 leaves the penalty alone.
+
+An engine gives the same numbers as the others to rounding.  Its state is a value: θ, the slots of
+the update rule and the number of steps.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Literal, final
+
+import numpy as np
+from scipy import sparse
+
+from likely._typing import Array, Matrix
+from likely.additive import pairwise_total
+from likely.errors import InvalidInput
+from likely.names import known_name
+from likely.neural.architecture import Architecture
+from likely.neural.dropout import dropout_masks
+from likely.neural.objective import (
+    Rows,
+    chunk_rows,
+    chunks,
+    loss_first_order,
+    loss_total,
+    penalty_gradient,
+)
+from likely.neural.outputs import Output
+from likely.neural.propagation import predictor
+from likely.solvers.updates import Update
+
+PenaltyScaling = Literal["sum", "mean", "epoch"]
+PENALTY_SCALINGS: tuple[PenaltyScaling, ...] = ("sum", "mean", "epoch")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TrainingState:
+    """What training carries from batch to batch, and a checkpoint keeps."""
+
+    theta: Array  # (p,)
+    slots: Array  # (n_slots, p), of the update rule
+    step: int  # how many batches there have been
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class EngineSettings:
+    """What an epoch depends on besides its rows and its rate."""
+
+    architecture: Architecture
+    output: Output
+    update: Update
+    n_rows_total: int  # N, the training rows of all blocks
+    weight_total: float | None = None  # Σ w of them; None is N
+    dropout: tuple[float, ...] = ()  # of the input and each hidden layer; () is none
+    l1: float = 0.0
+    l2: float = 0.0
+    penalty_scaling: PenaltyScaling = "sum"
+    trainable: tuple[bool, ...] | None = None  # by layer; None is all
+    seed: int = 0  # of dropout
+    dtype: Any = np.float32
+
+    def __post_init__(self) -> None:
+        known_name("penalty_scaling", self.penalty_scaling, PENALTY_SCALINGS)
+        if not (self.n_rows_total > 0 and self._weight > 0):
+            raise InvalidInput(
+                f"Training has {self.n_rows_total} rows with a total weight of {self._weight:g}; "
+                "expected a weight above 0. Give a positive sample_weight to some rows."
+            )
+
+    @property
+    def _weight(self) -> float:
+        return float(self.n_rows_total if self.weight_total is None else self.weight_total)
+
+    @property
+    def mean_weight(self) -> float:
+        """w̄."""
+        return self._weight / self.n_rows_total
+
+    def penalty_share(self, batch: int) -> float:
+        """c, the part of the penalty that a batch of this many rows has."""
+        if self.penalty_scaling == "epoch":
+            return batch / self.n_rows_total
+        return 1.0 / self._weight if self.penalty_scaling == "sum" else 1.0
+
+    @cached_property
+    def frozen(self) -> Array | None:
+        """True for the parameters that are not trained; None where all are."""
+        if self.trainable is None or all(self.trainable):
+            return None
+        return ~self.architecture.trainable_mask(self.trainable)
+
+
+class Engine(ABC):
+    """How epochs are computed."""
+
+    settings: EngineSettings
+
+    def start(self, theta: Array) -> TrainingState:
+        """The state before the first step."""
+        theta = np.array(theta, dtype=self.settings.dtype)
+        return TrainingState(theta, self.settings.update.slots_for(theta), 0)
+
+    @abstractmethod
+    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> Rows:
+        """Rows as the engine reads them, converted once; y are class numbers or numbers."""
+
+    @abstractmethod
+    def epoch(
+        self,
+        state: TrainingState,
+        rows: Rows,
+        order: Array,
+        *,
+        batch: int,
+        rate: float,
+        epoch: int,
+        first_index: int = 0,
+    ) -> tuple[TrainingState, float]:
+        """The state after the rows of ``order``, in batches of at most ``batch``, and their loss.
+
+        The loss is the weighted mean of what each batch had before its step, without the penalty;
+        0 if all weights are 0.  ``first_index`` is the global index of the first row, from which
+        dropout is drawn.  ``state`` is left as it is.
+        """
+
+    @abstractmethod
+    def loss(self, theta: Array, rows: Rows) -> float:
+        """The weighted mean loss, without the penalty and without dropout."""
+
+    @abstractmethod
+    def eta(self, theta: Array, X: Rows | Matrix) -> Array:
+        """The predictor of each row, (n, n_outputs)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ReadableEngine(Engine):
+    """NumPy, for every output, dense and CSR."""
+
+    settings: EngineSettings
+
+    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> Rows:
+        return converted(self.settings, X, y, weight)
+
+    def epoch(
+        self,
+        state: TrainingState,
+        rows: Rows,
+        order: Array,
+        *,
+        batch: int,
+        rate: float,
+        epoch: int,
+        first_index: int = 0,
+    ) -> tuple[TrainingState, float]:
+        theta, slots, step = state.theta.copy(), state.slots.copy(), state.step
+        update = self.settings.update.at(epoch)
+        loss, weight = 0.0, 0.0
+        with np.errstate(over="ignore", invalid="ignore"):  # a loss that explodes is for the caller
+            for start in range(0, len(order), batch):
+                chosen = order[start : start + batch]
+                part = rows.chosen(chosen)
+                value, gradient = self._first_order(theta, part, chosen + first_index, epoch)
+                loss, weight, step = loss + value, weight + part.total_weight, step + 1
+                self._step(update, theta, gradient, slots, step, rate)
+        return TrainingState(theta, slots, step), loss / weight if weight > 0 else 0.0
+
+    def _first_order(
+        self, theta: Array, part: Rows, index: Array, epoch: int
+    ) -> tuple[float, Array]:
+        """The summed loss of a batch, and g."""
+        settings, architecture = self.settings, self.settings.architecture
+        masks = dropout_masks(
+            settings.dropout, part.X, architecture, seed=settings.seed, epoch=epoch, index=index
+        )
+        here = loss_first_order(architecture, settings.output, theta, part, masks or None)
+        gradient = here.gradient / theta.dtype.type(part.n_rows * settings.mean_weight)
+        if settings.l1 or settings.l2:
+            share = settings.penalty_share(part.n_rows)
+            gradient += penalty_gradient(
+                architecture, theta, share * settings.l1, share * settings.l2
+            ).astype(theta.dtype, copy=False)
+        return here.value, gradient
+
+    def _step(
+        self, update: Update, theta: Array, gradient: Array, slots: Array, step: int, rate: float
+    ) -> None:
+        """Overwrite θ and the slots; frozen parameters stay, also where the rule decays weights."""
+        frozen = self.settings.frozen
+        if frozen is None:
+            update.apply(theta, gradient, slots, step, rate)
+            return
+        gradient[frozen] = 0.0
+        before = theta[frozen]
+        update.apply(theta, gradient, slots, step, rate)
+        theta[frozen] = before
+
+    def loss(self, theta: Array, rows: Rows) -> float:
+        settings = self.settings
+        term = partial(loss_total, settings.architecture, settings.output, theta)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = pairwise_total(map(term, chunks(settings.architecture, rows)))
+        return float(total.value) / weight_above_0(rows)
+
+    def eta(self, theta: Array, X: Rows | Matrix) -> Array:
+        architecture = self.settings.architecture
+        X = X.X if isinstance(X, Rows) else as_matrix(X, self.settings.dtype)
+        size = chunk_rows(architecture)
+        out = np.empty((X.shape[0], architecture.sizes[-1]), dtype=theta.dtype)
+        for start in range(0, len(out), size):
+            out[start : start + size] = predictor(architecture, theta, X[start : start + size])
+        return out
+
+
+def as_matrix(X: Matrix, dtype: Any) -> Matrix:
+    """X in the dtype of the network, dense in C order or CSR; not copied if it is that already."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X, dtype=dtype)
+    return np.ascontiguousarray(X, dtype=dtype)
+
+
+def converted(settings: EngineSettings, X: Matrix, y: Any, weight: Array | None) -> Rows:
+    """Rows in the dtype of the network; the target and the weights are in float64 or whole."""
+    weight = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    return Rows(as_matrix(X, settings.dtype), settings.output.target(y), weight)
+
+
+def weight_above_0(rows: Rows) -> float:
+    """Σ w, refused if it is 0: there is no mean."""
+    total = rows.total_weight
+    if not total > 0:
+        raise InvalidInput(
+            f"{rows.n_rows} rows have a total weight of {total:g}; a mean loss needs a weight "
+            "above 0. Give a positive sample_weight to some of them."
+        )
+    return total

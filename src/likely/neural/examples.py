@@ -1,0 +1,255 @@
+"""The rows that a network is trained or judged on: in memory, or read from a file in windows.
+
+    window k: the rows k·W, …, (k + 1)·W − 1 of the training rows, in the order of the data
+
+Rows are shuffled inside windows, and a batch does not span two of them, so that a file that is read
+from start to end and an array give the same batches.  Of a file, the targets and the weights stay
+in memory, and the columns are read again in every epoch.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple, final
+
+import numpy as np
+from scipy import sparse
+
+from likely._typing import Array, Matrix
+from likely.data.block import ArrayBlocks, Block, Blocks
+from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
+from likely.inputs.coding import refuse_gaps
+from likely.inputs.numbers import total_is_finite
+from likely.neural.engine import Engine
+from likely.neural.objective import Rows
+
+MOST_DENSE = 512  # columns: with more, indicators of categories are stored as sparse rows
+
+Names = Callable[[], tuple[str, ...]]
+
+
+class Window(NamedTuple):
+    """Some of the rows, as an engine reads them."""
+
+    rows: Rows
+    start: int  # of the window among these rows
+    n_rows: int  # of the window
+    first: int  # the global index of the first of these rows
+
+
+class PreparedExamples(ABC):
+    """Rows as an engine reads them."""
+
+    @abstractmethod
+    def windows(self, size: int) -> Iterator[Window]:
+        """The rows in order, ``size`` at a time."""
+
+    @abstractmethod
+    def whole(self) -> Rows:
+        """All rows in memory."""
+
+    @abstractmethod
+    def loss(self, theta: Array) -> float:
+        """Their mean loss."""
+
+
+class Examples(ABC):
+    """Rows with their targets and weights; no engine is known yet."""
+
+    y: Array
+    weight: Array | None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def weight_total(self) -> float:
+        return float(self.n_rows if self.weight is None else self.weight.sum())
+
+    @abstractmethod
+    def some_columns(self) -> Matrix:
+        """X, or its first rows, for the choice of an engine."""
+
+    @abstractmethod
+    def prepared(self, engine: Engine, window: int) -> PreparedExamples: ...
+
+    @abstractmethod
+    def where(self, mask: Array) -> "Examples":
+        """The rows of a mask."""
+
+    @abstractmethod
+    def having(self, y: Array, weight: Array | None) -> "Examples":
+        """The same rows with other targets and weights."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ExamplesInMemory(Examples):
+    """Rows of an array, dense or CSR."""
+
+    X: Matrix
+    y: Array
+    weight: Array | None = None
+
+    def some_columns(self) -> Matrix:
+        return self.X
+
+    def prepared(self, engine: Engine, window: int) -> "PreparedInMemory":
+        return PreparedInMemory(engine, engine.prepare(self.X, self.y, self.weight))
+
+    def where(self, mask: Array) -> "ExamplesInMemory":
+        weight = None if self.weight is None else self.weight[mask]
+        return ExamplesInMemory(self.X[mask], self.y[mask], weight)
+
+    def having(self, y: Array, weight: Array | None) -> "ExamplesInMemory":
+        return ExamplesInMemory(self.X, y, weight)
+
+    def joined(self, other: "ExamplesInMemory") -> "ExamplesInMemory":
+        """These rows, and then those of another set."""
+        X = (
+            sparse.vstack([self.X, other.X], format="csr")
+            if sparse.issparse(self.X)
+            else np.concatenate([self.X, other.X])
+        )
+        weights = [
+            np.ones(each.n_rows) if each.weight is None else each.weight for each in (self, other)
+        ]
+        given = self.weight is not None or other.weight is not None
+        weight = np.concatenate(weights) if given else None
+        return ExamplesInMemory(X, np.concatenate([self.y, other.y]), weight)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PreparedInMemory(PreparedExamples):
+    """Rows of an array, converted once."""
+
+    engine: Engine
+    rows: Rows
+
+    def windows(self, size: int) -> Iterator[Window]:
+        for low in range(0, self.rows.n_rows, size):
+            yield Window(self.rows, low, min(size, self.rows.n_rows - low), 0)
+
+    def whole(self) -> Rows:
+        return self.rows
+
+    def loss(self, theta: Array) -> float:
+        return self.engine.loss(theta, self.rows)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ExamplesInFile(Examples):
+    """Rows of a file, of which a mask chooses some."""
+
+    blocks: Blocks
+    y: Array
+    weight: Array | None
+    names: Names
+    mask: Array | None = None  # of the rows of the file; None is all
+
+    @classmethod
+    def of(cls, blocks: Blocks, names: Names) -> "ExamplesInFile":
+        """The rows of the file; targets and weights are read here.  Rows of weight 0 stay out."""
+        y, weight = list[Array](), list[Array | None]()
+        for block in blocks:
+            y.append(np.asarray(block.target))
+            weight.append(block.weight)
+        if weight[0] is None:
+            return cls(blocks, np.concatenate(y), None, names)
+        weights = np.concatenate([each for each in weight if each is not None])
+        present = weights > 0
+        mask = None if present.all() else present
+        return cls(blocks, np.concatenate(y)[present], weights[present], names, mask)
+
+    def some_columns(self) -> Matrix:
+        return matrix_of(next(iter(self.blocks)).X)
+
+    def prepared(self, engine: Engine, window: int) -> "PreparedInFile":
+        return PreparedInFile(engine, self, window)
+
+    def where(self, mask: Array) -> "ExamplesInFile":
+        of_file = mask if self.mask is None else self.mask.copy()
+        if self.mask is not None:
+            of_file[of_file] = mask
+        weight = None if self.weight is None else self.weight[mask]
+        return replace(self, y=self.y[mask], weight=weight, mask=of_file)
+
+    def having(self, y: Array, weight: Array | None) -> "ExamplesInFile":
+        return replace(self, y=y, weight=weight)
+
+    def pieces(self, size: int) -> Iterator[tuple[int, Matrix]]:
+        """X of ``size`` rows at a time, with the number of the first."""
+        waiting, n_waiting, first = list[Matrix](), 0, 0
+        for block in self.blocks:
+            X = finite_matrix(block, self.names)
+            if self.mask is not None:
+                X = X[self.mask[block.start : block.start + block.n_rows]]
+            while n_waiting + X.shape[0] >= size:
+                cut = size - n_waiting
+                yield first, _stacked([*waiting, X[:cut]])
+                first, waiting, n_waiting, X = first + size, [], 0, X[cut:]
+            if X.shape[0]:
+                waiting.append(X)
+                n_waiting += X.shape[0]
+        if n_waiting:
+            yield first, _stacked(waiting)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PreparedInFile(PreparedExamples):
+    """Rows of a file, converted as they are read."""
+
+    engine: Engine
+    examples: ExamplesInFile
+    window: int
+
+    def windows(self, size: int) -> Iterator[Window]:
+        y, weight = self.examples.y, self.examples.weight
+        for first, X in self.examples.pieces(size):
+            part = slice(first, first + X.shape[0])
+            rows = self.engine.prepare(X, y[part], None if weight is None else weight[part])
+            yield Window(rows, 0, X.shape[0], first)
+
+    def whole(self) -> Rows:
+        ((rows, *_),) = self.windows(self.examples.n_rows)
+        return rows
+
+    def loss(self, theta: Array) -> float:
+        total = 0.0
+        for window in self.windows(self.window):
+            total += self.engine.loss(theta, window.rows) * window.rows.total_weight
+        return total / self.examples.weight_total
+
+
+def matrix_of(design: Design) -> Matrix:
+    """The columns as one array, dense or CSR, with a column of 0 and 1 for each category."""
+    if not isinstance(design, Mixed):
+        return design.stored()
+    return design.expanded().values if design.n_features <= MOST_DENSE else design.sparse()
+
+
+def finite_matrix(block: Block, names: Names) -> Matrix:
+    """The columns of a block, all finite; ``names`` are those of the columns, for an error."""
+    X = matrix_of(block.X)
+    if not total_is_finite(X.data if sparse.issparse(X) else X):
+        layout = Csr(X) if sparse.issparse(X) else Dense(X)
+        refuse_gaps([replace(block, X=layout)], names)
+    return X
+
+
+def in_memory(blocks: ArrayBlocks, names: Names) -> ExamplesInMemory:
+    """The rows of blocks in memory."""
+    X = finite_matrix(Block(blocks.X), names)
+    return ExamplesInMemory(X, blocks.target, blocks.weight)
+
+
+def _stacked(parts: list[Matrix]) -> Matrix:
+    if len(parts) == 1:
+        return parts[0]
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)

@@ -1,0 +1,174 @@
+"""The objective of a network as a function of θ: for L-BFGS, and for steps by hand.
+
+    F(θ) = Σ_i w_i loss(y_i, η_i) + l1 Σ |w| + ½ l2 Σ w²          over weights, not biases
+    of some rows A:    Σ_{i∈A} w_i loss(y_i, η_i) + (Σ_A w / Σ w) penalty(θ)
+
+The loss of a row of weight 0 is 0, even where it would be infinite.  The objective is not convex
+where there are hidden layers.  The gradient of l1 |w| at w = 0 is 0, the shortest subgradient of
+the penalty alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array, Matrix
+from likely.compute.executor import Executor, Serial
+from likely.errors import InvalidInput
+from likely.neural.architecture import Architecture
+from likely.neural.outputs import Output
+from likely.neural.propagation import Masks, backward, forward, predictor
+from likely.objectives.model import numbers_of_rows
+from likely.objectives.penalised import Total
+from likely.solvers.base import FirstOrder, FirstOrderObjective
+
+CHUNK_CELLS = 2**19  # values of the widest layer at once: 4 MiB, which stays in the cache
+FEWEST_ROWS = 256
+
+
+class Rows(NamedTuple):
+    """Some examples as a network reads them."""
+
+    X: Matrix  # dense or CSR
+    y: Array  # class numbers, or (n, n_outputs)
+    weight: Array | None = None  # None is 1 for every example
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def total_weight(self) -> float:
+        """Σ_i w_i."""
+        return float(self.n_rows if self.weight is None else self.weight.sum())
+
+    def chosen(self, rows: Any) -> "Rows":
+        """The examples with these numbers, or those of a slice."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Rows(self.X[rows], self.y[rows], weight)
+
+
+def weighted(weight: Array | None, each: Array) -> Array:
+    """w_i times what each example has; 0 where w_i = 0, even if that is infinite."""
+    if weight is None:
+        return each
+    column = weight.reshape(-1, *(1,) * (each.ndim - 1))
+    return np.where(column > 0, column * np.where(column > 0, each, 0.0), 0.0)
+
+
+def loss_total(architecture: Architecture, output: Output, theta: Array, rows: Rows) -> Total:
+    """Σ_i w_i loss_i."""
+    eta = predictor(architecture, theta, rows.X)
+    loss = output.loss(rows.y, eta, architecture.extra(theta))
+    return Total(float(weighted(rows.weight, loss).sum()))
+
+
+def loss_first_order(
+    architecture: Architecture, output: Output, theta: Array, rows: Rows, masks: Masks | None = None
+) -> FirstOrder:
+    """Σ_i w_i loss_i and its gradient."""
+    trace = forward(architecture, theta, rows.X, masks)
+    found = output.loss_and_slope(rows.y, trace.eta, architecture.extra(theta))
+    slope = weighted(rows.weight, found.slope).astype(theta.dtype, copy=False)
+    _, gradient = backward(architecture, theta, trace, slope)
+    if found.extra is not None:
+        architecture.extra(gradient)[...] = weighted(rows.weight, found.extra).sum(axis=0)
+    return FirstOrder(float(weighted(rows.weight, found.loss).sum()), gradient)
+
+
+def chunks(architecture: Architecture, rows: Rows) -> Iterator[Rows]:
+    """Consecutive rows, as many at a time as the cache holds; the cut depends on sizes alone."""
+    size = chunk_rows(architecture)
+    for start in range(0, rows.n_rows, size):
+        yield rows.chosen(slice(start, start + size))
+
+
+def chunk_rows(architecture: Architecture) -> int:
+    return max(FEWEST_ROWS, CHUNK_CELLS // max(architecture.sizes))
+
+
+def penalty(architecture: Architecture, theta: Array, l1: float, l2: float) -> float:
+    """l1 Σ |w| + ½ l2 Σ w² over weights."""
+    weights = theta[architecture.penalised > 0].astype(np.float64, copy=False)
+    return l1 * float(np.abs(weights).sum()) + 0.5 * l2 * float(np.dot(weights, weights))
+
+
+def penalty_gradient(architecture: Architecture, theta: Array, l1: float, l2: float) -> Array:
+    """l1 sign(w) + l2 w, and 0 for biases and extra parameters."""
+    return np.asarray(architecture.penalised * (l1 * np.sign(theta) + l2 * theta))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NetworkObjective(FirstOrderObjective):
+    """The summed loss of a network on some rows, with its penalty.
+
+    ``rows`` are the number of an example, several, a slice, or one Boolean for each example.
+    """
+
+    architecture: Architecture
+    output: Output
+    data: Rows
+    l1: float = 0.0
+    l2: float = 0.0
+    executor: Executor = field(default_factory=Serial)
+    unit: float | None = None
+
+    def value(self, theta: Any, rows: Any = None) -> float:
+        """F(θ), with the whole penalty."""
+        theta = np.asarray(theta)
+        chosen = self._chosen(rows)
+        share = self._share(chosen)
+        return self._loss(theta, chosen) + share * penalty(
+            self.architecture, theta, self.l1, self.l2
+        )
+
+    def loss(self, theta: Any, rows: Any = None) -> float:
+        """Σ w loss, without the penalty."""
+        return self._loss(np.asarray(theta), self._chosen(rows))
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        """F and ∇F, for a solver."""
+        return self._first_order(theta, self.data)
+
+    def gradient(self, theta: Any, rows: Any = None) -> Array:
+        """∇F(θ)."""
+        return self._first_order(np.asarray(theta), self._chosen(rows)).gradient
+
+    @property
+    def n_rows(self) -> int:
+        return self.data.n_rows
+
+    @cached_property
+    def weight(self) -> float:
+        """Σ_i w_i."""
+        total = self.data.total_weight
+        if not total > 0:
+            raise InvalidInput(
+                "The examples have a total weight of 0; expected a weight above 0. Give a positive "
+                "sample_weight to some of them."
+            )
+        return total
+
+    def _loss(self, theta: Array, rows: Rows) -> float:
+        term = partial(loss_total, self.architecture, self.output, theta)
+        return float(self.executor.sum(term, chunks(self.architecture, rows)).value)
+
+    def _first_order(self, theta: Array, rows: Rows) -> FirstOrder:
+        term = partial(loss_first_order, self.architecture, self.output, theta)
+        here = self.executor.sum(term, chunks(self.architecture, rows))
+        share = self._share(rows)
+        return FirstOrder(
+            here.value + share * penalty(self.architecture, theta, self.l1, self.l2),
+            here.gradient + share * penalty_gradient(self.architecture, theta, self.l1, self.l2),
+        )
+
+    def _share(self, rows: Rows) -> float:
+        """The part of the penalty that these rows have."""
+        return 1.0 if rows is self.data else rows.total_weight / self.weight
+
+    def _chosen(self, rows: Any) -> Rows:
+        return self.data if rows is None else self.data.chosen(numbers_of_rows(rows, self.n_rows))

@@ -1,0 +1,86 @@
+"""Layers, where their weights lie in θ, and how many there are."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from likely.errors import InvalidInput, UnknownName
+from likely.neural.architecture import Architecture
+
+
+def a_network(**changes):
+    return Architecture.of(4, (3, 2), 2, activation=("tanh", "relu"), **changes)
+
+
+def test_layers_are_views_of_theta():
+    network = a_network(n_extra=2)
+    theta = np.zeros(network.n_parameters, dtype=np.float32)
+    for number, layer in enumerate(network.unpack(theta), 1):
+        layer.weight[...] = number
+        layer.bias[...] = -number
+    network.extra(theta)[...] = 9
+    assert_array_equal(theta, np.repeat([1, -1, 2, -2, 3, -3, 9], [12, 3, 6, 2, 4, 2, 2]))
+
+
+def test_packing_undoes_unpacking():
+    network = a_network(n_extra=1)
+    theta = np.random.default_rng(0).normal(size=network.n_parameters)
+    assert_array_equal(network.pack(network.unpack(theta), network.extra(theta)), theta)
+
+
+def test_parameters_are_counted():
+    assert a_network().n_parameters_by_layer == (15, 8, 6)
+    assert a_network(bias=False, n_extra=3).n_parameters == 12 + 6 + 4 + 3
+    assert a_network(output_bias=False).n_parameters_by_layer == (15, 8, 4)
+
+
+def test_penalties_are_on_weights_alone():
+    network = a_network(n_extra=2)
+    layers = network.unpack(network.penalised)
+    assert all((layer.weight == 1).all() and (layer.bias == 0).all() for layer in layers)
+    assert_array_equal(network.extra(network.penalised), 0)
+
+
+def test_a_trainable_mask_covers_whole_layers():
+    network = a_network(n_extra=2)
+    mask = network.trainable_mask((False, True, True))
+    assert_array_equal(mask, np.arange(network.n_parameters) >= 15)
+    assert not network.extra(network.trainable_mask((True, True, False))).any()
+
+
+def test_the_summary_has_the_shapes_and_the_total():
+    text = a_network(n_extra=1).summary()
+    assert "3 × 4" in text and "thresholds" in text
+    assert text.splitlines()[-1].split() == ["total", "30"]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Architecture.of(3, (0,), 1), "Layer 1 has 0 units.*hidden=\\(\\)"),
+        (lambda: Architecture.of(3, (2.5,), 1), "2.5 units"),
+        (lambda: Architecture.of(3, (True,), 1), "True units"),
+        (lambda: Architecture((3,), (), ()), "an input and an output"),
+        (lambda: Architecture.of(3, (2, 2), 1, activation=("tanh",)), "1 activations.*2 hidden"),
+        (lambda: Architecture((3, 2), ("tanh",), (True,)), "expected 'identity'"),
+        (lambda: Architecture((3, 2), ("identity",), (True, True)), "2 biases"),
+        (lambda: a_network().pack([(np.ones((3, 4)), np.ones(3))]), "1 layers were given"),
+        (lambda: a_network().trainable_mask((True,)), "1 entries; expected 3"),
+    ],
+)
+def test_bad_shapes_are_refused_in_words(make, message):
+    with pytest.raises(InvalidInput, match=message):
+        make()
+
+
+def test_an_unknown_activation_is_named_with_the_nearest():
+    with pytest.raises(UnknownName, match="Did you mean 'sigmoid'"):
+        Architecture.of(3, (2,), 1, activation="sigmoyd")
+
+
+def test_weights_of_another_shape_are_refused():
+    network = Architecture.of(2, (), 1)
+    with pytest.raises(InvalidInput, match=r"weights of layer 1 have shape \(2, 1\)"):
+        network.pack([(np.ones((2, 1)), [0.0])])
+    with pytest.raises(InvalidInput, match="has no biases"):
+        Architecture.of(2, (), 1, bias=False).pack([(np.ones((1, 2)), [0.0])])

@@ -1,0 +1,140 @@
+"""The objective of a network: its gradient for every activation, output and penalty."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from likely import LogisticRegression, SoftmaxRegression
+from likely.compute.executor import Threads
+from likely.differences import check_gradient
+from likely.errors import InvalidInput
+from likely.neural.architecture import Architecture
+from likely.neural.objective import NetworkObjective, Rows
+from likely.neural.outputs import output_of
+from likely.special import ACTIVATIONS
+from tests.neural.networks import OUTPUTS, output_and_target, some_network, some_rows
+
+PENALTIES = {"none": (0, 0), "l1": (0.3, 0), "l2": (0, 0.7), "both": (0.2, 0.5)}
+
+
+def some_objective(output_name, hidden=(4,), activation="tanh", l1=0.0, l2=0.0, **more):
+    output, y = output_and_target(output_name)
+    network, theta = some_network(output, hidden, activation)
+    return NetworkObjective(network, output, some_rows(output, y), l1, l2, **more), theta
+
+
+@pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_gradients_equal_finite_differences(output, activation, penalty):
+    objective, theta = some_objective(output, (3,), activation, *penalty)
+    assert check_gradient(objective.value, objective.gradient, theta) < 1e-6
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("activation", ["sigmoid", "tanh", "softplus"])
+def test_gradients_of_deep_networks_equal_finite_differences(depth, activation):
+    objective, theta = some_objective("categorical", (3,) * (depth - 1), activation, 0.1, 0.2)
+    assert check_gradient(objective.value, objective.gradient, theta) < 1e-6
+
+
+@pytest.mark.parametrize("output", ["categorical", "ordinal", "poisson"])
+def test_objectives_of_rows_add_up(output):
+    objective, theta = some_objective(output, l1=0.3, l2=0.2)
+    parts = [[0, 2], slice(3, 5), [1, 5]]
+    values = [objective.value(theta, rows=rows) for rows in parts]
+    assert_allclose(sum(values), objective.value(theta), rtol=1e-12)
+    gradients = [objective.gradient(theta, rows=rows) for rows in parts]
+    assert_allclose(sum(gradients), objective.gradient(theta), rtol=1e-12, atol=1e-14)
+
+
+def test_weight_2_is_the_row_twice_and_weight_0_is_no_row():
+    output, y = output_and_target("poisson")
+    network, theta = some_network(output)
+    X = some_rows(output, y).X
+    weighted = NetworkObjective(network, output, Rows(X, y, np.array([2.0, 0, 1, 1, 0, 3])))
+    repeated = np.repeat(np.arange(6), [2, 0, 1, 1, 0, 3])
+    plain = NetworkObjective(network, output, Rows(X[repeated], y[repeated]))
+    assert_allclose(weighted.value(theta), plain.value(theta), rtol=1e-13)
+    assert_allclose(weighted.gradient(theta), plain.gradient(theta), rtol=1e-12, atol=1e-14)
+
+
+def test_a_row_of_weight_0_may_have_an_infinite_loss():
+    output, y = output_and_target("poisson")
+    network = Architecture.of(1, (), 1)
+    data = Rows(np.array([[0.0], [1000.0]]), y[:2], np.array([1.0, 0.0]))
+    objective = NetworkObjective(network, output, data)
+    assert np.isfinite(objective.value(np.array([1.0, 0.0])))
+    assert np.isfinite(objective.gradient(np.array([1.0, 0.0]))).all()
+
+
+def test_l1_has_gradient_0_at_0():
+    objective, theta = some_objective("gaussian", (), l1=5.0)
+    free, _ = some_objective("gaussian", ())
+    assert_array_equal(objective.gradient(0 * theta), free.gradient(0 * theta))
+
+
+def test_chunks_and_threads_do_not_change_the_sum(monkeypatch):
+    objective, theta = some_objective("categorical")
+    monkeypatch.setattr("likely.neural.objective.CHUNK_CELLS", 1)
+    monkeypatch.setattr("likely.neural.objective.FEWEST_ROWS", 2)
+    threaded, _ = some_objective("categorical", executor=Threads(2))
+    assert_array_equal(objective.gradient(theta), threaded.gradient(theta))
+    monkeypatch.undo()
+    assert_allclose(objective.gradient(theta), threaded.gradient(theta), rtol=1e-12, atol=1e-14)
+
+
+def test_sparse_rows_have_the_same_gradient():
+    objective, theta = some_objective("categorical")
+    X, y, weight = objective.data
+    X = X * (np.random.default_rng(0).random(X.shape) < 0.5)
+    for rows in (None, [0, 3], slice(1, 4)):
+        dense, csr = (
+            NetworkObjective(
+                objective.architecture, objective.output, Rows(layout(X), y, weight)
+            ).gradient(theta, rows=rows)
+            for layout in (np.asarray, sparse.csr_array)
+        )
+        assert_allclose(csr, dense, atol=1e-13)
+
+
+def test_rows_that_do_not_exist_are_refused():
+    objective, theta = some_objective("gaussian")
+    with pytest.raises(InvalidInput, match="from 0 to 5 were expected"):
+        objective.value(theta, rows=[6])
+    with pytest.raises(InvalidInput, match="names no example"):
+        objective.gradient(theta, rows=[])
+
+
+def linear_data(n_classes, n=40, d=3):
+    rng = np.random.default_rng(n_classes)
+    return rng.normal(size=(n, d)), rng.integers(0, n_classes, n), rng.uniform(0.5, 2, n)
+
+
+def test_without_hidden_layers_it_is_logistic_regression():
+    X, y, weight = linear_data(2)
+    linear = LogisticRegression(l2=0.4).objective(X, y, sample_weight=weight)
+    output = output_of(n_classes=2)
+    objective = NetworkObjective(
+        Architecture.of(3, (), 1), output, Rows(X, output.target(y), weight), l2=0.4
+    )
+    theta = np.random.default_rng(1).normal(size=4)  # both are (coefficients, intercept)
+    assert_allclose(objective.value(theta), linear.value(theta), rtol=1e-12)
+    assert_allclose(objective.gradient(theta), linear.gradient(theta), rtol=1e-12, atol=1e-12)
+
+
+def test_without_hidden_layers_it_is_softmax_regression():
+    X, y, weight = linear_data(4)
+    linear = SoftmaxRegression(l2=0.4).objective(X, y, sample_weight=weight)
+    output = output_of(n_classes=4)
+    network = Architecture.of(3, (), 4)
+    objective = NetworkObjective(network, output, Rows(X, output.target(y), weight), l2=0.4)
+    theta = np.random.default_rng(1).normal(size=16)
+    layer = network.unpack(theta)[0]
+    packed = linear.pack(layer.weight, layer.bias)
+    assert_allclose(objective.value(theta), linear.value(packed), rtol=1e-12)
+    slopes = linear.unpack(linear.gradient(packed))
+    ours = network.unpack(objective.gradient(theta))[0]
+    assert_allclose(ours.weight, slopes[0], rtol=1e-12, atol=1e-12)
+    assert_allclose(ours.bias, slopes[1], rtol=1e-12, atol=1e-12)
