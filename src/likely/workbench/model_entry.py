@@ -83,6 +83,7 @@ class ModelEntry:
     streams: bool = False  # whether it can be fitted to a file larger than memory, as it is
     missing: bool = False  # whether it takes missing cells as they are
     space: Dimensions | None = None  # which settings are worth searching
+    stop_unpromising: bool = False  # whether trials of a search are stopped at the median
     example: Any = None  # an estimator that was given in place of a name
 
     @property
