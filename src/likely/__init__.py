@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from likely.linear.regression import LinearRegression
     from likely.linear.separation import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
+    from likely.neural.classifier import NeuralNetworkClassifier
+    from likely.neural.regressor import NeuralNetworkRegressor
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
     from likely.sealing.final_score import FinalScore
@@ -102,6 +104,8 @@ __all__ = [
     "MixtureModel",
     "ModelObjective",
     "NaiveBayes",
+    "NeuralNetworkClassifier",
+    "NeuralNetworkRegressor",
     "OrdinalRegression",
     "Parts",
     "PenaltyPath",
@@ -197,6 +201,8 @@ _HOME = {  # public name: the module that defines it
     "MixtureModel": "likely.generative.mixture",
     "ModelObjective": "likely.objectives.model",
     "NaiveBayes": "likely.generative.naive_bayes",
+    "NeuralNetworkClassifier": "likely.neural.classifier",
+    "NeuralNetworkRegressor": "likely.neural.regressor",
     "OrdinalRegression": "likely.linear.ordinal",
     "Parts": "likely.workbench.split",
     "PenaltyPath": "likely.linear.path",

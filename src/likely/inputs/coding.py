@@ -6,7 +6,8 @@ A column of categories stands for one column of 0 and 1 per category; with a ref
 category has none.  Linear models and networks read tables like this.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -18,6 +19,7 @@ from likely.data.block import ArrayBlocks, Block, Blocks, checked, redesigned
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
 from likely.data.schema import EncodedTable, Schema
 from likely.data.source import TableKinds
+from likely.description import ColumnsRead, remark_on_many_values
 from likely.errors import BadCell, InvalidInput
 from likely.inputs.estimators import columns_named, feature_names
 from likely.inputs.rows import encode_new_rows
@@ -117,7 +119,15 @@ def category_flags(kinds: TableKinds) -> tuple[bool, ...]:
     return tuple(kind == "category" for kind in kinds.kinds)
 
 
-def refuse_gaps(blocks: Blocks, names: Callable[[], tuple[str, ...]]) -> None:
+def columns_coded(schema: Schema, names: Sequence[str], n_rows: int | None) -> ColumnsRead:
+    """How many columns are numbers and how many categories; which of them to check."""
+    kinds = Counter("categorical" if coded else "numeric" for coded in schema.as_codes)
+    coded = [name for name, is_coded in zip(names, schema.as_codes, strict=True) if is_coded]
+    remarks = remark_on_many_values(schema.sizes, coded, n_rows)
+    return ColumnsRead(dict(kinds), remarks, complete=True).with_columns(names, schema.kinds)
+
+
+def refuse_gaps(blocks: Iterable[Block], names: Callable[[], tuple[str, ...]]) -> None:
     """Refuse a missing or infinite number, and name the first."""
     for block in blocks:
         stored = block.X.stored()

@@ -30,7 +30,7 @@ from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.graphical.model_plates import CLASSES, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
-from likely.inputs.coding import new_rows, refuse_gaps
+from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import RowExtras
@@ -42,7 +42,7 @@ from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of
 from likely.linear.row_graph import TARGET, row_graph
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
-from likely.linear.summary import columns_coded, describe_coefficients, remarks_on_held_rows
+from likely.linear.summary import describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
 from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty

@@ -6,7 +6,6 @@ Above it, how well the model fits; below it, notes about how to read it.
 Coefficients without standard errors are described class by class.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -16,14 +15,11 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.frames import frame_of
-from likely.data.schema import Schema
 from likely.description import (
-    ColumnsRead,
     Description,
     Fact,
     NamedColumn,
     NamedTable,
-    remark_on_many_values,
 )
 from likely.description_text import html_of, text_of
 from likely.formatting import count, fixed, quoted, short_number
@@ -301,11 +297,3 @@ def describe_coefficients(
         notes=(READING,),
         n_iter=n_iter,
     )
-
-
-def columns_coded(schema: Schema, names: Sequence[str], n_rows: int | None) -> ColumnsRead:
-    """Numbers have one coefficient each, categories one for every value."""
-    kinds = Counter("categorical" if coded else "numeric" for coded in schema.as_codes)
-    coded = [name for name, is_coded in zip(names, schema.as_codes, strict=True) if is_coded]
-    remarks = remark_on_many_values(schema.sizes, coded, n_rows)
-    return ColumnsRead(dict(kinds), remarks, complete=True).with_columns(names, schema.kinds)

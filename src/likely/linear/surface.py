@@ -18,7 +18,7 @@ from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
-from likely.inputs.coding import Coding, new_rows, refuse_gaps
+from likely.inputs.coding import Coding, columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
@@ -27,7 +27,6 @@ from likely.linear.inference import HypothesisTest, Inference, inference_of
 from likely.linear.penalty import has_penalty, penalty_described
 from likely.linear.summary import (
     Summary,
-    columns_coded,
     describe_coefficients,
     remarks_on_held_rows,
     response_described,

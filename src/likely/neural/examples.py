@@ -72,6 +72,10 @@ class Examples(ABC):
         """X, or its first rows, for the choice of an engine."""
 
     @abstractmethod
+    def columns(self, size: int) -> Iterator[tuple[slice, Matrix]]:
+        """X of ``size`` rows at a time, and which rows they are."""
+
+    @abstractmethod
     def prepared(self, engine: Engine, window: int) -> PreparedExamples: ...
 
     @abstractmethod
@@ -94,6 +98,11 @@ class ExamplesInMemory(Examples):
 
     def some_columns(self) -> Matrix:
         return self.X
+
+    def columns(self, size: int) -> Iterator[tuple[slice, Matrix]]:
+        for low in range(0, self.n_rows, size):
+            part = slice(low, low + size)
+            yield part, self.X[part]
 
     def prepared(self, engine: Engine, window: int) -> "PreparedInMemory":
         return PreparedInMemory(engine, engine.prepare(self.X, self.y, self.weight))
@@ -180,8 +189,7 @@ class ExamplesInFile(Examples):
     def having(self, y: Array, weight: Array | None) -> "ExamplesInFile":
         return replace(self, y=y, weight=weight)
 
-    def pieces(self, size: int) -> Iterator[tuple[int, Matrix]]:
-        """X of ``size`` rows at a time, with the number of the first."""
+    def columns(self, size: int) -> Iterator[tuple[slice, Matrix]]:
         waiting, n_waiting, first = list[Matrix](), 0, 0
         for block in self.blocks:
             X = finite_matrix(block, self.names)
@@ -189,13 +197,13 @@ class ExamplesInFile(Examples):
                 X = X[self.mask[block.start : block.start + block.n_rows]]
             while n_waiting + X.shape[0] >= size:
                 cut = size - n_waiting
-                yield first, _stacked([*waiting, X[:cut]])
+                yield slice(first, first + size), _stacked([*waiting, X[:cut]])
                 first, waiting, n_waiting, X = first + size, [], 0, X[cut:]
             if X.shape[0]:
                 waiting.append(X)
                 n_waiting += X.shape[0]
         if n_waiting:
-            yield first, _stacked(waiting)
+            yield slice(first, first + n_waiting), _stacked(waiting)
 
 
 @final
@@ -209,10 +217,9 @@ class PreparedInFile(PreparedExamples):
 
     def windows(self, size: int) -> Iterator[Window]:
         y, weight = self.examples.y, self.examples.weight
-        for first, X in self.examples.pieces(size):
-            part = slice(first, first + X.shape[0])
+        for part, X in self.examples.columns(size):
             rows = self.engine.prepare(X, y[part], None if weight is None else weight[part])
-            yield Window(rows, 0, X.shape[0], first)
+            yield Window(rows, 0, X.shape[0], part.start)
 
     def whole(self) -> Rows:
         ((rows, *_),) = self.windows(self.examples.n_rows)

@@ -128,9 +128,7 @@ class History:
     def plot(self, ax: Any = None) -> Any:
         """Both losses and the best epoch; the matplotlib axes, new ones where none are given."""
         epoch, words = np.arange(1, self.n_epochs + 1), ("epoch", "mean loss (nats)", self.model)
-        return draw_losses(
-            ax, epoch, self.loss, self.validation, best=self.best_epoch, words=words
-        )
+        return draw_losses(ax, epoch, self.loss, self.validation, best=self.best_epoch, words=words)
 
     def __str__(self) -> str:
         if not self.n_epochs:

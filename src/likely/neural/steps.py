@@ -9,7 +9,7 @@ the loop around them, which is the same for both.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar, final
 
 import numpy as np
@@ -147,7 +147,7 @@ class QuasiNewtonSteps(Steps[LBFGSState]):
 
     objective: FirstOrderObjective
     weight: float  # Σ w, by which the value is divided
-    solver: LBFGS = LBFGS()
+    solver: LBFGS = field(default_factory=LBFGS)
 
     def start(self, theta: Array) -> LBFGSState:
         return self.solver.init(self.objective, np.array(theta, dtype=np.float64))

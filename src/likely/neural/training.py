@@ -72,6 +72,7 @@ class Rules:
     tol: float | None = 1e-4  # None: train for max_epochs
     patience: int = 10
     early_stopping: bool = False
+    watch: bool = True  # whether patience ends it; L-BFGS measures its gap instead
     level: float | None = None  # of the training loss, at which training ends
     advice: str = ""  # against a loss that explodes
 
@@ -80,12 +81,11 @@ class Rules:
         if self.level is not None and curve.loss and curve.loss[-1] <= self.level:
             return Ending(f"the training loss is down to {self.level:.6g}", converged=True)
         watched, name = (
-            (curve.validation, "validation")
-            if self.early_stopping
-            else (curve.loss, "training")
+            (curve.validation, "validation") if self.early_stopping else (curve.loss, "training")
         )
         least = 0.0 if self.tol is None else self.tol
-        if (self.early_stopping or self.tol is not None) and len(watched) > self.patience:
+        watching = self.early_stopping or (self.watch and self.tol is not None)
+        if watching and len(watched) > self.patience:
             since = steps_since_best(watched, least)
             if since >= self.patience:
                 more = f" by more than {least:g}" if least else ""
@@ -129,8 +129,9 @@ class Trained:
     interrupted: bool = False  # by Ctrl-C
 
 
+@final
 @dataclass
-class _Run:
+class Run:
     """Training under way: what changes from epoch to epoch."""
 
     state: Any
@@ -154,7 +155,7 @@ def train(
     ``keep`` writes a checkpoint after every epoch: of the arrays of the state, the best θ, the
     curve and the loss at the start.
     """
-    run = _begun(steps, theta, losses) if resumed is None else _continued(steps, resumed)
+    run = begun(steps, theta, losses) if resumed is None else _continued(steps, resumed)
     try:
         ending = _loop(steps, rules, losses, run, keep, callbacks)
     except KeyboardInterrupt:
@@ -173,7 +174,7 @@ def _loop(
     steps: Steps[Any],
     rules: Rules,
     losses: Losses,
-    run: _Run,
+    run: Run,
     keep: Keep | None,
     callbacks: Sequence[Callback],
 ) -> Ending:
@@ -182,7 +183,7 @@ def _loop(
         ending = rules.ending(run.curve) or steps.ending(run.state, rules.tol)
         if ending is not None:
             return ending
-        epoch = _epoch(steps, rules, losses, run)
+        epoch = advance(steps, rules, losses, run)
         if keep is not None:
             keep(steps.arrays(run.state), run.best, run.curve, run.start_loss)
         report("epochs", 1, str(epoch))
@@ -191,18 +192,18 @@ def _loop(
             return Ending("a callback ended it", converged=True)
 
 
-def _begun(steps: Steps[Any], theta: Array, losses: Losses) -> _Run:
+def begun(steps: Steps[Any], theta: Array, losses: Losses) -> Run:
     state = steps.start(theta)
     evaluate = losses.training or losses.validation
     start_loss = 1.0 if evaluate is None else evaluate(steps.theta(state))
-    return _Run(state, steps.theta(state), Curve(), start_loss)
+    return Run(state, steps.theta(state), Curve(), start_loss)
 
 
-def _continued(steps: Steps[Any], resumed: Checkpoint) -> _Run:
-    return _Run(steps.restored(resumed.state), resumed.best, resumed.curve, resumed.start_loss)
+def _continued(steps: Steps[Any], resumed: Checkpoint) -> Run:
+    return Run(steps.restored(resumed.state), resumed.best, resumed.curve, resumed.start_loss)
 
 
-def _epoch(steps: Steps[Any], rules: Rules, losses: Losses, run: _Run) -> Epoch:
+def advance(steps: Steps[Any], rules: Rules, losses: Losses, run: Run) -> Epoch:
     """One epoch; the run moves on once its losses are known and finite."""
     began, number = perf_counter(), run.curve.n_epochs
     rate = rules.rate(number, run.curve)

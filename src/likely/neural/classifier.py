@@ -1,0 +1,334 @@
+"""Neural networks for classes: layers of units below a likelihood of classes.
+
+    p(y = k | x) = e^{η_k} / Σ_l e^{η_l}        η = W^(L) h^(L) + b^(L)
+    h^(l+1) = g(W^(l) h^(l) + b^(l)),   h^(0) = x
+
+Two classes have one output, the log-odds of the second.  Without hidden layers this is logistic or
+softmax regression.
+
+References
+----------
+Bishop, Pattern Recognition and Machine Learning, §5.1 to §5.3.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from likely._typing import Array
+from likely.data.categories import ordered_categories
+from likely.errors import InvalidInput
+from likely.graphical.model_plates import CUTS, PlateParameter
+from likely.inputs.class_probabilities import ClassProbabilities
+from likely.inputs.estimators import columns_named, unchanged_if_refused
+from likely.inputs.labels import all_classes, codes_among, refuse_one_class
+from likely.inputs.ordering import ordered_classes
+from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
+from likely.inputs.tables import refuse_file
+from likely.likelihoods.ordinal import Ordinal
+from likely.neural.examples import Examples
+from likely.neural.network import NeuralNetwork
+from likely.neural.outputs import Output, output_of
+from likely.neural.problem import OpenedRows, Problem, Targets, class_weights, open_rows
+from likely.solvers.mini_batches import Batches
+from likely.solvers.schedules import Schedule
+from likely.solvers.updates import Update
+
+
+@final
+class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin, BaseEstimator):
+    """A neural network whose output is a class.
+
+    Columns should have similar scales, because one learning rate serves all weights:
+    ``likely.Prepared`` standardises them.
+
+    Parameters
+    ----------
+    hidden : sequence of int, default=(100,)
+        Units of each hidden layer; ``()`` is a linear model.
+    activation : str or sequence of str, default="relu"
+        ``identity``, ``sigmoid``, ``tanh``, ``relu`` or ``softplus``: one for all hidden layers, or
+        one for each.
+    response : str, Categorical, Ordinal or None, default=None
+        The likelihood of the output: ``bernoulli`` (two classes), ``categorical``, ``ordinal``
+        (ordered classes); the lectures' square errors ``square-error-sigmoid`` and
+        ``square-error-softmax``.  None is ``bernoulli`` for two classes, else ``categorical``.
+    link : str, Link or None, default=None
+        Of ``bernoulli`` and ``ordinal``; None is the logit.
+    solver : str or Update, default="adam"
+        ``sgd`` (plain steps), ``momentum``, ``nesterov``, ``adagrad``, ``rmsprop``, ``adam``,
+        ``adamw``, or a rule of ``likely.solvers``, such as ``Clip(1.0) | Adam()``; ``lbfgs``, which
+        reads all rows in every step; ``auto`` is ``lbfgs`` without hidden layers and else ``adam``.
+    learning_rate : float, default=0.001
+        The rate of the first epoch, if ``schedule`` is a name.  ``lbfgs`` has none.
+    schedule : str or Schedule, default="constant"
+        ``constant``, ``inverse-time``, ``hold-then-decay``, ``step``, ``cosine``, ``warm-up``,
+        ``reduce-on-plateau``, or a schedule of ``likely.solvers``, which has its own rate.
+    momentum : float, default=0.9
+        Of the solvers ``momentum`` and ``nesterov``; a tuple has one for each epoch.
+    batch : int, {"auto", "full"} or Batches, default="auto"
+        Rows in a step; 1 is stochastic gradient descent by example.  ``auto`` is 32, and 128 from
+        10,000 rows on.
+    shuffle : bool, default=True
+        Whether each epoch has a new order; else it is that of the rows.
+    max_epochs : int, default=200
+        Passes over the rows at most; 0 leaves the network at its start values.
+    tol : float, None or "auto", default="auto"
+        The smallest fall of the watched mean loss that counts; ``auto`` is 1e-4.  None trains for
+        ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum, as a
+        share of one nat a row, 1e-14.
+    early_stopping : bool, default=False
+        Whether the validation loss is watched, and the best epoch restored, in place of the
+        training loss and the last one.
+    validation : float, tuple or None, default=None
+        A share of the rows to hold out, of each class, or a set ``(X, y)`` or ``(X, y, weight)``.
+        None holds out a tenth for early stopping, and nothing without it.
+    patience : int, default=10
+        Epochs without a fall of the watched loss after which training ends.
+    end_game : {"epochs", "loss"} or None, default=None
+        After early stopping, train anew on all rows, those for validation included: for as many
+        epochs as were best, or until the mean loss is down to the training loss of the best epoch.
+    dropout : float or sequence of float, default=0.0
+        The share of the units of hidden layers that are set to 0 at random in training; a sequence
+        has one for each hidden layer, or also one for the input before them.
+    l1, l2 : float, default=0.0
+        Strengths of the penalties l1·Σ|w| + ½·l2·Σw² on the weights, not the biases.
+    penalty_scaling : {"sum", "mean", "epoch"}, default="sum"
+        ``sum`` adds the penalty to the summed loss, as in every other model; ``mean`` to the mean
+        loss; ``epoch`` to each batch by its share of the rows.
+    class_weight : "balanced", mapping or None, default=None
+        Weights of rows by their class; ``balanced`` gives all classes the same total.
+    balanced : bool, default=False
+        Whether every batch has the same number of rows of each class, to within one; rare ones are
+        repeated.  ``fine_tune`` then restores the frequencies.
+    order : sequence or None, default=None
+        Classes from lowest to highest, for ``response="ordinal"``.  None is the order of y where it
+        is an ordered categorical, else that of the sorted labels.
+    initialise : str, array or sequence of pairs, default="auto"
+        ``glorot-uniform``, ``glorot-normal``, ``he-uniform``, ``he-normal``, ``zeros`` (without
+        hidden layers), ``auto`` (by the activation), or a pair of weights and biases for each
+        layer.
+    bias : bool, default=True
+        Whether units have biases.
+    trainable : sequence of int or None, default=None
+        The layers that are trained, from 0; −1 is that of the output.  None trains all.
+    callbacks : function, sequence of functions or None, default=None
+        Called with an ``Epoch`` (number, loss, validation, rate, seconds, theta) after each epoch;
+        training ends where one returns True.  ``set_callbacks`` takes those of scikit-learn.
+    checkpoint : path or None, default=None
+        A file that is written after each epoch, whole or not at all.
+    resume : path, bool or None, default=None
+        A checkpoint to continue from, bit for bit; True is that of ``checkpoint``, if it exists.
+    evaluate_training : bool, default=True
+        Whether the training loss is computed after each epoch; else the mean of its batches, each
+        before its step, is recorded, which costs nothing.
+    dtype : {"float32", "float64"} or None, default=None
+        Of the parameters in training; None is float32, and float64 for ``lbfgs``.
+    device : str or None, default=None
+        Where epochs are computed; None is the processor.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of start values, orders, dropout and held-out rows.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    parameters_ : array of shape (n_parameters,)
+        All weights and biases, layer by layer; ``weights_`` and ``biases_`` are views of it.
+    architecture_ : Architecture
+        Sizes, activations and places of the layers.
+    history_ : History
+        Losses, rates and seconds of each epoch; prints as a table, ``plot()``, ``to_frame()``.
+    end_game_ : History or None
+        Of the training on all rows, with ``end_game``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import NeuralNetworkClassifier
+    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+    >>> model = NeuralNetworkClassifier(
+    ...     (4,), activation="tanh", learning_rate=0.1, tol=None, random_state=0
+    ... ).fit(X, y)
+    >>> model.predict(X)
+    array([0, 1, 1, 0])
+    >>> model.n_parameters_  # 2·4 + 4 and 4·1 + 1
+    17
+    """
+
+    def __init__(
+        self,
+        hidden: Sequence[int] = (100,),
+        *,
+        activation: str | Sequence[str] = "relu",
+        response: Any = None,
+        link: Any = None,
+        solver: str | Update = "adam",
+        learning_rate: float = 1e-3,
+        schedule: str | Schedule = "constant",
+        momentum: float | tuple[float, ...] = 0.9,
+        batch: int | str | Batches = "auto",
+        shuffle: bool = True,
+        max_epochs: int = 200,
+        tol: float | str | None = "auto",
+        early_stopping: bool = False,
+        validation: Any = None,
+        patience: int = 10,
+        end_game: str | None = None,
+        dropout: float | Sequence[float] = 0.0,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        penalty_scaling: str = "sum",
+        class_weight: Any = None,
+        balanced: bool = False,
+        order: Sequence[Any] | None = None,
+        initialise: Any = "auto",
+        bias: bool = True,
+        trainable: Sequence[int] | None = None,
+        callbacks: Any = None,
+        checkpoint: Any = None,
+        resume: Any = None,
+        evaluate_training: bool = True,
+        dtype: Any = None,
+        device: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.hidden = hidden
+        self.activation = activation
+        self.response = response
+        self.link = link
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.momentum = momentum
+        self.batch = batch
+        self.shuffle = shuffle
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation = validation
+        self.patience = patience
+        self.end_game = end_game
+        self.dropout = dropout
+        self.l1 = l1
+        self.l2 = l2
+        self.penalty_scaling = penalty_scaling
+        self.class_weight = class_weight
+        self.balanced = balanced
+        self.order = order
+        self.initialise = initialise
+        self.bias = bias
+        self.trainable = trainable
+        self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.evaluate_training = evaluate_training
+        self.dtype = dtype
+        self.device = device
+        self.random_state = random_state
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Train for one epoch on these rows, from where the network is.
+
+        ``classes``, in the first call, names all classes that will occur.  Categories of columns
+        are those of the first call.
+        """
+        advice = "Call fit, which reads it in windows, or pass its batches one by one."
+        refuse_file(X, f"partial_fit of {type(self).__name__}", advice)
+        first = "parameters_" not in vars(self)
+        known = all_classes(classes, None if first else self.classes_)
+        with unchanged_if_refused(self), columns_named(self):
+            if not first:
+                return self._one_epoch(X, y, sample_weight, None)
+            rows = open_rows(self, X, y, sample_weight, "class")
+            if self._is_ordinal:
+                known = ordered_classes(known, self.order).classes
+            codes = codes_among(rows.classes, known)[rows.examples.y]
+            examples = rows.examples.having(codes, rows.examples.weight)
+            rows = rows._replace(examples=self._rows_of(examples, known), classes=known)
+            return self._one_epoch(X, y, sample_weight, rows)
+
+    def decision_function(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes); for two classes the log-odds of the second, (n,)."""
+        log_proba = self.predict_log_proba(X)
+        if log_proba.shape[1] > 2:
+            return log_proba
+        return np.asarray(log_proba[:, 1] - log_proba[:, 0])
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes)."""
+        eta = self._eta(X)
+        return self.output_.log_probability(eta, self._extra)
+
+    def log_likelihoods(self, X: Any, y: Any) -> Array:
+        """log p(y_i | x_i) of each row; for soft labels t, Σ_k t_ik log p(k | x_i)."""
+        if not is_soft(y):
+            return super().log_likelihoods(X, y)
+        return soft_total(y, self.predict_log_proba(X), self.classes_)
+
+    @property
+    def _is_ordinal(self) -> bool:
+        return self.response == "ordinal" or isinstance(self.response, Ordinal)
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
+        if self.order is not None and not self._is_ordinal:
+            raise InvalidInput(
+                f"order={self.order!r} was given, and the classes are not ordered. Use "
+                "response='ordinal', or leave order out."
+            )
+        if is_soft(y):
+            return self._opened_soft(X, y, sample_weight)
+        rows = open_rows(self, X, y, sample_weight, "class")
+        refuse_one_class(rows.classes, self)
+        if self._is_ordinal:
+            order = ordered_categories(y) if self.order is None else self.order
+            classes, rank = ordered_classes(rows.classes, order)
+            examples = rows.examples.having(rank[rows.examples.y], rows.examples.weight)
+            rows = rows._replace(examples=examples, classes=classes)
+        return rows._replace(examples=self._rows_of(rows.examples, rows.classes))
+
+    def _opened_soft(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
+        """Rows whose labels are probabilities of the classes."""
+        if self.class_weight is not None or self.balanced or self._is_ordinal:
+            raise InvalidInput(
+                "y holds soft labels, with class_weight, balanced or an ordinal response, which "
+                "need one class for each row. Leave them out, or give labels."
+            )
+        rows = open_rows(self, X, soft_numbers(y), sample_weight, "numbers")
+        check_soft(rows.examples.y)
+        soft = self._of_output(rows.examples.y)
+        examples = rows.examples.having(soft, rows.examples.weight)
+        return rows._replace(examples=examples, classes=soft_classes(y))
+
+    def _of_output(self, soft: Array) -> Array:
+        """Soft labels as the output reads them: of two classes with one output, of the second."""
+        one = soft.shape[1] == 2 and self.response in (None, "bernoulli")
+        return np.ascontiguousarray(soft[:, 1]) if one else soft
+
+    def _output(self, rows: OpenedRows) -> Output:
+        return output_of(self.response, n_classes=len(rows.classes), link=self.link)
+
+    def _targets(self, classes: Array) -> Targets:
+        def read(y: Any, n_rows: int) -> Array:
+            if not is_soft(y):
+                return codes_among(y, classes, n_rows=n_rows)
+            soft = soft_numbers(y)
+            check_soft(soft)
+            return self._of_output(soft)
+
+        return read
+
+    def _rows_of(self, examples: Examples, classes: Array) -> Examples:
+        if self.class_weight is None:
+            return examples
+        weight = class_weights(self.class_weight, classes, examples.y, examples.weight)
+        weighted = examples.having(examples.y, weight)
+        return weighted if weight is None or weight.all() else weighted.where(weight > 0)
+
+    def _learned(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+        return {"classes_": rows.classes}
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        cuts = (PlateParameter("bₖ", CUTS),) if self._is_ordinal else ()
+        return (PlateParameter("W"), *cuts)

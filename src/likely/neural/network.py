@@ -1,0 +1,403 @@
+"""What classifying and regressing networks share: how they are fitted, continued and inspected.
+
+    η = a^(L),    a^(l+1) = W^(l) g(a^(l)) + b^(l),    a^(1) = W^(0) x + b^(0)
+    minimise  Σ_i w_i loss(y_i, η_i) + l1 Σ |w| + ½ l2 Σ w²      over weights, not biases
+
+References
+----------
+Bishop, Pattern Recognition and Machine Learning, §5.1 to §5.3.
+Goodfellow, Bengio & Courville, Deep Learning, chapters 6 to 8.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array, Matrix
+from likely.data.block import Block
+from likely.description import ColumnsRead, Description
+from likely.errors import InvalidInput, warn_user
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.model_plates import PlateParameter, conditional_plate
+from likely.inputs.coding import Coding, columns_coded, new_rows
+from likely.inputs.estimators import (
+    ColumnNeeds,
+    columns_named,
+    feature_names,
+    unchanged_if_refused,
+)
+from likely.inputs.tables import is_file
+from likely.neural.architecture import Architecture, Layer
+from likely.neural.description import describe_network
+from likely.neural.examples import Examples, finite_matrix
+from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
+from likely.neural.history import Curve, History
+from likely.neural.objective import chunk_rows
+from likely.neural.options import Options, checked_options
+from likely.neural.outputs import Output
+from likely.neural.problem import (
+    OpenedRows,
+    Problem,
+    Targets,
+    assembled,
+    known_rows,
+    meaning_of,
+    resumed_training,
+    seed_of,
+    validation_rows,
+)
+from likely.neural.propagation import backward, forward, predictor
+from likely.neural.training import Callback, Epoch, Trained
+
+
+class Inspection(NamedTuple):
+    """Every value of a network for some rows, and the errors that are propagated back."""
+
+    a: tuple[Array, ...]  # a^(1) … a^(L), each (n, units): what activations are applied to
+    h: tuple[Matrix, ...]  # h^(0) = x, h^(1) … h^(L)
+    mean: Array  # of the response; probabilities of classes
+    loss: Array | None = None  # of each row, where y was given
+    deltas: tuple[Array, ...] = ()  # ∂loss/∂a^(1) … ∂loss/∂a^(L) of each row, where y was given
+    gradient: tuple[Layer, ...] = ()  # of the summed loss, by layer, where y was given
+
+
+class NeuralNetwork(CallbackSupportMixin, ABC):
+    """Layers of units that are trained together by one loss."""
+
+    saved_as_none: ClassVar[tuple[str, ...]] = ("callbacks", "checkpoint", "resume", "validation")
+
+    architecture_: Architecture
+    output_: Output
+    coding_: Coding
+    parameters_: Array
+    history_: History
+    state_: dict[str, Array]  # what the update rule remembers, for partial_fit
+
+    @abstractmethod
+    def _opened(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
+        """Rows to learn from, checked."""
+
+    @abstractmethod
+    def _output(self, rows: OpenedRows) -> Output:
+        """The likelihood of the output."""
+
+    @abstractmethod
+    def _targets(self, classes: Array) -> Targets:
+        """How y of further rows is read."""
+
+    @abstractmethod
+    def _rows_of(self, examples: Examples, classes: Array) -> Examples:
+        """Further rows, with the weights of their classes."""
+
+    @abstractmethod
+    def _learned(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+        """What is learned before training: the classes, or the units of the response."""
+
+    def _finish(self, problem: Problem) -> None:  # most have nothing to add
+        """Store what is learned after training."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train on rows X with targets y.
+
+        X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``), which is
+        read in windows; with a frame or a file, the other arguments may be names of its columns.
+        Ctrl-C ends the training; the model is then that of the last epoch.
+        """
+        self._speak_up(self._fitted(X, y, sample_weight))
+        return self
+
+    @with_callbacks
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
+        options = checked_options(self, in_file=is_file(X))
+        rows = self._opened(X, y, sample_weight)
+        output = self._output(rows)
+        meaning = meaning_of(self, rows, output, options)
+        resumed = resumed_training(self, meaning)
+        seed = seed_of(self.random_state) if resumed is None else resumed.seed
+        held = self._held(rows)
+        problem = assembled(self, rows, output, options, held, seed)
+        learned = self._common(problem, rows)
+        problem = in_units(problem, learned)
+        fit = fit_network(
+            self,
+            problem,
+            problem.start(self.initialise),
+            keeper=Keeper(self.checkpoint, meaning, seed),
+            resumed=resumed,
+            callbacks=_of_scikit_learn(self, learned, X, y),
+        )
+        self._remember(learned)
+        self._store(fit, problem)
+        return fit
+
+    def fine_tune(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        layers: Sequence[int] = (-1,),
+        learning_rate: float | None = None,
+        max_epochs: int | None = None,
+    ) -> Self:
+        """Train some layers further, on rows as frequent as they are; the others stay unchanged.
+
+        ``layers`` are numbers of layers, from 0; −1 is that of the output.  After training with
+        ``balanced=True``, which gives every class the same share, this restores the frequencies of
+        the classes.  The rate and the number of epochs are those of the model, unless others are
+        given.  Rows are in memory.
+        """
+        check_is_fitted(self)
+        changed: dict[str, Any] = {"trainable": layers, "end_game": None}
+        changed |= {} if learning_rate is None else {"learning_rate": learning_rate}
+        changed |= {} if max_epochs is None else {"max_epochs": max_epochs}
+        changed |= {"balanced": False} if "balanced" in vars(self) else {}
+        settings = type(self)(**{**self.get_params(deep=False), **changed})
+        options = checked_options(settings)
+        with unchanged_if_refused(self), columns_named(self):
+            problem = self._further(settings, options, X, y, sample_weight)
+            start, keeper = np.array(self.parameters_), Keeper(None, {}, self.seed_)
+            fit = fit_network(settings, problem, start, keeper=keeper, resumed=None)
+            self._store(fit, problem)
+        self._speak_up(fit)
+        return self
+
+    def trace(self, X: Any, y: Any = None) -> Inspection:
+        """The values of every layer for each row; with y also the losses, errors and gradient.
+
+        All are in float64; without dropout, weights and penalties.
+        """
+        check_is_fitted(self)
+        X, theta = self._matrix(X), self.parameters_.astype(np.float64)
+        found = forward(self.architecture_, theta, X)
+        extra = self.architecture_.extra(theta)
+        mean = self.output_.mean(found.eta, extra)
+        if y is None:
+            return Inspection(found.a, found.h, mean)
+        classes = vars(self).get("classes_", np.empty(0))
+        target = self._targets(classes)(y, X.shape[0])
+        if self.response_scale_ != 1.0 or np.any(self.response_centre_):
+            target = (target - self.response_centre_) / self.response_scale_
+        here = self.output_.loss_and_slope(self.output_.target(target), found.eta, extra)
+        deltas, gradient = backward(self.architecture_, theta, found, here.slope)
+        layers = tuple(self.architecture_.unpack(gradient))
+        return Inspection(found.a, found.h, mean, here.loss, deltas, layers)
+
+    @property
+    def weights_(self) -> list[Array]:
+        """W^(l) of each layer, (units, units before it): views of ``parameters_``."""
+        check_is_fitted(self)
+        return [layer.weight for layer in self.architecture_.unpack(self.parameters_)]
+
+    @property
+    def biases_(self) -> list[Array | None]:
+        """b^(l) of each layer, (units,); None where it has none."""
+        check_is_fitted(self)
+        return [layer.bias for layer in self.architecture_.unpack(self.parameters_)]
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many weights, biases and thresholds there are."""
+        check_is_fitted(self)
+        return self.architecture_.n_parameters
+
+    @property
+    def n_iter_(self) -> int:
+        """How many epochs there were."""
+        return self.history_.n_epochs
+
+    @property
+    def terms_(self) -> tuple[str, ...]:
+        """The name of each input of the network: its column, or column[category]."""
+        return self.coding_.names()
+
+    def describe(self) -> Description:
+        """The layers, how training went, and how well the network fits."""
+        check_is_fitted(self)
+        return describe_network(self)
+
+    def plate(self) -> Diagram:
+        """The plate diagram: x is given, y is modelled for each row, and all weights are shared."""
+        penalised = bool(self.l1) or bool(self.l2)
+        return conditional_plate(type(self).__name__, self._plate_parameters(), penalised=penalised)
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        return (PlateParameter("W"),)
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; numbers scaled, because one rate serves all weights."""
+        return ColumnNeeds(scale=True, categories=True)
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns are numbers and how many categories; which of them to check."""
+        check_is_fitted(self)
+        return columns_coded(self.coding_.schema, feature_names(self), n_rows)
+
+    def _eta(self, X: Any) -> Array:
+        """The predictor of new rows, (n, n_outputs), in float64, in units of training."""
+        check_is_fitted(self)
+        X, theta = self._matrix(X), self.parameters_.astype(np.float64)
+        size = chunk_rows(self.architecture_)
+        parts = [
+            predictor(self.architecture_, theta, X[low : low + size].astype(np.float64, copy=False))
+            for low in range(0, X.shape[0], size)
+        ]
+        return np.concatenate(parts)
+
+    @property
+    def _extra(self) -> Array:
+        return self.architecture_.extra(self.parameters_.astype(np.float64))
+
+    def _matrix(self, X: Any) -> Matrix:
+        """New rows as the network reads them."""
+        return finite_matrix(Block(new_rows(self, self.coding_, X)), self.coding_.names)
+
+    def _held(self, rows: OpenedRows) -> Examples | None:
+        held = validation_rows(self, rows.coding, self._targets(rows.classes))
+        return None if held is None else self._rows_of(held, rows.classes)
+
+    def _common(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+        """What is learned before training, of both kinds of networks."""
+        held = 0 if problem.validation is None else problem.validation.n_rows
+        return {
+            "architecture_": problem.architecture,
+            "output_": problem.output,
+            "coding_": rows.coding,
+            "library_": rows.library,
+            "seed_": problem.seed,
+            "held_out_": (held, problem.training.n_rows),
+            "response_centre_": 0.0,
+            "response_scale_": 1.0,
+            **self._learned(problem, rows),
+        }
+
+    def _remember(self, learned: dict[str, Any]) -> None:
+        for name, value in learned.items():
+            setattr(self, name, value)
+
+    def _further(
+        self, settings: Any, options: Options, X: Any, y: Any, sample_weight: Any
+    ) -> Problem:
+        """A problem on further rows, with the layers and the columns of the fit."""
+        classes = vars(self).get("classes_", np.empty(0))
+        found = known_rows(self, self.coding_, X, y, sample_weight, self._targets(classes))
+        rows = OpenedRows(self._rows_of(found, classes), self.coding_, classes, self.library_)
+        held = None if not isinstance(settings.validation, tuple | list) else self._held(rows)
+        problem = assembled(settings, rows, self.output_, options, held, self.seed_)
+        return in_units(problem, dict(vars(self)))
+
+    def _one_epoch(self, X: Any, y: Any, sample_weight: Any, rows: OpenedRows | None) -> Self:
+        """Train for one epoch on these rows; ``rows`` are given in the first call."""
+        idle = {"early_stopping": False, "validation": None, "end_game": None}
+        settings = type(self)(**{**self.get_params(deep=False), **idle})
+        options = checked_options(settings)
+        if options.quasi_newton:
+            raise InvalidInput(
+                "solver='lbfgs' was given, which reads all rows in every step; partial_fit has "
+                "some of them. Use solver='adam', or fit."
+            )
+        if rows is None:
+            problem = self._further(settings, options, X, y, sample_weight)
+            start, state, curve = self.parameters_, self.state_, _curve_of(self.history_)
+        else:
+            seed = seed_of(self.random_state)
+            problem = assembled(settings, rows, self._output(rows), options, None, seed)
+            learned = self._common(problem, rows)
+            self._remember(learned)
+            problem = in_units(problem, learned)
+            start, state, curve = problem.start(self.initialise), None, Curve()
+        theta, self.state_, epoch = one_epoch(settings, problem, start, state, curve)
+        self.parameters_ = theta
+        unit = self.response_scale_**2
+        curve = curve.with_epoch(unit * epoch.loss, None, epoch.rate, epoch.seconds)
+        self.history_ = self._history(curve, curve.n_epochs, "by partial_fit", converged=False)
+        self._finish(problem)
+        return self
+
+    def _store(self, fit: NetworkFit, problem: Problem) -> None:
+        self.parameters_ = np.array(fit.theta)
+        self.state_ = {} if problem.options.quasi_newton else fit.state
+        self.history_ = self._of_training(fit.trained)
+        self.end_game_ = None if fit.end_game is None else self._of_training(fit.end_game)
+        self._finish(problem)
+
+    def _of_training(self, trained: Trained) -> History:
+        curve, unit = trained.curve, self.response_scale_**2
+        scaled = replace(
+            curve,
+            loss=tuple(unit * loss for loss in curve.loss),
+            validation=tuple(unit * loss for loss in curve.validation),
+        )
+        ending = trained.ending
+        return self._history(scaled, trained.kept_epoch, ending.reason, converged=ending.converged)
+
+    def _history(self, curve: Curve, kept: int, ending: str, *, converged: bool) -> History:
+        return History.of(
+            curve,
+            kept_epoch=kept,
+            ending=ending,
+            converged=converged,
+            model=type(self).__name__,
+            library=self.library_,
+        )
+
+    def _speak_up(self, fit: NetworkFit) -> None:
+        """Warn of training that was not finished; go on with Ctrl-C where that ended it."""
+        if fit.interrupted:
+            raise KeyboardInterrupt
+        trained = fit.trained if fit.end_game is None else fit.end_game
+        if trained.ending.converged:
+            return
+        what = "" if fit.end_game is None else ", and the loss of the search was not reached"
+        warn_user(
+            f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. Raise "
+            "max_epochs or learning_rate, or give tol=None to train for max_epochs.",
+            ConvergenceWarning,
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+def in_units(problem: Problem, learned: dict[str, Any]) -> Problem:
+    """The problem with its response centred and scaled."""
+    centre, scale = learned["response_centre_"], learned["response_scale_"]
+    if not np.any(centre) and scale == 1.0:
+        return problem
+    return problem.with_rows(lambda rows: rows.having((rows.y - centre) / scale, rows.weight))
+
+
+def _curve_of(history: History) -> Curve:
+    held = () if history.validation is None else tuple(history.validation.tolist())
+    loss, rate, seconds = (
+        tuple(each.tolist()) for each in (history.loss, history.rate, history.seconds)
+    )
+    return Curve(loss, held, rate, seconds)
+
+
+def _of_scikit_learn(model: Any, learned: dict[str, Any], X: Any, y: Any) -> tuple[Callback, ...]:
+    """The callbacks that were set in scikit-learn's way, as one that is called with each epoch."""
+    context = model._init_callback_context(max_subtasks=int(model.max_epochs))
+    if not vars(model).get("_skl_callbacks"):
+        return ()
+    context.call_on_fit_task_begin(estimator=model, X=X, y=y)
+
+    def after(epoch: Epoch) -> bool:
+        part = context.subcontext(task_name="epoch")
+        part.call_on_fit_task_begin(estimator=model, X=X, y=y)
+        fitted = {**learned, "parameters_": np.array(epoch.theta)}
+        return bool(
+            part.call_on_fit_task_end(estimator=model, X=X, y=y, reconstruction_attributes=fitted)
+        )
+
+    return (after,)

@@ -1,0 +1,246 @@
+"""The arguments of a network, checked before a row is read, and what they stand for.
+
+    solver         an update rule of ``likely.solvers``, or L-BFGS
+    batch          a size, "auto", "full", or batches of ``likely.solvers``
+    trainable      layers by number: 0 leads to the first hidden layer, −1 to the output
+
+Messages say what was given, what was expected and what to do.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, final
+
+import numpy as np
+
+from likely.errors import InvalidInput, LargeBatch, UnknownName, warn_user
+from likely.formatting import count
+from likely.inputs.estimators import is_number, refuse_unless_number, refuse_unless_whole
+from likely.names import known_name
+from likely.neural.architecture import Architecture
+from likely.neural.dropout import dropout_rates
+from likely.neural.engine import PENALTY_SCALINGS
+from likely.solvers.mini_batches import WINDOW, BalancedBatches, Batches, ShuffledBatches
+from likely.solvers.schedules import Constant, Schedule, schedule_of
+from likely.solvers.updates import UPDATES, Momentum, Nesterov, Update
+
+QUASI_NEWTON = "lbfgs"
+SOLVERS = ("auto", QUASI_NEWTON, *UPDATES)
+END_GAMES = ("epochs", "loss")
+SMALL_BATCH, LARGE_BATCH = 32, 128
+MANY_ROWS = 10_000  # from which "auto" takes the larger batch
+TOL, QUASI_NEWTON_TOL = 1e-4, 1e-14  # mean nats; the gap as a share of the loss at the start
+HELD_OUT = 0.1  # of the rows, where early stopping is asked for and no validation is given
+DTYPES = ("float32", "float64")
+
+
+@final
+@dataclass(frozen=True)
+class Options:
+    """The arguments of a network that say how it is trained."""
+
+    hidden: tuple[int, ...]
+    update: Update | None  # None is L-BFGS
+    schedule: Schedule
+    tol: float | None
+    held_out: float | None  # the share of the rows for validation; None: a set, or none
+    dtype: Any
+
+    @property
+    def quasi_newton(self) -> bool:
+        return self.update is None
+
+
+def checked_options(model: Any, *, in_file: bool = False) -> Options:
+    """The options of an estimator, or a sentence about the first argument that cannot be used."""
+    hidden = _hidden(model.hidden)
+    refuse_unless_whole("max_epochs", model.max_epochs, lowest=0, advice="Use 200.")
+    refuse_unless_whole("patience", model.patience, lowest=1, advice="Use 10.")
+    for name in ("l1", "l2"):
+        refuse_unless_number(name, vars(model)[name], lowest=0.0, advice="Use 0.")
+    known_name("penalty_scaling", model.penalty_scaling, PENALTY_SCALINGS)
+    update = _update(model, hidden, in_file)
+    if update is None:
+        _refuse_for_quasi_newton(model, in_file)
+    if model.end_game is not None:
+        known_name("end_game", model.end_game, END_GAMES)
+        if not model.early_stopping:
+            raise InvalidInput(
+                f"end_game={model.end_game!r} was given without early stopping, which finds the "
+                "epoch to train for. Use early_stopping=True, or leave end_game out."
+            )
+    schedule = (
+        Constant(1.0)
+        if update is None
+        else schedule_of(model.schedule, model.learning_rate, max(int(model.max_epochs), 1))
+    )
+    held_out = _share(model.validation, asked=bool(model.early_stopping))
+    return Options(
+        hidden, update, schedule, _tol(model.tol, update), held_out, _dtype(model, update)
+    )
+
+
+def batches_for(model: Any, n_rows: int, *, balanced: bool) -> Batches:
+    """The batches of so many training rows."""
+    given = model.batch
+    if isinstance(given, Batches):
+        if balanced and not isinstance(given, BalancedBatches):
+            raise InvalidInput(
+                f"balanced=True and batch={given!r} were given; one of the two was expected. Use "
+                "balanced=True with the size of a batch."
+            )
+        return given
+    if given == "auto":
+        size = min(SMALL_BATCH if n_rows < MANY_ROWS else LARGE_BATCH, n_rows)
+    elif given == "full":
+        size = n_rows
+    else:
+        size = _size(given, n_rows)
+    if balanced:
+        return BalancedBatches(size)
+    return ShuffledBatches(size, bool(model.shuffle), max(WINDOW, size))
+
+
+def trainable_layers(
+    trainable: Sequence[int] | None, architecture: Architecture
+) -> tuple[bool, ...] | None:
+    """Whether each layer is trained; None where all are."""
+    if trainable is None:
+        return None
+    n, flags = architecture.n_layers, [False] * architecture.n_layers
+    for layer in trainable:
+        if not isinstance(layer, Integral) or isinstance(layer, bool) or not -n <= layer < n:
+            raise InvalidInput(
+                f"The layer {layer!r} was named to be trained; the network has layers 0 to "
+                f"{n - 1}, and −1 is the last. Name some of them: trainable=[-1]."
+            )
+        flags[int(layer)] = True
+    if not any(flags):
+        raise InvalidInput(
+            "trainable names no layer; at least one was expected. Use trainable=None for all, or "
+            "max_epochs=0 to train nothing."
+        )
+    return tuple(flags)
+
+
+def layer_dropout(dropout: Any, architecture: Architecture) -> tuple[float, ...]:
+    """The rates of dropout by layer; () where there is none."""
+    rates = dropout_rates(architecture, dropout)
+    return rates if any(rates) else ()
+
+
+def check_callbacks(callbacks: Any) -> tuple[Any, ...]:
+    """Functions to call after each epoch."""
+    given = () if callbacks is None else callbacks
+    given = (given,) if callable(given) else tuple(given)
+    for each in given:
+        if not callable(each):
+            raise InvalidInput(
+                f"callbacks has {each!r}; functions of an epoch were expected, which end the "
+                "training where they return True. Use set_callbacks for those of scikit-learn."
+            )
+    return given
+
+
+def _hidden(hidden: Any) -> tuple[int, ...]:
+    if isinstance(hidden, Integral) and not isinstance(hidden, bool):
+        return (int(hidden),)
+    if isinstance(hidden, str) or not isinstance(hidden, Sequence | np.ndarray):
+        raise InvalidInput(
+            f"hidden={hidden!r} was given; the sizes of the hidden layers were expected. Use "
+            "hidden=(100,), or () for none."
+        )
+    return tuple(int(size) if isinstance(size, Integral) else size for size in hidden)
+
+
+def _update(model: Any, hidden: tuple[int, ...], in_file: bool) -> Update | None:
+    """The update rule; None for L-BFGS, which "auto" takes for a model without hidden layers."""
+    solver = model.solver
+    if isinstance(solver, Update):
+        return solver
+    name = known_name("solver", solver, SOLVERS) if isinstance(solver, str) else ""
+    if not name:
+        raise UnknownName("solver", solver, SOLVERS)
+    if name == "auto":
+        smooth = not hidden and not model.l1 and model.batch == "auto" and not in_file
+        name = QUASI_NEWTON if smooth else "adam"
+    if name == QUASI_NEWTON:
+        return None
+    if name in ("momentum", "nesterov"):
+        given = model.momentum
+        given = tuple(given) if isinstance(given, list) else given
+        return Momentum(given) if name == "momentum" else Nesterov(given)
+    return UPDATES[name]
+
+
+def _refuse_for_quasi_newton(model: Any, in_file: bool) -> None:
+    given = vars(model)
+    for name, idle in (("l1", 0.0), ("dropout", 0.0), ("balanced", False)):
+        value = given.get(name, idle)
+        if np.any(value):
+            raise InvalidInput(
+                f"solver='lbfgs' and {name}={value!r} were given; L-BFGS needs a smooth loss of "
+                f"all rows. Use solver='adam', or leave {name} out."
+            )
+    if isinstance(model.batch, Batches) or model.batch not in ("auto", "full"):
+        raise InvalidInput(
+            f"solver='lbfgs' and batch={model.batch!r} were given; L-BFGS reads all rows in every "
+            "step. Use solver='adam', or leave batch out."
+        )
+    if in_file:
+        raise InvalidInput(
+            "solver='lbfgs' was given with a file; L-BFGS needs all rows in memory. Use "
+            "solver='adam', which reads the file in windows, or read it into a frame."
+        )
+
+
+def _size(given: Any, n_rows: int) -> int:
+    refuse_unless_whole("batch", given, lowest=1, advice="Use 32, 'auto' or 'full'.")
+    if given > n_rows:
+        warn_user(
+            f"batch={given} was given, and there are {count(n_rows, 'training row')}; every step "
+            "reads all of them. Use a smaller batch, or batch='full'.",
+            LargeBatch,
+        )
+    return min(int(given), n_rows)
+
+
+def _share(validation: Any, *, asked: bool) -> float | None:
+    """The share of the rows to hold out."""
+    if validation is None:
+        return HELD_OUT if asked else None
+    if isinstance(validation, tuple | list):
+        return None
+    if not is_number(validation) or not 0 < validation < 1:
+        raise InvalidInput(
+            f"validation={validation!r} was given; a share of the rows between 0 and 1 was "
+            "expected, or a tuple of rows and their targets. Use 0.1, or (X, y)."
+        )
+    return float(validation)
+
+
+def _tol(tol: Any, update: Update | None) -> float | None:
+    if isinstance(tol, str) and tol == "auto":
+        return QUASI_NEWTON_TOL if update is None else TOL
+    if tol is None:
+        return None
+    refuse_unless_number("tol", tol, lowest=0.0, advice="Use 1e-4, or None for no tolerance.")
+    return float(tol)
+
+
+def _dtype(model: Any, update: Update | None) -> Any:
+    if model.dtype is None:
+        return np.dtype(np.float64 if update is None else np.float32)
+    try:
+        dtype = np.dtype(model.dtype)
+    except TypeError:
+        dtype = None
+    if dtype is None or dtype.name not in DTYPES:
+        raise UnknownName("dtype of a network", model.dtype, DTYPES)
+    if update is None and dtype != np.float64:
+        raise InvalidInput(
+            "solver='lbfgs' and dtype='float32' were given; its line searches need float64. Leave "
+            "dtype out."
+        )
+    return dtype

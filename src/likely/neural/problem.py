@@ -1,0 +1,312 @@
+"""The training problem of a network: its rows, its layers, where it starts, and what it is called.
+
+Rows are read as linear models read them: numbers as they are, a column of 0 and 1 for each
+category.  Rows for validation are given, or a share of each class that is held out.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from scipy import sparse
+
+from likely._typing import Array, Codes
+from likely.data.block import ArrayBlocks, Block
+from likely.data.split import share_of_each_class
+from likely.errors import InvalidInput
+from likely.formatting import count
+from likely.inputs.coding import Coding, category_flags, new_rows
+from likely.inputs.estimators import columns_named, generator
+from likely.inputs.numbers import check_weight
+from likely.inputs.rows import RowExtras, TargetForm, check_rows
+from likely.inputs.tables import own_columns, refuse_file
+from likely.neural.architecture import Architecture
+from likely.neural.checkpoint import Checkpoint, Meaning, digest_of, read_checkpoint
+from likely.neural.examples import (
+    Examples,
+    ExamplesInFile,
+    ExamplesInMemory,
+    finite_matrix,
+    in_memory,
+)
+from likely.neural.initialise import initial_parameters
+from likely.neural.options import Options, layer_dropout, trainable_layers
+from likely.neural.outputs import Output
+
+ROWS_IN_DIGEST = 64
+SEEDS = 2**62
+Targets = Callable[[Any, int], Array]  # y as given and the number of rows, to codes or numbers
+
+
+class OpenedRows(NamedTuple):
+    """Rows to learn from, as they came."""
+
+    examples: Examples
+    coding: Coding
+    classes: Array  # empty for numbers
+    library: str | None  # the caller's frame library, to answer in
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is trained, and on which rows."""
+
+    architecture: Architecture
+    output: Output
+    options: Options
+    training: Examples
+    validation: Examples | None
+    union: Examples | None  # both, for an end game
+    seed: int
+    trainable: tuple[bool, ...] | None
+    dropout: tuple[float, ...]
+    balanced: bool = False
+
+    def start(self, initialise: Any) -> Array:
+        """Start values; biases of the output start at the constant model, unless arrays are given.
+
+        Thresholds start at the frequencies of the classes.
+        """
+        y, weight = self.output.target(self.training.y), self.training.weight
+        extra: Array = np.zeros(0)
+        if self.output.n_extra:
+            extra = self.output.initial_extra(
+                np.bincount(y, weight, minlength=self.output.n_classes or 0)
+            )
+        theta = initial_parameters(
+            self.architecture, initialise, seed=self.seed, dtype=self.options.dtype, extra=extra
+        )
+        bias = self.architecture.unpack(theta)[-1].bias
+        if isinstance(initialise, str) and bias is not None:
+            bias[...] = self.output.constant(y, weight)
+        return theta
+
+    def with_rows(self, change: Callable[[Examples], Examples]) -> "Problem":
+        """The same problem with all its rows changed, such as with a scaled response."""
+        held, union = self.validation, self.union
+        return replace(
+            self,
+            training=change(self.training),
+            validation=None if held is None else change(held),
+            union=None if union is None else change(union),
+        )
+
+
+def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm) -> OpenedRows:
+    """Check everything; a table in memory becomes one array, a file stays where it is."""
+    model.beside_ = tuple(name for name in (y, sample_weight) if isinstance(name, str))
+    found = check_rows(model, X, y, RowExtras(sample_weight), target=target)
+    rows = found.encode(category_flags(found.kinds))
+    coding = Coding(rows.coding, (False,) * sum(rows.coding.as_codes))
+    with columns_named(model):
+        blocks = coding.to_fit(rows.blocks)
+        examples: Examples = (
+            in_memory(blocks, coding.names)
+            if isinstance(blocks, ArrayBlocks)
+            else ExamplesInFile.of(blocks, coding.names)
+        )
+    return OpenedRows(examples, coding, rows.classes, rows.library)
+
+
+def known_rows(
+    model: Any, coding: Coding, X: Any, y: Any, sample_weight: Any, targets: Targets
+) -> ExamplesInMemory:
+    """Further rows in memory, by the coding of the first; rows of weight 0 are left out."""
+    X, y, sample_weight = own_columns(X, y, sample_weight)
+    refuse_file(X, "validation, or a further part of a training,")
+    matrix = finite_matrix(Block(new_rows(model, coding, X)), coding.names)
+    target = targets(y, matrix.shape[0])
+    weight = check_weight(sample_weight, n_rows=matrix.shape[0])
+    found = ExamplesInMemory(matrix, target, weight)
+    return found if weight is None or weight.all() else found.where(weight > 0)
+
+
+def validation_rows(model: Any, coding: Coding, targets: Targets) -> ExamplesInMemory | None:
+    """The validation set that was given; None where there is none."""
+    given = model.validation
+    if not isinstance(given, tuple | list):
+        return None
+    if len(given) not in (2, 3):
+        raise InvalidInput(
+            f"validation has {count(len(given), 'part')}; rows and their targets were expected, "
+            "and perhaps weights. Use validation=(X, y)."
+        )
+    try:
+        X, y, weight = (*given, None)[:3]
+        return known_rows(model, coding, X, y, weight, targets)
+    except InvalidInput as error:
+        raise InvalidInput(f"The validation set cannot be used: {error}") from None
+
+
+def assembled(
+    model: Any,
+    rows: OpenedRows,
+    output: Output,
+    options: Options,
+    held: Examples | None,
+    seed: int,
+) -> Problem:
+    """The problem of a fit: the layers, and which rows are trained on."""
+    architecture = Architecture.of(
+        rows.coding.n_coefficients,
+        options.hidden,
+        output.n_outputs,
+        activation=model.activation,
+        bias=model.bias,
+        output_bias=model.bias and output.has_bias,
+        n_extra=output.n_extra,
+    )
+    training, union = rows.examples, None
+    if options.held_out is not None:
+        union = rows.examples
+        training, held = parted(union, options.held_out, seed)
+    elif held is not None and model.end_game is not None:
+        union = _joined(training, held)
+    if model.early_stopping and held is None:
+        raise InvalidInput(
+            "early_stopping=True was given without validation rows. Use validation=0.1, or "
+            "validation=(X, y)."
+        )
+    return Problem(
+        architecture,
+        output,
+        options,
+        training,
+        held,
+        union,
+        seed,
+        trainable_layers(model.trainable, architecture),
+        layer_dropout(model.dropout, architecture),
+        bool(vars(model).get("balanced", False)),
+    )
+
+
+def parted(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
+    """Rows to train on, and a share of each class to judge by."""
+    held = share_of_each_class(examples.y, share, seed)
+    if not held.any():  # every class is small: some rows of those with two or more
+        y, n = examples.y, examples.n_rows
+        order = np.random.default_rng(seed).permutation(n)
+        if y.dtype.kind in "iu" and y.ndim == 1:
+            order = order[np.bincount(y)[y[order]] > 1]
+        held[order[: ceil(share * n)] if n > 1 else []] = True
+    if not held.any() or held.all():
+        raise InvalidInput(
+            f"validation={share:g} leaves rows for only one of training and validation; there are "
+            f"{count(examples.n_rows, 'row')}. Give more rows, or validation=(X, y)."
+        )
+    return examples.where(~held), examples.where(held)
+
+
+def class_weights(given: Any, classes: Array, y: Codes, weight: Array | None) -> Array | None:
+    """Weights of rows times those of their classes; "balanced" gives all classes one total."""
+    if given is None:
+        return weight
+    own = np.ones(len(y)) if weight is None else weight
+    if isinstance(given, str) and given == "balanced":
+        total = np.bincount(y, own, minlength=len(classes))
+        each = own.sum() / (np.count_nonzero(total) * np.where(total > 0, total, 1.0))
+    elif isinstance(given, dict):
+        unknown = [label for label in given if label not in classes.tolist()]
+        if unknown:
+            raise InvalidInput(
+                f"class_weight names {unknown[0]!r}; y has the classes "
+                f"{', '.join(map(str, classes[:10]))}. Name some of them."
+            )
+        each = np.array([float(given.get(label, 1.0)) for label in classes.tolist()])
+    else:
+        raise InvalidInput(
+            f"class_weight={given!r} was given; 'balanced' or a mapping from class to weight was "
+            "expected. Use class_weight='balanced'."
+        )
+    if not ((each >= 0) & (each < np.inf)).all() or not (each[y] * own).any():
+        raise InvalidInput(
+            f"class_weight={given!r} was given; weights are finite, 0 or more, and one of them "
+            "above 0. Use class_weight='balanced'."
+        )
+    return np.asarray(each[y] * own)
+
+
+def seed_of(random_state: Any) -> int:
+    """The seed of orders, masks and start values."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(generator(random_state).integers(SEEDS))
+
+
+def resumed_training(model: Any, meaning: Meaning) -> Checkpoint | None:
+    """The checkpoint to continue from; ``resume=True`` is that of ``checkpoint``, if it exists."""
+    resume = model.resume
+    if resume is None or resume is False:
+        return None
+    if resume is True:
+        if model.checkpoint is None:
+            raise InvalidInput(
+                "resume=True was given without checkpoint, the file to resume from. Use "
+                "checkpoint='training.checkpoint'."
+            )
+        return (
+            read_checkpoint(model.checkpoint, meaning) if Path(model.checkpoint).exists() else None
+        )
+    return read_checkpoint(resume, meaning)
+
+
+def meaning_of(model: Any, rows: OpenedRows, output: Output, options: Options) -> Meaning:
+    """What a checkpoint must share with the training that continues from it."""
+    given = vars(model)
+    names = [
+        "activation",
+        "bias",
+        "batch",
+        "shuffle",
+        "dropout",
+        "l1",
+        "l2",
+        "penalty_scaling",
+        "class_weight",
+        "balanced",
+        "trainable",
+        "scale_response",
+        "end_game",
+    ]
+    start, held = model.initialise, model.validation
+    sizes = (rows.coding.n_coefficients, *options.hidden, output.n_outputs)
+    return {
+        "the architecture": "-".join(map(str, sizes)),
+        "the response": output.name,
+        "solver": repr(options.update or "lbfgs"),
+        "schedule": repr(options.schedule),
+        "dtype": str(options.dtype),
+        "random_state": repr(model.random_state),
+        "initialise": start if isinstance(start, str) else _digest_of_start(start),
+        "validation": repr(held) if not isinstance(held, tuple | list) else "a set",
+        **{name: repr(given[name]) for name in names if name in given},
+        "the digest of the rows": _digest_of_rows(rows.examples),
+    }
+
+
+def _digest_of_start(start: Any) -> str:
+    parts = start if isinstance(start, np.ndarray) else [part for pair in start for part in pair]
+    return digest_of(*(np.asarray(part, dtype=float) for part in parts if part is not None))
+
+
+def _digest_of_rows(examples: Examples) -> str:
+    """Of the targets, the weights and some rows."""
+    X = examples.some_columns()
+    some = X[:: max(1, X.shape[0] // ROWS_IN_DIGEST)]
+    some = some.toarray() if sparse.issparse(some) else some
+    weight = np.zeros(0) if examples.weight is None else examples.weight
+    return digest_of(np.array([examples.n_rows]), some, examples.y, weight)
+
+
+def _joined(training: Examples, held: Examples) -> Examples:
+    if not isinstance(training, ExamplesInMemory) or not isinstance(held, ExamplesInMemory):
+        raise InvalidInput(
+            "end_game was given with rows of a file and a validation set; it trains on both "
+            "together. Use validation=0.1, which holds rows of the file out."
+        )
+    return training.joined(held)

@@ -1,0 +1,370 @@
+"""Neural networks for numbers: layers of units below any response of a generalised linear model.
+
+    E[y | x] = g⁻¹(η)        η = W^(L) h^(L) + b^(L),   h^(l+1) = a(W^(l) h^(l) + b^(l))
+
+Without hidden layers this is least squares, or the generalised linear model of the response.
+
+References
+----------
+Bishop, Pattern Recognition and Machine Learning, §5.1 to §5.3.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import Tags
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.graphical.model_plates import PlateParameter
+from likely.inputs.estimators import columns_named, generator, unchanged_if_refused
+from likely.inputs.numbers import check_response, check_weight
+from likely.inputs.tables import own_columns, refuse_file
+from likely.likelihoods.base import Response
+from likely.likelihoods.gaussian import Gaussian, GaussianIdentity
+from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
+from likely.neural.examples import Examples
+from likely.neural.network import NeuralNetwork
+from likely.neural.outputs import Output, ScalarOutput, output_of
+from likely.neural.problem import OpenedRows, Problem, Targets, open_rows
+from likely.neural.propagation import predictor
+from likely.objectives.linear import weighted_sum
+from likely.solvers.mini_batches import WINDOW, Batches
+from likely.solvers.schedules import Schedule
+from likely.solvers.updates import Update
+
+
+@final
+class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
+    """A neural network whose output is a number, or several.
+
+    Columns should have similar scales, because one learning rate serves all weights:
+    ``likely.Prepared`` standardises them.
+
+    Parameters
+    ----------
+    hidden : sequence of int, default=(100,)
+        Units of each hidden layer; ``()`` is a linear model.
+    activation : str or sequence of str, default="relu"
+        ``identity``, ``sigmoid``, ``tanh``, ``relu`` or ``softplus``: one for all hidden layers, or
+        one for each.
+    response : str, Response or None, default=None
+        The likelihood of the output: ``gaussian`` (None), ``bernoulli`` (y from 0 to 1),
+        ``poisson``, ``gamma``, ``inverse-gaussian``, ``tweedie(1.5)``, ``negative-binomial(0.5)``,
+        or a response of ``likely.likelihoods``; the lectures' ``square-error-sigmoid``.
+    link : str, Link or None, default=None
+        Between the mean and the last layer; None is the response's own.
+    solver : str or Update, default="adam"
+        ``sgd`` (plain steps), ``momentum``, ``nesterov``, ``adagrad``, ``rmsprop``, ``adam``,
+        ``adamw``, or a rule of ``likely.solvers``, such as ``Clip(1.0) | Adam()``; ``lbfgs``, which
+        reads all rows in every step; ``auto`` is ``lbfgs`` without hidden layers and else ``adam``.
+    learning_rate : float, default=0.001
+        The rate of the first epoch, if ``schedule`` is a name.  ``lbfgs`` has none.
+    schedule : str or Schedule, default="constant"
+        ``constant``, ``inverse-time``, ``hold-then-decay``, ``step``, ``cosine``, ``warm-up``,
+        ``reduce-on-plateau``, or a schedule of ``likely.solvers``, which has its own rate.
+    momentum : float, default=0.9
+        Of the solvers ``momentum`` and ``nesterov``; a tuple has one for each epoch.
+    batch : int, {"auto", "full"} or Batches, default="auto"
+        Rows in a step; 1 is stochastic gradient descent by example.  ``auto`` is 32, and 128 from
+        10,000 rows on.
+    shuffle : bool, default=True
+        Whether each epoch has a new order; else it is that of the rows.
+    max_epochs : int, default=200
+        Passes over the rows at most; 0 leaves the network at its start values.
+    tol : float, None or "auto", default="auto"
+        The smallest fall of the watched mean loss that counts; ``auto`` is 1e-4.  None trains for
+        ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum, as a
+        share of one nat a row, 1e-14.
+    early_stopping : bool, default=False
+        Whether the validation loss is watched, and the best epoch restored, in place of the
+        training loss and the last one.
+    validation : float, tuple or None, default=None
+        A share of the rows to hold out, of each class, or a set ``(X, y)`` or ``(X, y, weight)``.
+        None holds out a tenth for early stopping, and nothing without it.
+    patience : int, default=10
+        Epochs without a fall of the watched loss after which training ends.
+    end_game : {"epochs", "loss"} or None, default=None
+        After early stopping, train anew on all rows, those for validation included: for as many
+        epochs as were best, or until the mean loss is down to the training loss of the best epoch.
+    dropout : float or sequence of float, default=0.0
+        The share of the units of hidden layers that are set to 0 at random in training; a sequence
+        has one for each hidden layer, or also one for the input before them.
+    l1, l2 : float, default=0.0
+        Strengths of the penalties l1·Σ|w| + ½·l2·Σw² on the weights, not the biases.
+    penalty_scaling : {"sum", "mean", "epoch"}, default="sum"
+        ``sum`` adds the penalty to the summed loss, as in every other model; ``mean`` to the mean
+        loss; ``epoch`` to each batch by its share of the rows.
+    scale_response : bool, default=True
+        Whether a Gaussian response with the identity link is centred and scaled in training, so
+        that rates and ``tol`` do not depend on its unit.  Predictions are in the unit of y.
+    initialise : str, array or sequence of pairs, default="auto"
+        ``glorot-uniform``, ``glorot-normal``, ``he-uniform``, ``he-normal``, ``zeros`` (without
+        hidden layers), ``auto`` (by the activation), or a pair of weights and biases for each
+        layer.
+    bias : bool, default=True
+        Whether units have biases.
+    trainable : sequence of int or None, default=None
+        The layers that are trained, from 0; −1 is that of the output.  None trains all.
+    callbacks : function, sequence of functions or None, default=None
+        Called with an ``Epoch`` (number, loss, validation, rate, seconds, theta) after each epoch;
+        training ends where one returns True.  ``set_callbacks`` takes those of scikit-learn.
+    checkpoint : path or None, default=None
+        A file that is written after each epoch, whole or not at all.
+    resume : path, bool or None, default=None
+        A checkpoint to continue from, bit for bit; True is that of ``checkpoint``, if it exists.
+    evaluate_training : bool, default=True
+        Whether the training loss is computed after each epoch; else the mean of its batches, each
+        before its step, is recorded, which costs nothing.
+    dtype : {"float32", "float64"} or None, default=None
+        Of the parameters in training; None is float32, and float64 for ``lbfgs``.
+    device : str or None, default=None
+        Where epochs are computed; None is the processor.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of start values, orders, dropout and held-out rows.
+
+    Attributes
+    ----------
+    parameters_ : array of shape (n_parameters,)
+        All weights and biases, layer by layer; ``weights_`` and ``biases_`` are views of it.
+    architecture_ : Architecture
+        Sizes, activations and places of the layers.
+    history_ : History
+        Losses, rates and seconds of each epoch; prints as a table, ``plot()``, ``to_frame()``.
+    end_game_ : History or None
+        Of the training on all rows, with ``end_game``.
+    dispersion_ : float
+        ψ in Var[y] = ψ V(μ): 1 where the response fixes it, else the mean of (y − μ)²/V(μ) over the
+        validation rows, or over the training rows where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import NeuralNetworkRegressor
+    >>> X = np.linspace(-2, 2, 100)[:, None]
+    >>> model = NeuralNetworkRegressor((20,), activation="tanh", solver="lbfgs", random_state=0)
+    >>> model.fit(X, np.sin(2 * X[:, 0])).predict([[np.pi / 4]]).round(2)
+    array([1.])
+    """
+
+    def __init__(
+        self,
+        hidden: Sequence[int] = (100,),
+        *,
+        activation: str | Sequence[str] = "relu",
+        response: Any = None,
+        link: Any = None,
+        solver: str | Update = "adam",
+        learning_rate: float = 1e-3,
+        schedule: str | Schedule = "constant",
+        momentum: float | tuple[float, ...] = 0.9,
+        batch: int | str | Batches = "auto",
+        shuffle: bool = True,
+        max_epochs: int = 200,
+        tol: float | str | None = "auto",
+        early_stopping: bool = False,
+        validation: Any = None,
+        patience: int = 10,
+        end_game: str | None = None,
+        dropout: float | Sequence[float] = 0.0,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        penalty_scaling: str = "sum",
+        scale_response: bool = True,
+        initialise: Any = "auto",
+        bias: bool = True,
+        trainable: Sequence[int] | None = None,
+        callbacks: Any = None,
+        checkpoint: Any = None,
+        resume: Any = None,
+        evaluate_training: bool = True,
+        dtype: Any = None,
+        device: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.hidden = hidden
+        self.activation = activation
+        self.response = response
+        self.link = link
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.momentum = momentum
+        self.batch = batch
+        self.shuffle = shuffle
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation = validation
+        self.patience = patience
+        self.end_game = end_game
+        self.dropout = dropout
+        self.l1 = l1
+        self.l2 = l2
+        self.penalty_scaling = penalty_scaling
+        self.scale_response = scale_response
+        self.initialise = initialise
+        self.bias = bias
+        self.trainable = trainable
+        self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.evaluate_training = evaluate_training
+        self.dtype = dtype
+        self.device = device
+        self.random_state = random_state
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train for one epoch on these rows, from where the network is.
+
+        Categories of columns, and the units of the response, are those of the first call.
+        """
+        advice = "Call fit, which reads it in windows, or pass its batches one by one."
+        refuse_file(X, f"partial_fit of {type(self).__name__}", advice)
+        with unchanged_if_refused(self), columns_named(self):
+            first = "parameters_" not in vars(self)
+            rows = self._opened(X, y, sample_weight) if first else None
+            return self._one_epoch(X, y, sample_weight, rows)
+
+    def predict(self, X: Any) -> Array:
+        """E[y | x] of each row, (n,), or (n, n_responses)."""
+        eta = self._eta(X)
+        mean = self.response_centre_ + self.response_scale_ * self.output_.mean(eta, self._extra)
+        return np.asarray(mean[:, 0] if mean.shape[1] == 1 else mean)
+
+    def predict_distribution(self, X: Any) -> PredictiveDistribution:
+        """The distribution of y given each row: the response around its mean."""
+        return PredictiveDistribution(self._response, self.predict(X), self.dispersion_)
+
+    def predictive_family(self) -> PredictiveFamily | None:
+        """The response, with the dispersion of the fit; None for several responses."""
+        if self.output_.n_outputs > 1:
+            return None
+        return PredictiveFamily.of(self._response, self.dispersion_)
+
+    def log_likelihoods(self, X: Any, y: Any) -> Array:
+        """log p(y_i | x_i) of each row, with all its terms, at ``dispersion_``."""
+        X, y = own_columns(X, y)
+        mean = self.predict(X)
+        y = self._responses(y, len(mean))
+        each = self._response.log_prob(y, mean, self.dispersion_)
+        return np.asarray(each if each.ndim == 1 else each.sum(axis=1))
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Σ w_i log p(y_i | x_i), with all its terms, at ``dispersion_``."""
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        each = self.log_likelihoods(X, y)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
+
+    def deviance(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Twice the log-likelihood of the saturated model minus that of the model."""
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        mean = self.predict(X)
+        weight = check_weight(sample_weight, n_rows=len(mean))
+        return float(self._deviances(self._responses(y, len(mean)), mean, weight).sum())
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """D², the share of the constant model's deviance that is explained; R² for a Gaussian.
+
+        Of several responses, their mean.
+        """
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        mean = self.predict(X)
+        y, weight = self._responses(y, len(mean)), check_weight(sample_weight, n_rows=len(mean))
+        constant = np.broadcast_to(np.average(y, axis=0, weights=weight), y.shape)
+        left, null = (self._deviances(y, each, weight) for each in (mean, constant))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(null > 0, 1 - left / null, np.nan)
+        return float(shares.mean())
+
+    def sample(self, X: Any, random_state: Any = None) -> Array:
+        """One y for each row, drawn from the fitted model."""
+        rng = generator(self.random_state if random_state is None else random_state)
+        return self._response.sample(self.predict(X), rng, self.dispersion_)
+
+    @property
+    def _response(self) -> Response:
+        """The response whose density y has; a square error is that of a Gaussian."""
+        output = self.output_
+        return output.likelihood.response if isinstance(output, ScalarOutput) else Gaussian()
+
+    def _deviances(self, y: Array, mean: Array, weight: Array | None) -> Array:
+        """The deviance of each response, (n_responses,)."""
+        each = self._response.deviance(y, mean).reshape(len(y), -1)
+        return np.dot(np.ones(len(y)) if weight is None else weight, each)
+
+    def _responses(self, y: Any, n_rows: int) -> Array:
+        several = self.output_.n_outputs > 1
+        y = check_response(y, n_rows=n_rows, estimator=self, several=several)
+        self.output_.check(y)
+        return y
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
+        return open_rows(self, X, y, sample_weight, "numbers")
+
+    def _output(self, rows: OpenedRows) -> Output:
+        y = rows.examples.y
+        n_outputs = 1 if y.ndim == 1 else y.shape[1]
+        output = output_of(self.response, n_outputs=n_outputs, link=self.link)
+        output.check(y)
+        return output
+
+    def _targets(self, classes: Array) -> Targets:
+        def read(y: Any, n_rows: int) -> Array:
+            return check_response(y, n_rows=n_rows, estimator=self, several=True)
+
+        return read
+
+    def _rows_of(self, examples: Examples, classes: Array) -> Examples:
+        return examples
+
+    def _learned(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+        output, y, weight = problem.output, problem.training.y, problem.training.weight
+        least_squares = isinstance(output, ScalarOutput) and isinstance(
+            output.likelihood, GaussianIdentity
+        )
+        if not self.scale_response or not least_squares:
+            return {}
+        centre = np.average(y, axis=0, weights=weight)
+        scale = float(
+            np.sqrt(
+                np.average(np.square(y - centre).reshape(len(y), -1).mean(axis=1), weights=weight)
+            )
+        )
+        if not np.isfinite(scale):
+            raise InvalidInput(
+                "The squares of y overflow, and y cannot be scaled. Divide it by a round number."
+            )
+        return {"response_centre_": centre, "response_scale_": scale if scale > 0 else 1.0}
+
+    def _finish(self, problem: Problem) -> None:
+        if self._response.dispersion_is_known:
+            self.dispersion_ = 1.0
+            return
+        rows = problem.training if problem.validation is None else problem.validation
+        theta, total = self.parameters_.astype(np.float64), 0.0
+        for part, X in rows.columns(WINDOW):
+            eta = predictor(self.architecture_, theta, X.astype(np.float64, copy=False))
+            mean = self.output_.mean(eta, self._extra)
+            y = self.output_.target(rows.y[part])
+            each = (np.square(y - mean) / self._response.variance(mean)).mean(axis=1)
+            total += float(each.sum() if rows.weight is None else np.dot(rows.weight[part], each))
+        self.dispersion_ = self.response_scale_**2 * total / rows.weight_total
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        known = output_of(self.response, link=self.link)
+        fixed = isinstance(known, ScalarOutput) and known.likelihood.response.dispersion_is_known
+        return (PlateParameter("W"),) if fixed else (PlateParameter("W"), PlateParameter("ψ"))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        try:
+            output = output_of(self.response, link=self.link)
+        except InvalidInput:  # fit says so
+            return tags
+        low = output.likelihood.response.means.low if isinstance(output, ScalarOutput) else 0.0
+        tags.target_tags.positive_only = low >= 0
+        return tags
