@@ -85,6 +85,7 @@ class ModelEntry:
     space: Dimensions | None = None  # which settings are worth searching
     stop_unpromising: bool = False  # whether trials of a search are stopped at the median
     example: Any = None  # an estimator that was given in place of a name
+    for_numbers: str = ""  # its estimator for numbers, if it has one for classes and one for them
 
     @property
     def suits(self) -> frozenset[TargetKind]:
@@ -138,8 +139,14 @@ class ModelEntry:
 
         return response_named(own["response"]).target_kind
 
+    def for_task(self, task: "Task | None") -> "ModelEntry":
+        """This model with the one estimator that the target needs."""
+        if task is None or not self.for_numbers or task.kind in CLASS_KINDS:
+            return self
+        return replace(self, estimator=self.for_numbers, for_numbers="")
+
     def load(self) -> type[Any]:
-        """The class of the estimator."""
+        """The class of the estimator; of two, that for classes."""
         if self.example is not None:
             return type(self.example)
         return class_at(self.estimator) if "." in self.estimator else _class_named(self.estimator)
@@ -198,7 +205,8 @@ class ModelEntry:
             model = clone(self.example)
             given = {**self.settings, **(settings or {})}
             return model.set_params(**given) if given else model
-        model = self._constructed(self.with_settings(settings or {}).arguments(task, seed=seed))
+        entry = self.for_task(task)
+        model = entry._constructed(entry.with_settings(settings or {}).arguments(task, seed=seed))
         if self.is_foreign and task is not None:
             _refuse_without_probabilities(self, model, task)
         return model

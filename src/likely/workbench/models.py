@@ -37,6 +37,7 @@ PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison 
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
 L1_OFF = 0.5  # half of the draws have no l1: a lasso is a different model, not a little more ridge
 WEAKEST_L2 = 1e-3  # a prior of standard deviation 30 on columns scaled to one
+HIDDEN_LAYERS = ((), (10,), (30,), (100,), (300,), (30, 30), (100, 100), (50, 50, 50))
 CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")
 
 
@@ -95,6 +96,23 @@ def network_space(scale: Scale) -> dict[str, Dimension]:
         "structure": Choice(("tan", "naive-bayes", "chow-liu")),
         "discretize": Choice(("entropy", "quantile")),
         "smoothing": Real(1e-2, 1e2, log=True),
+    }
+
+
+def neural_space(scale: Scale) -> dict[str, Dimension]:
+    """Layers, activation, penalties, dropout, and the rule, rate, schedule and batch of steps."""
+    rows = max(scale.rows, 1)
+    return {
+        "hidden": Choice(HIDDEN_LAYERS),
+        "activation": Choice(("relu", "tanh", "softplus")),
+        "l2": Real(WEAKEST_L2, rows, log=True, zero=0.25),
+        "l1": Real(1e-4 * rows, 0.1 * rows, log=True, zero=0.75),
+        "dropout": Real(0.05, 0.5, zero=0.5),
+        "solver": Choice(("adam", "nesterov")),
+        "momentum": Conditional(Real(0.5, 0.99), "solver", ("nesterov",)),
+        "learning_rate": Real(1e-4, 3e-2, log=True),
+        "schedule": Choice(("constant", "cosine", "reduce-on-plateau")),
+        "batch": Choice((16, 32, 64, 128)),
     }
 
 
@@ -287,6 +305,17 @@ MODELS: dict[str, ModelEntry] = {
             cost="medium",
             settings={"model": InnerModel("LinearRegression", {}), "along": "l1", **PATH},
             space=lasso_path_space,
+        ),
+        ModelEntry(
+            "neural-network",
+            "NeuralNetworkClassifier",
+            CLASS_KINDS | NUMBER_KINDS,
+            "Layers of units, trained with early stopping; n_networks averages several.",
+            cost="high",
+            settings={"early_stopping": True},
+            space=neural_space,
+            stop_unpromising=True,
+            for_numbers="NeuralNetworkRegressor",
         ),
         ModelEntry(
             "mixture",
