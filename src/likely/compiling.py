@@ -23,6 +23,9 @@ from likely.graphical.learning.mutual_information import block_pair_counts
 from likely.graphical.learning.scored_families import ScoredFamilies
 from likely.graphical.learning.structure_scores import BIC
 from likely.likelihoods.responses import likelihood_of
+from likely.neural.architecture import Architecture
+from likely.neural.engine import EngineSettings
+from likely.neural.outputs import output_of
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows
 from likely.objectives.value_counts import CAP, PADDING
@@ -32,6 +35,7 @@ from likely.solvers.group_model import Grouping
 from likely.solvers.lasso_path import lasso_path
 from likely.solvers.minimise import search
 from likely.solvers.proximal_newton import minimise_model
+from likely.solvers.updates import Plain
 
 ROOM_FOR_A_ROW = 4000  # bytes: the tables of a small tree fit, those of a block of rows do not
 
@@ -44,6 +48,7 @@ def warmup() -> None:
     _families()
     _chains()
     _graphs()
+    _networks()
 
 
 def _statistics() -> None:
@@ -152,3 +157,17 @@ def _families() -> None:
     block_family_counts(Families.of(network), block)
     block_pair_counts((1,) * p, None, block)
     ScoredFamilies(np.ascontiguousarray(codes.T), np.ones(n), (1,) * p, BIC()).of_family(0, (1,))
+
+
+def _networks() -> None:
+    """An epoch of a neural network in both types, its loss and its predictors."""
+    from likely.neural.compiled_engine import CompiledEngine
+
+    output, X, y = output_of(n_classes=2), np.zeros((2, 1)), np.array([0, 1])
+    architecture = Architecture.of(1, (1,), 1)
+    for dtype in (np.float32, np.float64):
+        engine = CompiledEngine(EngineSettings(architecture, output, Plain(), 2, dtype=dtype))
+        rows, state = engine.prepare(X, y), engine.start(np.zeros(architecture.n_parameters))
+        engine.epoch(state, rows, np.arange(2), batch=2, rate=0.1, epoch=0)
+        engine.loss(state.theta, rows)
+        engine.eta(state.theta, rows)

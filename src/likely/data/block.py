@@ -97,17 +97,8 @@ class ArrayBlocks(Blocks):
     def between(self, start: int, stop: int) -> Block:
         """Rows ``start`` to ``stop`` as one block."""
 
-        def cut(array: Array | None) -> Array | None:
-            return None if array is None else array[start:stop]
-
-        return Block(
-            X=self.X.rows(start, stop),
-            y=cut(self.y),
-            weight=cut(self.weight),
-            offset=cut(self.offset),
-            group=cut(self.group),
-            start=start,
-        )
+        whole = Block(self.X, self.y, self.weight, self.offset, self.group)
+        return between_rows(whole, start, stop)
 
 
 @final
@@ -224,6 +215,80 @@ def chosen_rows(blocks: Blocks, rows: Array) -> ArrayBlocks:
         runs = np.split(here, np.flatnonzero(np.diff(here) != 1) + 1) if here.size else []
         parts += [_copied(block, int(run[0]), int(run[-1]) + 1) for run in runs]
     return _together(parts)
+
+
+def all_in_memory(blocks: Blocks) -> ArrayBlocks | None:
+    """The rows as they are after every change, where arrays are behind them; None for a file."""
+    if isinstance(blocks, ArrayBlocks):
+        return blocks
+    if isinstance(blocks, CountedBlocks | WholeGroups):
+        return all_in_memory(blocks.inner)
+    inner = all_in_memory(blocks.inner) if isinstance(blocks, MappedBlocks) else None
+    if inner is None or not isinstance(blocks, MappedBlocks):
+        return None
+    whole = blocks.change(inner.between(0, inner.n_rows))
+    return ArrayBlocks(whole.X, whole.y, whole.weight, whole.offset, whole.group)
+
+
+def taken_rows(block: Block, order: Array) -> Block:
+    """The rows of a block with these numbers, counted from its first, in this order, copied."""
+
+    def pick(array: Array | None) -> Array | None:
+        return None if array is None else array[order]
+
+    return Block(
+        X=block.X.taken(order),
+        y=pick(block.y),
+        weight=pick(block.weight),
+        offset=pick(block.offset),
+        group=pick(block.group),
+        start=block.start,
+    )
+
+
+def between_rows(block: Block, start: int, stop: int) -> Block:
+    """Rows ``start`` to ``stop`` of a block, counted from its first, as a view."""
+
+    def cut(array: Array | None) -> Array | None:
+        return None if array is None else array[start:stop]
+
+    return Block(
+        X=block.X.rows(start, stop),
+        y=cut(block.y),
+        weight=cut(block.weight),
+        offset=cut(block.offset),
+        group=cut(block.group),
+        start=block.start + start,
+    )
+
+
+def in_windows(blocks: Blocks, size: int) -> Iterator[Block]:
+    """The rows in blocks of ``size`` of them, whatever the blocks are; the last is smaller."""
+    if isinstance(blocks, ArrayBlocks):
+        for start in range(0, blocks.n_rows, size):
+            yield blocks.between(start, min(start + size, blocks.n_rows))
+        return
+    waiting: list[Block] = []
+    for block in blocks:
+        low = 0
+        while low < block.n_rows:
+            missing = size - sum(part.n_rows for part in waiting)
+            high = min(low + missing, block.n_rows)
+            waiting.append(between_rows(block, low, high))
+            if high - low == missing:
+                yield joined_rows(waiting)
+                waiting = []
+            low = high
+    if waiting:
+        yield joined_rows(waiting)
+
+
+def joined_rows(parts: list[Block]) -> Block:
+    """Consecutive blocks as one."""
+    if len(parts) == 1:
+        return parts[0]
+    whole = _together(parts)
+    return replace(whole.between(0, whole.n_rows), start=parts[0].start)
 
 
 def _together(parts: list[Block]) -> ArrayBlocks:

@@ -157,7 +157,8 @@ def problem_of(
     """What the estimator minimises on these rows."""
     refuse_extreme_responses(rows.blocks)
     data, each = framed_and_penalised(estimator, rows, centre=centre)
-    return linear_problem(likelihood, each.penalty, data, rows.executor)
+    problem = linear_problem(likelihood, each.penalty, data, rows.executor)
+    return replace(problem, in_batches=likelihood.etas == EVERYWHERE)
 
 
 def framed_and_penalised(

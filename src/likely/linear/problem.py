@@ -20,6 +20,7 @@ from likely.data.layouts.intercept import Csr, Dense
 from likely.errors import InvalidInput, UnsupportedAccess
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.linear.framing import Framed
+from likely.objectives.batches import RowBatches
 from likely.objectives.columns import Columns as ColumnsInMemory
 from likely.objectives.inference import NullTotals
 from likely.objectives.linear import LinearObjective, Loss, weighted_sum
@@ -29,6 +30,7 @@ from likely.penalties import ElasticNet, Penalty
 from likely.solvers.preconditioners import Preconditioner, Triangular, robust_factor
 from likely.solvers.search_problem import HeldOutLoss, SearchProblem, Shape
 
+LEAST_CURVATURE = 1e-12  # of the largest: a column that never varies has none
 LEAST_DEVIANCE = 1e-8  # nats per row: all rows of one class have a null deviance of 0
 
 
@@ -52,6 +54,7 @@ class Problem(SearchProblem):
     units_at: Callable[["Problem", Array], Preconditioner | None] | None = None
     steps_between_units: int | None = None
     held_rows: Blocks | None = None  # held out, as they came
+    in_batches: bool = False  # whether every θ is a model, so that steps by batches are safe
 
     @cached_property
     def objective(self) -> Any:
@@ -161,6 +164,32 @@ class Problem(SearchProblem):
         assert ridge is not None, "a ridge logit has one"
         found = Rows.of(self.data.rows, ridge=ridge, intercept=self.data.framing.intercept)
         return replace(found, unit=self.unit)
+
+    def batches(self, start: Array) -> RowBatches:
+        if not self.in_batches:
+            raise UnsupportedAccess(
+                "Stochastic gradient descent was asked for, and some parameters are no model here: "
+                "thresholds must fall, means must be valid. It needs linear, logistic or softmax "
+                "regression, or a GLM with a link for which every mean is valid, such as log. Use "
+                "solver='auto'."
+            )
+        return RowBatches(
+            self.objective,
+            self.data.start,
+            scales=self._curvature_units(start),
+            unit=self.unit,
+            passes=self.data.passes,
+        )
+
+    def _curvature_units(self, start: Array) -> Array | None:
+        """Units of θ in which the mean curvature at the start is 1 for each; None if too costly."""
+        if not self.shape.hessian_is_affordable:
+            return None
+        weight = self.executor.sum(block_weight, self.data.start).value
+        curvature = np.diag(self.on_start_rows.second_order(start).hessian) / weight
+        flat = not np.isfinite(curvature).all()
+        least = LEAST_CURVATURE * curvature.max(initial=0.0)
+        return None if flat or not least > 0 else np.sqrt(np.maximum(curvature, least))
 
     def from_data(self, theta: Array) -> Array:
         return self.data.framing.from_user(theta)

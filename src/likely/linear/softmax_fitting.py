@@ -40,7 +40,7 @@ from likely.linear.penalty import has_groups, is_penalised, strengths_of
 from likely.linear.problem import Problem
 from likely.linear.softmax_problem import SoftmaxRows, given_start, last_fit, start_of_classes
 from likely.objectives.softmax import SoftmaxObjective
-from likely.solvers.choice import choose, finish, solve, solver_name
+from likely.solvers.choice import choose, finish, is_auto, solve, solver_name
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
 from likely.solvers.preconditioners import PerClass
@@ -90,7 +90,8 @@ def fit_softmax(
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
         softmax, problem = tied, replace(problem, on=tied)
     tol, most, stop = estimator.tol, estimator.max_iter, estimator.stop
-    found = solve(problem, start, solver=name, tol=tol, max_iter=most, last=last, stop=stop)
+    solver = name if isinstance(estimator.solver, str) else estimator.solver
+    found = solve(problem, start, solver=solver, tol=tol, max_iter=most, last=last, stop=stop)
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
     wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
@@ -103,7 +104,7 @@ def fit_softmax(
 
 def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
     """The solver, known before the rows are framed: L-BFGS uses them as they are."""
-    if estimator.solver != "auto":
+    if not is_auto(estimator.solver):
         return solver_name(estimator.solver)
     l1, _, given = strengths_of(estimator)
     corners, groups = is_penalised(l1), has_groups(given)
@@ -132,6 +133,7 @@ def softmax_problem(
         first_steps=_first_steps,
         units_at=_units,
         steps_between_units=ROUND,
+        in_batches=True,
     )
     return problem, softmax
 

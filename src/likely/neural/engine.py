@@ -37,12 +37,14 @@ from likely.neural.objective import (
     loss_total,
     penalty_gradient,
 )
-from likely.neural.outputs import Output
+from likely.neural.outputs import NOT_COMPILED, Output
 from likely.neural.propagation import predictor
 from likely.solvers.updates import Update
 
 PenaltyScaling = Literal["sum", "mean", "epoch"]
 PENALTY_SCALINGS: tuple[PenaltyScaling, ...] = ("sum", "mean", "epoch")
+
+FEWEST_ROWS_TO_COMPILE = 1000  # below, NumPy is done before the compiled loop is loaded
 
 
 @final
@@ -226,17 +228,51 @@ class ReadableEngine(Engine):
         return out
 
 
+def engine_for(settings: EngineSettings, X: Matrix) -> Engine:
+    """The compiled engine for many dense rows and an output that it knows, else the one in NumPy.
+
+    The choice depends on the number of all training rows, so that every block has the same one.
+    """
+    known = settings.output.compiled != NOT_COMPILED and isinstance(X, np.ndarray)
+    if not known or settings.n_rows_total < FEWEST_ROWS_TO_COMPILE:
+        return ReadableEngine(settings)
+    from likely.neural.compiled_engine import CompiledEngine  # here: it loads Numba
+
+    return CompiledEngine(settings)
+
+
 def as_matrix(X: Matrix, dtype: Any) -> Matrix:
-    """X in the dtype of the network, dense in C order or CSR; not copied if it is that already."""
+    """X in the dtype of the network, dense in C order or CSR; not copied if it is that already.
+
+    A read-only array is copied: compiled loops would be compiled again for it.
+    """
     if sparse.issparse(X):
         return sparse.csr_array(X, dtype=dtype)
-    return np.ascontiguousarray(X, dtype=dtype)
+    return np.require(X, dtype=dtype, requirements=["C", "W"])
 
 
 def converted(settings: EngineSettings, X: Matrix, y: Any, weight: Array | None) -> Rows:
-    """Rows in the dtype of the network; the target and the weights are in float64 or whole."""
-    weight = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-    return Rows(as_matrix(X, settings.dtype), settings.output.target(y), weight)
+    """Rows in the dtype of the network; the target and the weights are in float64 or whole.
+
+    Values of y that the output does not have are refused here, since loops trust them.
+    """
+    architecture, output = settings.architecture, settings.output
+    X, target = as_matrix(X, settings.dtype), np.require(output.target(y), requirements=["C", "W"])
+    if X.shape[1] != architecture.sizes[0] or len(target) != X.shape[0]:
+        raise InvalidInput(
+            f"X has shape {X.shape} and there are {len(target)} targets; expected "
+            f"{architecture.sizes[0]} columns, and as many targets as rows. Give the columns that "
+            "the network was made for."
+        )
+    if target.ndim == 2 and target.shape[1] != output.n_outputs:
+        raise InvalidInput(
+            f"The target has {target.shape[1]} columns; expected {output.n_outputs}, one for each "
+            "output of the network."
+        )
+    output.check(target)
+    if weight is not None:
+        weight = np.require(weight, dtype=np.float64, requirements=["C", "W"])
+    return Rows(X, target, weight)
 
 
 def weight_above_0(rows: Rows) -> float:

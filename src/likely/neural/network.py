@@ -12,7 +12,7 @@ Goodfellow, Bengio & Courville, Deep Learning, chapters 6 to 8.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -25,6 +25,7 @@ from likely.data.block import Block
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, warn_user
 from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.diagrams.network_picture import network_picture
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import Coding, columns_coded, new_rows
 from likely.inputs.estimators import (
@@ -34,11 +35,13 @@ from likely.inputs.estimators import (
     unchanged_if_refused,
 )
 from likely.inputs.tables import is_file
-from likely.neural.architecture import Architecture, Layer
+from likely.neural.architecture import Architecture
+from likely.neural.callbacks import scikit_learn_callbacks
 from likely.neural.description import describe_network
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
 from likely.neural.history import Curve, History
+from likely.neural.inspection import Inspection, inspected
 from likely.neural.objective import chunk_rows
 from likely.neural.options import Options, checked_options
 from likely.neural.outputs import Output
@@ -53,19 +56,8 @@ from likely.neural.problem import (
     seed_of,
     validation_rows,
 )
-from likely.neural.propagation import backward, forward, predictor
-from likely.neural.training import Callback, Epoch, Trained
-
-
-class Inspection(NamedTuple):
-    """Every value of a network for some rows, and the errors that are propagated back."""
-
-    a: tuple[Array, ...]  # a^(1) … a^(L), each (n, units): what activations are applied to
-    h: tuple[Matrix, ...]  # h^(0) = x, h^(1) … h^(L)
-    mean: Array  # of the response; probabilities of classes
-    loss: Array | None = None  # of each row, where y was given
-    deltas: tuple[Array, ...] = ()  # ∂loss/∂a^(1) … ∂loss/∂a^(L) of each row, where y was given
-    gradient: tuple[Layer, ...] = ()  # of the summed loss, by layer, where y was given
+from likely.neural.propagation import predictor
+from likely.neural.training import Trained
 
 
 class NeuralNetwork(CallbackSupportMixin, ABC):
@@ -131,7 +123,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             problem.start(self.initialise),
             keeper=Keeper(self.checkpoint, meaning, seed),
             resumed=resumed,
-            callbacks=_of_scikit_learn(self, learned, X, y),
+            callbacks=scikit_learn_callbacks(self, learned, X, y),
         )
         self._remember(learned)
         self._store(fit, problem)
@@ -175,20 +167,14 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         All are in float64; without dropout, weights and penalties.
         """
         check_is_fitted(self)
-        X, theta = self._matrix(X), self.parameters_.astype(np.float64)
-        found = forward(self.architecture_, theta, X)
-        extra = self.architecture_.extra(theta)
-        mean = self.output_.mean(found.eta, extra)
+        matrix = self._matrix(X)
         if y is None:
-            return Inspection(found.a, found.h, mean)
+            return inspected(self.architecture_, self.output_, self.parameters_, matrix)
         classes = vars(self).get("classes_", np.empty(0))
-        target = self._targets(classes)(y, X.shape[0])
+        target = self._targets(classes)(y, matrix.shape[0])
         if self.response_scale_ != 1.0 or np.any(self.response_centre_):
             target = (target - self.response_centre_) / self.response_scale_
-        here = self.output_.loss_and_slope(self.output_.target(target), found.eta, extra)
-        deltas, gradient = backward(self.architecture_, theta, found, here.slope)
-        layers = tuple(self.architecture_.unpack(gradient))
-        return Inspection(found.a, found.h, mean, here.loss, deltas, layers)
+        return inspected(self.architecture_, self.output_, self.parameters_, matrix, target)
 
     @property
     def weights_(self) -> list[Array]:
@@ -230,6 +216,23 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:
         return (PlateParameter("W"),)
+
+    def draw(self, path: Any = None) -> Diagram:
+        """The layers as a diagram, with a line for each weight; saved where a path is given."""
+        check_is_fitted(self)
+        classes = vars(self).get("classes_", ())
+        n_outputs = self.output_.n_outputs
+        diagram = network_picture(
+            self.architecture_.sizes,
+            activations=self.architecture_.activations,
+            biases=self.architecture_.biases,
+            inputs=self.terms_,
+            outputs=[str(label) for label in classes] if len(classes) == n_outputs else None,
+            title=f"{type(self).__name__}: {self.output_.name}",
+        )
+        if path is not None:
+            diagram.save(path)
+        return diagram
 
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; numbers scaled, because one rate serves all weights."""
@@ -313,8 +316,8 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             self._remember(learned)
             problem = in_units(problem, learned)
             start, state, curve = problem.start(self.initialise), None, Curve()
-        theta, self.state_, epoch = one_epoch(settings, problem, start, state, curve)
-        self.parameters_ = theta
+        self.parameters_, after, epoch = one_epoch(settings, problem, start, state, curve)
+        self.state_ = without_theta(after)
         unit = self.response_scale_**2
         curve = curve.with_epoch(unit * epoch.loss, None, epoch.rate, epoch.seconds)
         self.history_ = self._history(curve, curve.n_epochs, "by partial_fit", converged=False)
@@ -323,7 +326,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
 
     def _store(self, fit: NetworkFit, problem: Problem) -> None:
         self.parameters_ = np.array(fit.theta)
-        self.state_ = {} if problem.options.quasi_newton else fit.state
+        self.state_ = {} if problem.options.quasi_newton else without_theta(fit.state)
         self.history_ = self._of_training(fit.trained)
         self.end_game_ = None if fit.end_game is None else self._of_training(fit.end_game)
         self._finish(problem)
@@ -365,8 +368,12 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.non_deterministic = self.random_state is None
         return tags
+
+
+def without_theta(state: dict[str, Array]) -> dict[str, Array]:
+    """What the update rule remembers, besides the parameters themselves."""
+    return {name: array for name, array in state.items() if name != "theta"}
 
 
 def in_units(problem: Problem, learned: dict[str, Any]) -> Problem:
@@ -383,21 +390,3 @@ def _curve_of(history: History) -> Curve:
         tuple(each.tolist()) for each in (history.loss, history.rate, history.seconds)
     )
     return Curve(loss, held, rate, seconds)
-
-
-def _of_scikit_learn(model: Any, learned: dict[str, Any], X: Any, y: Any) -> tuple[Callback, ...]:
-    """The callbacks that were set in scikit-learn's way, as one that is called with each epoch."""
-    context = model._init_callback_context(max_subtasks=int(model.max_epochs))
-    if not vars(model).get("_skl_callbacks"):
-        return ()
-    context.call_on_fit_task_begin(estimator=model, X=X, y=y)
-
-    def after(epoch: Epoch) -> bool:
-        part = context.subcontext(task_name="epoch")
-        part.call_on_fit_task_begin(estimator=model, X=X, y=y)
-        fitted = {**learned, "parameters_": np.array(epoch.theta)}
-        return bool(
-            part.call_on_fit_task_end(estimator=model, X=X, y=y, reconstruction_attributes=fitted)
-        )
-
-    return (after,)

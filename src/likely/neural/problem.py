@@ -258,21 +258,8 @@ def resumed_training(model: Any, meaning: Meaning) -> Checkpoint | None:
 def meaning_of(model: Any, rows: OpenedRows, output: Output, options: Options) -> Meaning:
     """What a checkpoint must share with the training that continues from it."""
     given = vars(model)
-    names = [
-        "activation",
-        "bias",
-        "batch",
-        "shuffle",
-        "dropout",
-        "l1",
-        "l2",
-        "penalty_scaling",
-        "class_weight",
-        "balanced",
-        "trainable",
-        "scale_response",
-        "end_game",
-    ]
+    names = ("activation", "bias", "batch", "shuffle", "dropout", "l1", "l2", "penalty_scaling")
+    own = ("class_weight", "balanced", "scale_response", "trainable", "end_game")
     start, held = model.initialise, model.validation
     sizes = (rows.coding.n_coefficients, *options.hidden, output.n_outputs)
     return {
@@ -284,7 +271,7 @@ def meaning_of(model: Any, rows: OpenedRows, output: Output, options: Options) -
         "random_state": repr(model.random_state),
         "initialise": start if isinstance(start, str) else _digest_of_start(start),
         "validation": repr(held) if not isinstance(held, tuple | list) else "a set",
-        **{name: repr(given[name]) for name in names if name in given},
+        **{name: repr(given[name]) for name in (*names, *own) if name in given},
         "the digest of the rows": _digest_of_rows(rows.examples),
     }
 

@@ -21,6 +21,7 @@ from likely.data.block import Block, Blocks, MappedBlocks, chosen_rows
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.names import lookup
+from likely.objectives.batches import RowBatches
 from likely.objectives.packing import Packing, Parameters
 from likely.objectives.penalised import PenalisedSum
 from likely.solvers.base import FirstOrder, FirstOrderObjective, SecondOrder, SmoothObjective
@@ -122,6 +123,16 @@ class ModelObjective(FirstOrderObjective, SmoothObjective):
     def second_order(self, theta: Array) -> SecondOrder:
         """F, ∇F and ∇²F, for Newton's method."""
         return self._smooth.second_order(theta)
+
+    def in_batches(self) -> RowBatches:
+        """The sum of all rows in batches, for ``StochasticDescent`` and ``gradient_noise``."""
+        if self.reduction != "sum":
+            raise InvalidInput(
+                f"reduction={self.reduction!r} was given to an objective in batches, which has "
+                "means of its own; 'sum' was expected. Leave reduction out, and choose "
+                "penalty_scaling of StochasticDescent."
+            )
+        return RowBatches(self._all, self.blocks)
 
     @property
     def composite(self) -> PenalisedSum:

@@ -3,6 +3,7 @@
     names, schema and distributions describe n_features_in_ columns
     priors, counts and distributions have one entry for each of classes_
     a linear model has one coefficient for each column or category of its coding
+    a neural network has one number for each weight and bias of its layers
     a chain has one start and one row of transitions for each state that emits
     a network has a variable for each column, with the states that its codes can have
 
@@ -24,6 +25,8 @@ from likely.graphical.inference.chain import Chain
 from likely.inputs.coding import Coding
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.inference import Inference
+from likely.neural.architecture import Architecture
+from likely.neural.outputs import Output
 from likely.objectives.components import Components, ComponentTotals
 from likely.persist.encoding import same_count
 from likely.persist.registry import Estimator
@@ -41,7 +44,9 @@ def check_consistent(model: Any) -> None:
         _check_columns(learned, parts)
     if "classes_" in learned:
         _check_classes(learned, parts)
-    if "coding_" in learned:
+    if "architecture_" in learned:
+        _check_layers(learned)
+    elif "coding_" in learned:
         _check_linear(learned)
     if "chain_" in learned:
         states = {len(part.log_mixing) for part in parts if isinstance(part, Components)}
@@ -95,6 +100,23 @@ def _check_linear(learned: dict[str, Any]) -> None:
     if "thresholds_" in learned:
         expected = (len(learned["classes_"]) - 1,)
         same_count("thresholds_", np.shape(learned["thresholds_"]), expected)
+
+
+def _check_layers(learned: dict[str, Any]) -> None:
+    """One number for each parameter of the layers, an input for each column or category."""
+    architecture, output, theta = (
+        learned.get(name) for name in ("architecture_", "output_", "parameters_")
+    )
+    if not isinstance(architecture, Architecture) or not isinstance(output, Output):
+        raise InvalidInput("A network needs its layers and its output. Save the model again.")
+    if not isinstance(theta, np.ndarray) or theta.dtype.kind != "f":
+        raise InvalidInput("parameters_ must be numbers. Save the model again.")
+    same_count("parameters_", theta.shape, (architecture.n_parameters,))
+    same_count("The first layer", architecture.sizes[0], learned["coding_"].n_coefficients)
+    ends = (architecture.sizes[-1], architecture.n_extra)
+    same_count("The output", ends, (output.n_outputs, output.n_extra))
+    if "classes_" in learned:
+        same_count("The output", output.n_classes, len(learned["classes_"]))
 
 
 def _check_network(learned: dict[str, Any]) -> None:

@@ -31,6 +31,7 @@ from likely.persist.registry import (
     own_parts,
     part_class,
     part_name,
+    saved_arguments,
 )
 from likely.tensor_files import TENSOR_DTYPES, Json
 
@@ -58,7 +59,7 @@ class Encoder:
         }
         inside = replace(self, own=own_parts(type(model)))
         graph = isinstance(model, FactorGraph)
-        arguments = graph_arguments(model) if graph else model.get_params(deep=False)
+        arguments = graph_arguments(model) if graph else saved_arguments(model)
         return {
             "class": type(model).__name__,
             "arguments": inside._each(arguments, prefix),

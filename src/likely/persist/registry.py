@@ -35,12 +35,19 @@ PART_MODULES = (
     "likely.linear.inference",
     "likely.inputs.coding",
     "likely.links",
+    "likely.neural.architecture",
+    "likely.neural.history",
+    "likely.neural.outputs",
     "likely.objectives.components",
     "likely.penalties.elastic_net",
     "likely.penalties.group",
     "likely.quantiles",
+    "likely.solvers.mini_batches",
     "likely.solvers.minimise",
+    "likely.solvers.schedules",
+    "likely.solvers.stochastic",
     "likely.solvers.stopping",
+    "likely.solvers.updates",
 )
 WITH_PACKAGE = ("likelihoods", "linear", "links", "penalties")  # parts named with it
 
@@ -83,6 +90,23 @@ def own_parts(estimator: type[Any]) -> dict[str, type[Any]]:
     if not isinstance(estimator, HasOwnParts):
         return {}
     return {_registered_name(part): part for part in estimator.saved_parts}
+
+
+@runtime_checkable
+class HasUnsavedArguments(Protocol):
+    """An estimator with arguments that only its training reads, such as a set of rows."""
+
+    saved_as_none: ClassVar[tuple[str, ...]]
+
+
+def saved_arguments(model: Any) -> dict[str, Any]:
+    """The arguments of a model as a file holds them: None for rows and functions of training."""
+    given = dict(model.get_params(deep=False))
+    if isinstance(model, HasUnsavedArguments):
+        for name in model.saved_as_none:
+            plain = isinstance(given[name], bool | int | float | str)
+            given[name] = given[name] if plain else None
+    return given
 
 
 def part_class(name: str) -> type[Any] | None:

@@ -7,6 +7,7 @@
     corners, many columns in memory      coordinate-descent
     corners, too many for a working set  fista
     any other penalty                    fista
+    asked for alone                      sgd: batches of rows; never exact
 
 A search on many rows starts from the optimum of some of them: the Newton steps that remain are
 quadratic, so two or three passes over all rows are enough.
@@ -16,7 +17,8 @@ To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``; it
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf, isfinite
+from functools import partial
+from math import inf
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -25,13 +27,7 @@ from likely._typing import Array
 from likely.cholesky import factorise
 from likely.errors import InvalidInput
 from likely.names import known_name
-from likely.solvers.base import (
-    SecondOrder,
-    SmoothObjective,
-    Solver,
-    State,
-    without_curvature,
-)
+from likely.solvers.base import Solver, State, without_curvature
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
 from likely.solvers.gradient_descent import GradientDescent
@@ -41,7 +37,10 @@ from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
-from likely.solvers.search_problem import Found, HeldOutLoss, SearchProblem, Shape
+from likely.solvers.search_problem import Found, HeldOutLoss, Limits, SearchProblem, Shape
+from likely.solvers.some_rows import start_on_some_rows
+from likely.solvers.stochastic import StochasticDescent
+from likely.solvers.stochastic_search import search_in_batches
 from likely.solvers.stopping import StoppingRule
 
 CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")  # of least squares
@@ -56,17 +55,6 @@ ALL_DIGITS = 1e-19  # nats, for a row per parameter: nine digits are those of an
 LAST_STEP = 5e-13  # nats: it moves no estimate by 1e-6 of its error, nor the error by 1e-6 of it
 LAST_STEP_OF_A_ROW = 5e-17  # nats: predictors then move by 1e-8, in the quadratic mean
 MOST_LAST_STEPS = 25  # scoring with a link that is not canonical gains a digit in a step or two
-START_TOL = 1e-3  # of a search on some rows: their optimum is not nearer to that of all rows
-START_STEPS = 20
-START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
-
-
-class Limits(NamedTuple):
-    """When a search ends: its tolerance, its steps, and a rule that was asked for."""
-
-    tol: float
-    max_iter: int
-    stop: StoppingRule | None = None
 
 
 Search = Callable[[SearchProblem, Array, Limits], Found]
@@ -76,7 +64,7 @@ def solve(
     problem: SearchProblem,
     start: Array,
     *,
-    solver: str = "auto",
+    solver: str | StochasticDescent = "auto",
     tol: float = 1e-8,
     max_iter: int = 1000,
     last: Array | None = None,
@@ -88,8 +76,7 @@ def solve(
     Nor are they if a rule is given to ``stop`` the search, which counts steps from the start.
     """
     check_search(tol, max_iter)
-    name = choose(problem.shape) if solver == "auto" else known_name("solver", solver, SOLVERS)
-    entry = SOLVERS[name]
+    name, entry = _entry(problem.shape, solver)
     if problem.shape.rough and entry.smooth_only:
         raise InvalidInput(
             f"solver={name!r} needs a smooth objective; l1 > 0 and groups are not "
@@ -106,6 +93,14 @@ def solve(
         if begin is not start and stuck:
             found = with_curvature(problem, start, entry.run(problem, start, limits))
     return found
+
+
+def _entry(shape: Shape, solver: str | StochasticDescent) -> tuple[str, "NamedSolver"]:
+    """The name of a solver, and how it is run."""
+    if isinstance(solver, str):
+        name = choose(shape) if solver == "auto" else known_name("solver", solver, SOLVERS)
+        return name, SOLVERS[name]
+    return solver_name(solver), _in_batches(solver)
 
 
 class LastDigits(NamedTuple):
@@ -194,13 +189,28 @@ def choose(shape: Shape) -> str:
     return "dual-coordinate-descent" if shape.has_dual else "lbfgs"
 
 
-def solver_name(solver: str) -> str:
+def is_auto(solver: str | StochasticDescent) -> bool:
+    return isinstance(solver, str) and solver == "auto"
+
+
+def solver_name(solver: str | StochasticDescent) -> str:
     """The name as it is listed, of a search or of a closed form."""
-    return known_name("solver", solver, ("auto", *SOLVERS, *CLOSED_FORMS))
+    if isinstance(solver, str):
+        return known_name("solver", solver, ("auto", *SOLVERS, *CLOSED_FORMS))
+    if isinstance(solver, StochasticDescent):
+        return "sgd"
+    raise InvalidInput(
+        f"solver={solver!r} was given; a name was expected, one of {', '.join(SOLVERS)}, or a "
+        "StochasticDescent. Use solver='auto'."
+    )
 
 
 def choose_closed_form(
-    solver: str, *, rough: bool, n_columns: int, stop: StoppingRule | None = None
+    solver: str | StochasticDescent,
+    *,
+    rough: bool,
+    n_columns: int,
+    stop: StoppingRule | None = None,
 ) -> bool:
     """Whether least squares has a closed form that was requested or is faster."""
     solver = solver_name(solver)
@@ -259,40 +269,6 @@ def hessian_at(problem: SearchProblem, found: Found) -> Array:
     if found.hessian is None or (found.solution.converged and has_few_rows(problem)):
         return np.asarray(problem.objective.second_order(found.theta).hessian)
     return found.hessian
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Pulled(SmoothObjective):
-    """f(θ) + ½ Σ_j s_j (θ_j − θ⁰_j)²: a subset of rows may be separated."""
-
-    objective: Any
-    start: Array
-    strength: Array
-    unit: float | None = None
-
-    def second_order(self, theta: Array) -> SecondOrder:
-        here, move = self.objective.second_order(theta), theta - self.start
-        pull = self.strength * move
-        return SecondOrder(
-            here.value + float(np.dot(pull, move)) / 2,
-            here.gradient + pull,
-            here.hessian + np.diag(self.strength),
-        )
-
-
-def start_on_some_rows(problem: SearchProblem, start: Array) -> Array:
-    """The optimum for the rows to start from, or ``start`` if they have none."""
-    if problem.share == 1.0:
-        return start
-    some = problem.on_start_rows
-    curvature = np.diag(some.second_order(start).hessian)
-    if not np.isfinite(curvature).all():
-        return start
-    pulled = Pulled(some, start, START_PULL * curvature, some.unit)
-    solution, state = search(Newton(), pulled, start, tol=START_TOL / 10, max_iter=START_STEPS)
-    usable = solution.converged and isfinite(state.value) and np.isfinite(state.theta).all()
-    return state.theta if usable else start
 
 
 def _newton(problem: SearchProblem, start: Array, limits: Limits) -> Found:
@@ -376,6 +352,7 @@ class NamedSolver:
     from_some_rows: bool = False  # which benefits from a start near the optimum
     door: Callable[[SearchProblem], Any] | None = None  # to the data, where totals are not enough
     own_run: Search | None = None
+    exact: bool = True  # whether it can reach any tol; batches of rows cannot
 
     def run(self, problem: SearchProblem, start: Array, limits: Limits) -> Found:
         if self.own_run is not None:
@@ -385,6 +362,16 @@ class NamedSolver:
         objective, held_out = problem.objective, problem.held_out
         solution, state = _searched(self.solver, objective, start, limits, held_out)
         return Found(state.theta, solution, None)
+
+
+def _in_batches(solver: StochasticDescent) -> NamedSolver:
+    """An entry for stochastic descent, which reads rows and may have any penalty."""
+    return NamedSolver(
+        solver,
+        door=lambda problem: problem.batches,
+        own_run=partial(search_in_batches, solver),
+        exact=False,
+    )
 
 
 SOLVERS: dict[str, NamedSolver] = {
@@ -397,4 +384,5 @@ SOLVERS: dict[str, NamedSolver] = {
     "dual-coordinate-descent": NamedSolver(
         DualCoordinateDescent(), smooth_only=True, door=lambda problem: problem.dual()
     ),
+    "sgd": _in_batches(StochasticDescent(schedule="cosine", epochs=50, average=True)),
 }

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from likely._typing import Array
 from likely.solvers.minimise import Solution
 from likely.solvers.preconditioners import Preconditioner
+from likely.solvers.stopping import StoppingRule
 
 MOST_FOR_NEWTON = 2000  # parameters: a factorisation of that size costs as much as a pass
 MOST_OF_SEVERAL = 1500  # parameters of several predictors
@@ -22,6 +23,14 @@ MOST_FOR_WORKING_SETS = 5000  # parameters of several predictors
 
 
 HeldOutLoss = Callable[[Array], float]
+
+
+class Limits(NamedTuple):
+    """When a search ends: its tolerance, its steps, and a rule that was asked for."""
+
+    tol: float
+    max_iter: int
+    stop: StoppingRule | None = None
 
 
 class Found(NamedTuple):
@@ -66,8 +75,8 @@ class Shape(NamedTuple):
 class SearchProblem(ABC):
     """An objective with the facts that the choice of a solver needs.
 
-    ``columns`` and ``dual`` give access to the data beyond sums (decision 7); a problem that has
-    none raises ``UnsupportedAccess``, and its shape shows it.
+    ``columns``, ``dual`` and ``batches`` give access to the data beyond sums (decision 7); a
+    problem that has none raises ``UnsupportedAccess``, and its shape shows it.
     """
 
     @property
@@ -116,6 +125,10 @@ class SearchProblem(ABC):
     @abstractmethod
     def dual(self) -> Any:
         """Logistic regression with one ridge penalty, on rows in memory."""
+
+    @abstractmethod
+    def batches(self, start: Array) -> Any:
+        """The objective in batches of rows, in units of the curvature at ``start``."""
 
     @abstractmethod
     def from_data(self, theta: Array) -> Array:

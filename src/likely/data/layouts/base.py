@@ -52,6 +52,10 @@ class Design(ABC):
         """Rows ``start`` to ``stop``, as a view where the layout allows it."""
 
     @abstractmethod
+    def taken(self, order: Array) -> Self:
+        """The rows of these numbers, in their order, copied."""
+
+    @abstractmethod
     def joined(self, others: Sequence[Self]) -> Self:
         """These rows and then those of the others, copied."""
 

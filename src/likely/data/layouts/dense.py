@@ -38,6 +38,9 @@ class Dense(Design):
     def rows(self, start: int, stop: int) -> "Dense":
         return Dense(self.values[start:stop])
 
+    def taken(self, order: Array) -> "Dense":
+        return Dense(self.values[order])
+
     def joined(self, others: Sequence["Dense"]) -> "Dense":
         return Dense(np.concatenate([self.values, *(other.values for other in others)]))
 
@@ -98,6 +101,9 @@ class Centred(Design):
 
     def rows(self, start: int, stop: int) -> "Centred":
         return Centred(self.values[start:stop], self.centre)
+
+    def taken(self, order: Array) -> "Centred":
+        return Centred(self.values[order], self.centre)
 
     def joined(self, others: Sequence["Centred"]) -> "Centred":
         values = np.concatenate([self.values, *(other.values for other in others)])

@@ -46,6 +46,9 @@ class Intercept(Design):
     def rows(self, start: int, stop: int) -> "Intercept":
         return Intercept(self.inner.rows(start, stop))
 
+    def taken(self, order: Array) -> "Intercept":
+        return Intercept(self.inner.taken(order))
+
     def joined(self, others: Sequence["Intercept"]) -> "Intercept":
         return Intercept(self.inner.joined([other.inner for other in others]))
 

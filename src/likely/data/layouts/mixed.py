@@ -45,6 +45,9 @@ class Mixed(Design):
         numeric, codes = self.numeric[start:stop], self.codes[start:stop]
         return Mixed(numeric, codes, self.sizes, self.centre)
 
+    def taken(self, order: Array) -> "Mixed":
+        return Mixed(self.numeric[order], self.codes[order], self.sizes, self.centre)
+
     def joined(self, others: Sequence["Mixed"]) -> "Mixed":
         numeric = np.concatenate([self.numeric, *(other.numeric for other in others)])
         codes = np.concatenate([self.codes, *(other.codes for other in others)])

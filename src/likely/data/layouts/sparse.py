@@ -38,6 +38,9 @@ class Csr(Design):
         part.data, part.indices, part.indptr = X.data[cells], X.indices[cells], starts - starts[0]
         return Csr(part)
 
+    def taken(self, order: Array) -> "Csr":
+        return Csr(self.values[order])
+
     def joined(self, others: Sequence["Csr"]) -> "Csr":
         from scipy.sparse import vstack
 

@@ -1,0 +1,282 @@
+"""A whole epoch of a fully connected network, compiled: the twin of ``neural.engine``.
+
+    for each batch:  gather rows → forward → slopes of the loss → backward → penalty → update
+
+Products are BLAS calls on buffers that are made once, through ``np.dot(a, b, out)``; the rest is
+one pass over each layer.  All values are of one type, float32 or float64; the loss and its slope in
+η are computed in float64.  Buffers hold h^(0) … h^(L) one after another, (batch, m_l) each.
+
+The callers check; nothing is checked here.  Arrays are C-contiguous.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from likely.fast.activations import activate, times_slope
+from likely.fast.keyed import first_key, next_key, uniform_of
+from likely.fast.network_losses import losses_and_slopes
+from likely.fast.updates import update
+
+
+class Network(NamedTuple):
+    """Sizes, activations and the places of parameters, int64 each."""
+
+    n_units: int  # Σ_l m_l, as a number: Numba takes a second to compile a sum
+    widest: int  # max_l m_l
+    sizes: Any  # m_0 … m_L
+    activations: Any  # (L,) numbers of ``fast.activations``
+    weight_at: Any  # (L,) where W^(l) starts in θ
+    bias_at: Any  # (L,) where b^(l) starts; −1 where there is none
+
+
+class Examples(NamedTuple):
+    """The rows that an epoch reads."""
+
+    X: Any  # (n, m_0)
+    codes: Any  # (n,) int64 class numbers; (0,) for numbers
+    target: Any  # (n, m_L) float64; (0, 0) for classes
+    weight: Any  # (n,) float64; (0,) is 1 for every row
+
+
+class Descent(NamedTuple):
+    """How the gradient of a batch becomes a step."""
+
+    loss: int  # number of ``fast.network_losses``
+    kind: int  # the rule of ``fast.updates``, and its numbers
+    hyper: Any  # (8,) float64
+    rate: float
+    l1: float
+    l2: float
+    share: float  # c = share + share_per_row · rows of the batch
+    share_per_row: float
+    mean_weight: float
+    freezes: bool  # whether any layer is frozen
+    frozen: Any  # (L,) uint8: 1 for layers that are not trained
+
+
+class Dropout(NamedTuple):
+    """What the masks are drawn from."""
+
+    used: bool  # whether any rate is above 0
+    rates: Any  # (L,) float64, of the layers 0 … L−1
+    seed: Any  # uint64
+    epoch: int
+    first_index: int
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def train_epoch(network, theta, slots, step, examples, order, batch, descent, dropout):
+    """Overwrite ``theta`` and ``slots`` by the steps of an epoch.
+
+    Returns the summed loss, the weight of the rows, and the number of steps so far.
+    """
+    batch = max(1, min(batch, order.size))
+    outputs = network.sizes[-1]
+    h = np.empty(batch * network.n_units, dtype=theta.dtype)
+    fed = np.empty(h.size if dropout.used else 0, dtype=theta.dtype)  # h after dropout
+    mask = np.empty(fed.size, dtype=theta.dtype)
+    deltas = np.empty((2, batch * network.widest), dtype=theta.dtype)
+    gradient = np.zeros(theta.size, dtype=theta.dtype)
+    kept = theta.copy()
+    loss, weight = 0.0, 0.0
+    for start in range(0, order.size, batch):
+        rows = order[start : min(start + batch, order.size)]
+        b = rows.size
+        gather(examples.X, rows, h)
+        forward(network, theta, h, fed, mask, rows, dropout)
+        here, weighed = losses_and_slopes(
+            descent.loss,
+            h[b * (network.n_units - outputs) : b * network.n_units].reshape(b, outputs),
+            examples.codes,
+            examples.target,
+            examples.weight,
+            rows,
+            1.0 / (b * descent.mean_weight),
+            deltas[0, : b * outputs].reshape(b, outputs),
+        )
+        loss += here
+        weight += weighed
+        backward(network, theta, h, fed, mask, b, deltas, gradient, descent.frozen)
+        if descent.l1 > 0.0 or descent.l2 > 0.0:
+            share = descent.share + descent.share_per_row * b
+            penalise(network, theta, gradient, share * descent.l1, share * descent.l2, descent)
+        step += 1
+        update(descent.kind, descent.hyper, theta, gradient, slots, step, descent.rate)
+        if descent.freezes:
+            restore(network, theta, kept, descent.frozen)
+    return loss, weight, step
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gather(X, rows, out):
+    """The chosen rows of X, at the start of a buffer."""
+    d = X.shape[1]
+    for i in range(rows.size):
+        row = rows[i]
+        for j in range(d):
+            out[i * d + j] = X[row, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def forward(network, theta, h, fed, mask, rows, dropout):
+    """h^(1) … h^(L) of a batch whose h^(0) is at the start of ``h``.
+
+    ``fed`` and ``mask`` are empty without dropout.
+    """
+    sizes, b = network.sizes, rows.size
+    at = 0
+    for level in range(sizes.size - 1):
+        inputs, outputs = sizes[level], sizes[level + 1]
+        end = at + b * inputs
+        before = h[at:end]
+        if dropout.used:
+            drop(before, fed[at:end], mask[at:end], rows, inputs, level, dropout)
+            before = fed[at:end]
+        after = h[end : end + b * outputs].reshape(b, outputs)
+        layer(network, theta, level, before.reshape(b, inputs), after)
+        at = end
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def layer(network, theta, level, before, after):
+    """after = g(before Wᵀ + b)."""
+    inputs, outputs = network.sizes[level], network.sizes[level + 1]
+    w, bias = network.weight_at[level], network.bias_at[level]
+    np.dot(before, theta[w : w + inputs * outputs].reshape(outputs, inputs).T, after)
+    activate(network.activations[level], after, theta[max(bias, 0) :], bias >= 0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def drop(h, fed, mask, rows, size, level, dropout):
+    """fed = m ∘ h, and m, drawn by the global index of each row."""
+    rate = dropout.rates[level]
+    number = h.dtype.type
+    if rate == 0.0:
+        for k in range(h.size):
+            fed[k] = h[k]
+            mask[k] = number(1.0)
+        return
+    share = 1.0 - rate
+    one, nothing = number(1.0 / share), number(0.0)
+    of_layer = next_key(first_key(dropout.seed), dropout.epoch * dropout.rates.size + level)
+    for i in range(rows.size):
+        of_row = next_key(of_layer, rows[i] + dropout.first_index)
+        for j in range(size):
+            k = i * size + j
+            m = one if uniform_of(next_key(of_row, j)) < share else nothing
+            mask[k] = m
+            fed[k] = m * h[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def backward(network, theta, h, fed, mask, b, deltas, gradient, frozen):
+    """The gradient of a batch; ``deltas[0]`` holds ∂J/∂η.  Frozen layers have the gradient 0."""
+    sizes = network.sizes
+    n_layers = sizes.size - 1
+    lowest = 0
+    while lowest < n_layers and frozen[lowest]:
+        lowest += 1
+    end = b * (network.n_units - sizes[n_layers])
+    one, other = 0, 1
+    for level in range(n_layers - 1, lowest - 1, -1):
+        inputs, outputs = sizes[level], sizes[level + 1]
+        at = end - b * inputs
+        delta = deltas[one, : b * outputs].reshape(b, outputs)
+        w, bias = network.weight_at[level], network.bias_at[level]
+        if not frozen[level]:
+            into = gradient[w : w + inputs * outputs].reshape(outputs, inputs)
+            before = fed[at:end] if fed.size > 0 else h[at:end]
+            np.dot(delta.T, before.reshape(b, inputs), into)
+            if bias >= 0:
+                column_sums(delta, gradient[bias : bias + outputs])
+        if level > lowest:
+            W = theta[w : w + inputs * outputs].reshape(outputs, inputs)
+            back = deltas[other, : b * inputs]
+            np.dot(delta, W, back.reshape(b, inputs))
+            if mask.size > 0:
+                for k in range(b * inputs):
+                    back[k] *= mask[at + k]
+            times_slope(network.activations[level - 1], h[at:end], back)
+            one, other = other, one
+        end = at
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def column_sums(delta, out):
+    for j in range(out.size):
+        out[j] = delta[0, j]
+    for i in range(1, delta.shape[0]):
+        for j in range(out.size):
+            out[j] += delta[i, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def penalise(network, theta, gradient, l1, l2, descent):
+    """Add l1 sign(w) + l2 w to the gradient of every weight that is trained."""
+    number = theta.dtype.type
+    l1, l2, nothing = number(l1), number(l2), number(0.0)
+    for level in range(network.sizes.size - 1):
+        if descent.frozen[level]:
+            continue
+        start = network.weight_at[level]
+        for k in range(start, start + network.sizes[level] * network.sizes[level + 1]):
+            w = theta[k]
+            corner = l1 if w > nothing else (-l1 if w < nothing else nothing)
+            gradient[k] += corner + l2 * w
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def restore(network, theta, kept, frozen):
+    """Put the parameters of frozen layers back: a rule may decay them."""
+    for level in range(frozen.size):
+        if frozen[level]:
+            start = network.weight_at[level]
+            end = start + network.sizes[level] * network.sizes[level + 1]
+            if network.bias_at[level] >= 0:
+                end += network.sizes[level + 1]
+            for k in range(start, end):  # a slice takes Numba two seconds to compile
+                theta[k] = kept[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def predictors(network, theta, X, chunk, eta):
+    """η of every row of X into ``eta`` (n, m_L), ``chunk`` rows at a time."""
+    sizes = network.sizes
+    n_layers = sizes.size - 1
+    buffers = np.empty((2, min(chunk, len(X)) * network.widest), dtype=theta.dtype)
+    for start in range(0, len(X), chunk):
+        end = min(start + chunk, len(X))
+        before, b = X[start:end], end - start
+        for level in range(n_layers - 1):
+            after = buffers[level % 2, : b * sizes[level + 1]].reshape(b, sizes[level + 1])
+            layer(network, theta, level, before, after)
+            before = after
+        layer(network, theta, n_layers - 1, before, eta[start:end])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def total_loss(network, theta, examples, chunk, loss):
+    """The summed loss of all rows, ``chunk`` at a time, without dropout."""
+    n, outputs = examples.X.shape[0], network.sizes[-1]
+    eta = np.empty((min(chunk, n), outputs), dtype=theta.dtype)
+    slope = np.empty((len(eta), outputs), dtype=theta.dtype)
+    places = np.empty(len(eta), dtype=np.int64)
+    total = 0.0
+    for start in range(0, n, chunk):
+        b = min(chunk, n - start)
+        for i in range(b):
+            places[i] = start + i
+        predictors(network, theta, examples.X[start : start + b], chunk, eta[:b])
+        total += losses_and_slopes(
+            loss,
+            eta[:b],
+            examples.codes,
+            examples.target,
+            examples.weight,
+            places[:b],
+            1.0,
+            slope[:b],
+        )[0]
+    return total

@@ -1,0 +1,207 @@
+"""The engine whose epochs are compiled.
+
+An epoch is one call of ``fast/network.py``, with one BLAS thread: the batches are small, and the
+result does not depend on the number of cores.  Rows that the loop does not know (CSR, soft labels)
+go to the engine in NumPy, which has every option.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array, Matrix
+from likely.compute.executor import one_blas_thread
+from likely.errors import InvalidInput
+from likely.fast import activations
+from likely.fast.network import (
+    Descent,
+    Dropout,
+    Examples,
+    Network,
+    predictors,
+    total_loss,
+    train_epoch,
+)
+from likely.keyed_random import WORD
+from likely.neural.architecture import Architecture
+from likely.neural.engine import (
+    Engine,
+    EngineSettings,
+    ReadableEngine,
+    TrainingState,
+    as_matrix,
+    converted,
+    weight_above_0,
+)
+from likely.neural.objective import Rows
+from likely.neural.outputs import CATEGORICAL, NOT_COMPILED
+from likely.solvers.updates import Update
+
+COMPILED_ACTIVATIONS = {
+    "identity": activations.IDENTITY,
+    "sigmoid": activations.SIGMOID,
+    "tanh": activations.TANH,
+    "relu": activations.RELU,
+    "softplus": activations.SOFTPLUS,
+}
+CHUNK_CELLS = 2**18  # values of the widest layer at once when nothing is learned
+FEWEST_ROWS = 64
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CompiledEngine(Engine):
+    """Dense rows, for categorical, Bernoulli (logit), Gaussian and Poisson (log) outputs."""
+
+    settings: EngineSettings
+
+    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> Rows:
+        return converted(self.settings, X, y, weight)
+
+    def epoch(
+        self,
+        state: TrainingState,
+        rows: Rows,
+        order: Array,
+        *,
+        batch: int,
+        rate: float,
+        epoch: int,
+        first_index: int = 0,
+    ) -> tuple[TrainingState, float]:
+        if not self._fits(rows):
+            return self._readable.epoch(
+                state, rows, order, batch=batch, rate=rate, epoch=epoch, first_index=first_index
+            )
+        theta, slots = state.theta.copy(), state.slots.copy()
+        order = np.require(order, dtype=np.int64, requirements=["C", "W"])
+        _check_order(order, rows.n_rows)
+        with one_blas_thread():
+            loss, weight, step = train_epoch(
+                self._network,
+                theta,
+                slots,
+                state.step,
+                self._examples(rows),
+                order,
+                int(batch),
+                self._descent(self.settings.update.at(epoch), rate),
+                self._dropout(epoch, first_index),
+            )
+        return TrainingState(theta, slots, step), loss / weight if weight > 0 else 0.0
+
+    def loss(self, theta: Array, rows: Rows) -> float:
+        if not self._fits(rows):
+            return self._readable.loss(theta, rows)
+        weight = weight_above_0(rows)
+        with one_blas_thread():
+            total = total_loss(
+                self._network,
+                self._ready(theta),
+                self._examples(rows),
+                self._chunk,
+                self.settings.output.compiled,
+            )
+        return total / weight
+
+    def eta(self, theta: Array, X: Rows | Matrix) -> Array:
+        X = X.X if isinstance(X, Rows) else as_matrix(X, self.settings.dtype)
+        if not isinstance(X, np.ndarray):
+            return self._readable.eta(theta, X)
+        theta = self._ready(theta)
+        out = np.empty((len(X), self.settings.architecture.sizes[-1]), dtype=theta.dtype)
+        with one_blas_thread():
+            predictors(self._network, theta, X, self._chunk, out)
+        return out
+
+    def _ready(self, theta: Array) -> Array:
+        """θ of the type that the loops are compiled for."""
+        return np.require(theta, dtype=self.settings.dtype, requirements=["C", "W"])
+
+    def _fits(self, rows: Rows) -> bool:
+        """Whether the compiled loop knows such rows."""
+        output = self.settings.output
+        hard = output.compiled != CATEGORICAL or rows.y.ndim == 1
+        return output.compiled != NOT_COMPILED and isinstance(rows.X, np.ndarray) and hard
+
+    @cached_property
+    def _readable(self) -> ReadableEngine:
+        return ReadableEngine(self.settings)
+
+    @property
+    def _chunk(self) -> int:
+        return max(FEWEST_ROWS, CHUNK_CELLS // max(self.settings.architecture.sizes))
+
+    @cached_property
+    def _network(self) -> Network:
+        return compiled_network(self.settings.architecture)
+
+    def _examples(self, rows: Rows) -> Examples:
+        classes = rows.y.ndim == 1
+        return Examples(
+            X=rows.X,
+            codes=rows.y if classes else np.zeros(0, dtype=np.int64),
+            target=np.zeros((0, 0)) if classes else rows.y,
+            weight=np.zeros(0) if rows.weight is None else rows.weight,
+        )
+
+    def _descent(self, update: Update, rate: float) -> Descent:
+        settings = self.settings
+        by_rows = settings.penalty_scaling == "epoch"
+        kind, hyper = update.compiled()
+        trainable = settings.trainable or (True,) * settings.architecture.n_layers
+        return Descent(
+            loss=settings.output.compiled,
+            kind=kind,
+            hyper=hyper,
+            rate=float(rate),
+            l1=float(settings.l1),
+            l2=float(settings.l2),
+            share=0.0 if by_rows else settings.penalty_share(1),
+            share_per_row=settings.penalty_share(1) if by_rows else 0.0,
+            mean_weight=settings.mean_weight,
+            freezes=not all(trainable),
+            frozen=np.array([not trained for trained in trainable], dtype=np.uint8),
+        )
+
+    def _dropout(self, epoch: int, first_index: int) -> Dropout:
+        rates = self.settings.dropout or (0.0,) * self.settings.architecture.n_layers
+        seed = np.uint64(self.settings.seed % WORD)
+        return Dropout(
+            max(rates) > 0.0,
+            np.array(rates, dtype=np.float64),
+            seed,
+            int(epoch),
+            int(first_index),
+        )
+
+
+def _check_order(order: Array, n_rows: int) -> None:
+    """Refuse places outside of the rows: the loop reads them unchecked."""
+    if order.size and not (order.min() >= 0 and order.max() < n_rows):
+        raise InvalidInput(
+            f"The order has places from {order.min()} to {order.max()}; expected 0 to "
+            f"{n_rows - 1}. Number the rows of this block from 0."
+        )
+
+
+def compiled_network(architecture: Architecture) -> Network:
+    """The layers as arrays of numbers."""
+    return Network(
+        n_units=sum(architecture.sizes),
+        widest=max(architecture.sizes),
+        sizes=np.array(architecture.sizes, dtype=np.int64),
+        activations=np.array(
+            [COMPILED_ACTIVATIONS[name] for name in architecture.activations], dtype=np.int64
+        ),
+        weight_at=np.array([place.weight.start for place in architecture.places], dtype=np.int64),
+        bias_at=np.array(
+            [
+                place.bias.start if has_bias else -1
+                for place, has_bias in zip(architecture.places, architecture.biases, strict=True)
+            ],
+            dtype=np.int64,
+        ),
+    )

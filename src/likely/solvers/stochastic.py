@@ -1,0 +1,242 @@
+"""Stochastic gradient descent: by example, by mini-batch, or by sampled batch.
+
+    in epoch t, for each batch I_k:    g = mean of ∇L over I_k + c_k ∇R        θ ← update(θ, g, η_t)
+
+One step of the search is one epoch, after which the objective is evaluated: so a trace, a rule that
+stops and held-out rows mean the same as for every other solver.  What an epoch does depends on
+(seed, epoch, θ, slots) alone, so a search may be continued from any state.
+
+Gradients of batches say nothing certain about the distance to the optimum: the gap is infinite, and
+the solver never calls itself converged.  ``patience`` ends it where epochs no longer help, and the
+best epoch is then kept.
+
+With ``average`` the answer of an epoch is the mean of θ over its steps, which removes most of the
+noise of the last steps.
+
+References
+----------
+Robbins & Monro, A stochastic approximation method, 1951.
+Polyak & Juditsky, Acceleration of stochastic approximation by averaging, 1992.
+Bottou, Stochastic gradient descent tricks, 2012 (a rate that is tried on some examples).
+"""
+
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.names import lookup
+from likely.solvers.base import Solver, State
+from likely.solvers.batched import PENALTY_SCALINGS, Batch, BatchedObjective
+from likely.solvers.gradient_descent import refuse_step
+from likely.solvers.mini_batches import Batches, batches_of
+from likely.solvers.schedules import Schedule, schedule_of
+from likely.solvers.settings import refuse_unless_number, refuse_unless_whole
+from likely.solvers.stopping import steps_since_best
+from likely.solvers.updates import Update, update_of
+
+TRIED_RATES = tuple(10 ** (half / 2) for half in range(2, -9, -1))  # 10 to 1e-4, half decades
+NO_FALL, EPOCHS_DONE = "the objective has not fallen", "all epochs are done"
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StochasticState(State):
+    """θ, what the update remembers, and what the next epoch depends on."""
+
+    phi: Array  # the parameters after the last step, in the units of the objective
+    slots: Array  # (n_slots, p)
+    steps: int  # updates so far
+    rate: float  # η₀
+    losses: tuple[float, ...]  # F from the start to now
+    best: tuple[float, Array]  # the least F, and θ there
+
+    @property
+    def epoch(self) -> int:
+        """How many epochs are done."""
+        return len(self.losses) - 1
+
+
+@final
+@dataclass(frozen=True)
+class StochasticDescent(Solver[BatchedObjective, StochasticState]):
+    """Stochastic gradient descent, for ``minimise`` and as ``solver`` of linear models.
+
+    Attributes
+    ----------
+    learning_rate : float, optional
+        η₀; by default the best of a few that are tried on some examples.
+    batch : int or Batches
+        Examples of a step; or ``SampledBatches``, ``BalancedBatches``.
+    update : str or Update
+        A name of ``UPDATES``, or a rule such as ``Momentum(0.9)`` or ``Clip(1.0) | Adam()``.
+    schedule : str or Schedule
+        A name of ``SCHEDULES``, or an instance, which then has its own rate.
+        ``ReduceOnPlateau`` reads the objective after each epoch.
+    epochs : int
+        The largest number of epochs.
+    penalty_scaling : {"sum", "mean", "epoch"}
+        How a batch shares the penalty: see ``PENALTY_SCALINGS``.
+    shuffle : bool
+        Whether each epoch has an order of its own; otherwise rows come as they are.
+    average : bool
+        Whether the answer of an epoch is the mean of its steps.
+    patience : int or None
+        Epochs without a fall of the objective after which it ends, and the best epoch is kept.
+    least : float
+        A smaller fall, in units of the objective, is none.
+    seed : int
+    """
+
+    learning_rate: float | None = None
+    batch: int | Batches = 32
+    update: str | Update = "sgd"
+    schedule: str | Schedule = "inverse-time"
+    epochs: int = 100
+    penalty_scaling: str = "sum"
+    shuffle: bool = True
+    average: bool = False
+    patience: int | None = None
+    least: float = 1e-6
+    seed: int = 0
+
+    name: ClassVar[str] = "stochastic gradient descent"
+
+    def __post_init__(self) -> None:
+        if self.learning_rate is not None:
+            refuse_step("learning_rate", self.learning_rate)
+        refuse_unless_whole("StochasticDescent", "epochs", self.epochs, "Use 100.")
+        refuse_unless_number("StochasticDescent", "least", self.least, "Use 1e-6.")
+        if self.patience is not None:
+            refuse_unless_whole("StochasticDescent", "patience", self.patience, "Use 5.")
+        lookup("penalty scaling", self.penalty_scaling, PENALTY_SCALINGS)
+        batches_of(self.batch), update_of(self.update), self._schedule(1.0)
+
+    def init(self, objective: BatchedObjective, theta: Array) -> StochasticState:
+        if not isinstance(objective, BatchedObjective):
+            raise InvalidInput(
+                f"StochasticDescent was given {objective!r}; an objective in batches was expected. "
+                "Use model.objective(X, y).in_batches(), or ExampleLosses."
+            )
+        theta = np.array(theta, dtype=float)
+        value = objective.value(theta)
+        phi = theta if objective.units is None else theta * objective.units
+        rate = self.learning_rate
+        if rate is None:
+            rate = tried_rate(self, objective, phi) if isfinite(value) else 1.0
+        return StochasticState(
+            theta=theta,
+            value=value,
+            gap=inf,
+            stuck="" if isfinite(value) else "the value at the start is not finite",
+            phi=phi,
+            slots=update_of(self.update).slots_for(phi),
+            steps=0,
+            rate=rate,
+            losses=(value,),
+            best=(value, theta),
+        )
+
+    def step(self, objective: BatchedObjective, state: StochasticState) -> StochasticState:
+        """One epoch."""
+        plan = batches_of(self.batch, shuffle=self.shuffle)
+        rate = self._schedule(state.rate).rate(state.epoch, state.losses[1:])
+        read = objective.batches(plan, self.seed, state.epoch)
+        phi, mean, slots, steps = self._through(objective, state, read, rate)
+        theta = in_own_units(objective, mean if self.average else phi)
+        value = objective.value(theta) if np.isfinite(theta).all() else inf
+        if not isfinite(value):
+            return replace(
+                state,
+                stuck=f"the loss is not finite after epoch {state.epoch + 1} at a learning rate of "
+                f"{rate:.3g}, which is too high; the epoch before is kept",
+            )
+        best = (value, theta) if value < state.best[0] else state.best
+        moved = replace(
+            state,
+            theta=theta,
+            value=value,
+            phi=phi,
+            slots=slots,
+            steps=steps,
+            losses=(*state.losses, value),
+            best=best,
+        )
+        return self._ended(objective, moved)
+
+    def _through(
+        self, objective: BatchedObjective, state: StochasticState, read: Any, rate: float
+    ) -> tuple[Array, Array, Array, int]:
+        """φ after all batches, its mean over them, the slots, and the number of steps so far."""
+        update, units = update_of(self.update).at(state.epoch), objective.units
+        phi, slots, steps = state.phi.copy(), state.slots.copy(), state.steps
+        total = np.zeros_like(phi)
+        with np.errstate(over="ignore", invalid="ignore"):  # a rate too high is noticed afterwards
+            for batch in read:
+                steps += 1
+                gradient = self._gradient(objective, batch, in_own_units(objective, phi))
+                update.apply(
+                    phi, gradient if units is None else gradient / units, slots, steps, rate
+                )
+                total += phi
+        return phi, total / max(steps - state.steps, 1), slots, steps
+
+    def _gradient(self, objective: BatchedObjective, batch: Batch, theta: Array) -> Array:
+        share = objective.share(self.penalty_scaling, batch)
+        return objective.gradient_of(batch, theta, share)[1]
+
+    def _ended(self, objective: BatchedObjective, state: StochasticState) -> StochasticState:
+        """The state, stuck if no further epoch is to come; with patience, the best epoch then."""
+        stuck = f"{EPOCHS_DONE} ({self.epochs})" if state.epoch >= self.epochs else ""
+        if self.patience is not None:
+            least = self.least * objective.scale(state.value)
+            if steps_since_best(state.losses, least) >= self.patience:
+                stuck = f"{NO_FALL} for {self.patience} epochs"
+        if not stuck or self.patience is None:
+            return replace(state, stuck=stuck)
+        value, theta = state.best
+        return replace(state, stuck=stuck, value=value, theta=theta)
+
+    def _schedule(self, rate: float) -> Schedule:
+        return schedule_of(self.schedule, rate, self.epochs)
+
+
+def in_own_units(objective: BatchedObjective, phi: Array) -> Array:
+    """θ from the parameters in the units of the objective."""
+    return phi if objective.units is None else phi / objective.units
+
+
+def tried_rate(solver: StochasticDescent, objective: BatchedObjective, phi: Array) -> float:
+    """The rate that lowers the mean loss of some examples most in one epoch over them."""
+    plan = batches_of(solver.batch)
+    some = objective.trial_batches(plan.size)
+    share = objective.share("sum", some[0])
+
+    def mean(end: Array) -> float:
+        theta = in_own_units(objective, end)
+        losses = [objective.gradient_of(batch, theta, 0.0)[0] * batch.n_rows for batch in some]
+        n_rows = sum(batch.n_rows for batch in some)
+        return sum(losses) / n_rows + share * objective.penalty_value(theta)
+
+    best, least = TRIED_RATES[-1], inf
+    blank = StochasticState(
+        theta=phi,
+        value=inf,
+        gap=inf,
+        phi=phi,
+        slots=update_of(solver.update).slots_for(phi),
+        steps=0,
+        rate=1.0,
+        losses=(inf,),
+        best=(inf, phi),
+    )
+    for rate in TRIED_RATES:
+        end = solver._through(objective, blank, some, rate)[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            reached = mean(end) if np.isfinite(end).all() else inf
+        if reached < least:
+            best, least = rate, reached
+    return best
