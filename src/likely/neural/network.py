@@ -32,10 +32,18 @@ from likely.inputs.estimators import (
     ColumnNeeds,
     columns_named,
     feature_names,
+    refuse_unless_whole,
     unchanged_if_refused,
 )
 from likely.inputs.tables import is_file
 from likely.neural.architecture import Architecture
+from likely.neural.average import (
+    AverageFit,
+    Averaging,
+    NetworkAverage,
+    fit_several,
+    refuse_for_several,
+)
 from likely.neural.callbacks import scikit_learn_callbacks
 from likely.neural.description import describe_network
 from likely.neural.examples import Examples, finite_matrix
@@ -70,6 +78,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
     coding_: Coding
     parameters_: Array
     history_: History
+    average_: NetworkAverage | None
     state_: dict[str, Array]  # what the update rule remembers, for partial_fit
 
     @abstractmethod
@@ -92,8 +101,15 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
     def _learned(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
         """What is learned before training: the classes, or the units of the response."""
 
+    @abstractmethod
+    def _averaging(self, output: Output) -> Averaging:
+        """How several networks are averaged."""
+
     def _finish(self, problem: Problem) -> None:  # most have nothing to add
         """Store what is learned after training."""
+
+    def _finish_average(self, fit: AverageFit) -> None:  # most have nothing to add
+        """Store what several networks say together."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on rows X with targets y.
@@ -102,7 +118,34 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         read in windows; with a frame or a file, the other arguments may be names of its columns.
         Ctrl-C ends the training; the model is then that of the last epoch.
         """
+        refuse_unless_whole("n_networks", self.n_networks, lowest=1, advice="Use 5.")
+        if self.n_networks > 1:
+            return self._fit_several(X, y, sample_weight)
         self._speak_up(self._fitted(X, y, sample_weight))
+        return self
+
+    def _fit_several(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Train several networks; the first is the one that is inspected."""
+        refuse_for_several(self)
+        checked_options(self, in_file=is_file(X))
+        rows, learned = self._opened(X, y, sample_weight), dict[str, Any]()
+
+        def units(problem: Problem) -> Problem:
+            learned.update({} if learned else self._common(problem, rows))
+            return in_units(problem, learned)
+
+        found = fit_several(self, rows, units)
+        self._remember(learned)
+        self._store(found.fits[0], found.problems[0])
+        self.average_ = NetworkAverage(
+            np.stack([fit.theta for fit in found.fits]),
+            found.shrinkage,
+            found.constant,
+            tuple(self._of_training(fit.trained) for fit in found.fits),
+        )
+        self._finish_average(found)
+        unfinished = [fit for fit in found.fits if not fit.trained.ending.converged]
+        self._speak_up((unfinished or found.fits)[0])
         return self
 
     @with_callbacks
@@ -246,7 +289,10 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
     def _eta(self, X: Any) -> Array:
         """The predictor of new rows, (n, n_outputs), in float64, in units of training."""
         check_is_fitted(self)
-        X, theta = self._matrix(X), self.parameters_.astype(np.float64)
+        return self._predictor(self._matrix(X), self.parameters_.astype(np.float64))
+
+    def _predictor(self, X: Matrix, theta: Array) -> Array:
+        """The predictor at some parameters, a part of the rows at a time."""
         size = chunk_rows(self.architecture_)
         parts = [
             predictor(self.architecture_, theta, X[low : low + size].astype(np.float64, copy=False))
@@ -278,6 +324,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             "held_out_": (held, problem.training.n_rows),
             "response_centre_": 0.0,
             "response_scale_": 1.0,
+            "average_": None,
             **self._learned(problem, rows),
         }
 

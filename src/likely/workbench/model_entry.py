@@ -86,6 +86,7 @@ class ModelEntry:
     stop_unpromising: bool = False  # whether trials of a search are stopped at the median
     example: Any = None  # an estimator that was given in place of a name
     for_numbers: str = ""  # its estimator for numbers, if it has one for classes and one for them
+    by_kind: Mapping[TargetKind, Mapping[str, Any]] = field(default_factory=dict)  # more settings
 
     @property
     def suits(self) -> frozenset[TargetKind]:
@@ -140,10 +141,20 @@ class ModelEntry:
         return response_named(own["response"]).target_kind
 
     def for_task(self, task: "Task | None") -> "ModelEntry":
-        """This model with the one estimator that the target needs."""
-        if task is None or not self.for_numbers or task.kind in CLASS_KINDS:
+        """This model with the estimator and the settings that the target needs.
+
+        Settings that were given go before those of the kind of target.
+        """
+        if task is None:
             return self
-        return replace(self, estimator=self.for_numbers, for_numbers="")
+        numbers = bool(self.for_numbers) and task.kind not in CLASS_KINDS
+        return replace(
+            self,
+            estimator=self.for_numbers if numbers else self.estimator,
+            settings={**self.by_kind.get(task.kind, {}), **self.settings},
+            for_numbers="",
+            by_kind={},
+        )
 
     def load(self) -> type[Any]:
         """The class of the estimator; of two, that for classes."""
