@@ -225,11 +225,11 @@ def test_a_killed_process_leaves_a_checkpoint_to_resume_from(tmp_path):
     assert process.wait() == -signal.SIGKILL
     X, y = blobs()
     seen = []
-    again = classifier(max_epochs=1_000_000, resume=path, callbacks=lambda epoch: seen.append(1) or True)
+    again = classifier(
+        max_epochs=1_000_000, resume=path, callbacks=lambda epoch: seen.append(1) or True
+    )
     again.fit(X, y)
     n_epochs = again.history_.n_epochs
     assert n_epochs >= 2 and len(seen) == 1
-    assert_array_equal(
-        again.parameters_, classifier(max_epochs=n_epochs).fit(X, y).parameters_
-    )
+    assert_array_equal(again.parameters_, classifier(max_epochs=n_epochs).fit(X, y).parameters_)
     assert np.isfinite(again.parameters_).all()

@@ -108,7 +108,9 @@ def test_no_epoch_leaves_the_start():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e8])
 def test_a_loss_that_explodes_ends_with_a_sentence(bad):
-    with pytest.raises(TrainingDiverged, match="after epoch 3, at a learning rate of 0.1;") as error:
+    with pytest.raises(
+        TrainingDiverged, match="after epoch 3, at a learning rate of 0.1;"
+    ) as error:
         trained((1.0, 1.0, 1.0), training=(2.0, 1.0, bad), advice="Try less.")
     assert "it was 9 at the start" in str(error.value)
     assert str(error.value).endswith("Try less.")
@@ -126,9 +128,7 @@ def test_a_large_loss_at_the_start_is_no_explosion():
 def test_the_schedule_reads_validation_losses_and_rates_can_be_replayed():
     steps = Counted()
     schedule = ReduceOnPlateau(1e-3, patience=2)
-    found = trained(
-        (5, 4, 4, 4, 4, 4, 4), steps=steps, rate=scheduled(schedule), tol=None
-    )
+    found = trained((5, 4, 4, 4, 4, 4, 4), steps=steps, rate=scheduled(schedule), tol=None)
     assert np.allclose(steps.rates, [1e-3] * 4 + [1e-4] * 2 + [1e-5])
     assert found.curve.rate == tuple(steps.rates)
     again = replayed(found.curve.rate)
@@ -172,9 +172,7 @@ def test_ctrl_c_keeps_the_last_whole_epoch():
                 raise KeyboardInterrupt
             return super().epoch(state, number, rate)
 
-    found = trained(
-        SEL_4, steps=Interrupted(), keep=lambda *parts: kept.append(parts)
-    )
+    found = trained(SEL_4, steps=Interrupted(), keep=lambda *parts: kept.append(parts))
     assert found.interrupted
     assert found.curve.n_epochs == 2
     assert len(kept) == 3  # two epochs, and Ctrl-C

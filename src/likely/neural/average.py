@@ -192,9 +192,7 @@ def fit_several(model: Any, rows: OpenedRows, units: Callable[[Problem], Problem
     return AverageFit(fits, problems, held, constant, s)
 
 
-def best_shrinkage(
-    held: HeldRows, constant: Array, averaging: Averaging, optimism: float
-) -> float:
+def best_shrinkage(held: HeldRows, constant: Array, averaging: Averaging, optimism: float) -> float:
     """s, by the loss of rows that the networks have not seen; ``optimism`` is in nats."""
 
     def loss(s: float) -> float:

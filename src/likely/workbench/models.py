@@ -310,9 +310,10 @@ MODELS: dict[str, ModelEntry] = {
         ModelEntry(
             "neural-network",
             "NeuralNetworkClassifier",
-            CLASS_KINDS | NUMBER_KINDS,
+            CLASS_KINDS | NUMBER_KINDS - {"count"},
             "Layers of units, trained with early stopping; n_networks averages several.",
             cost="high",
+            also=frozenset({"count"}),  # Poisson: on overdispersed counts the constant is better
             settings={"early_stopping": True, "n_networks": 5},
             space=neural_space,
             stop_unpromising=True,
