@@ -27,4 +27,8 @@ def made(kind: type[Any], **arguments: Any) -> Any:
         arguments.setdefault("model", likely.LinearRegression())
     if "n_penalties" in takes:
         arguments.setdefault("n_penalties", 5)  # each is a search
+    if "max_epochs" in takes:
+        arguments.setdefault("max_epochs", 60)
+        arguments.setdefault("tol", None)
+        arguments.setdefault("learning_rate", 0.02)
     return kind(**arguments)

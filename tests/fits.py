@@ -193,12 +193,17 @@ def softmax(**options):
     return likely.SoftmaxRegression(**{**TIGHT, **options})
 
 
-def network(structure="tan", **options):
+def bayesian_network(structure="tan", **options):
     return likely.BayesianNetworkClassifier(structure=structure, **options)
 
 
 def ordinal(link="logit", **options):
     return likely.OrdinalRegression(link, **{**TIGHT, **options})
+
+
+def network(kind, **options):
+    chosen = {"max_epochs": 12, "tol": None, "learning_rate": 0.02, "random_state": 0}
+    return kind((4,), **{**chosen, **options})
 
 
 FITS = {
@@ -220,11 +225,11 @@ FITS = {
     "nb-mixed": Fit(naive_bayes(ROOMS, smoothing="auto"), mixed),
     "nb-unlabelled": Fit(naive_bayes(unlabelled=-1), half_labelled),
     "nb-bins": Fit(naive_bayes(discretize="quantile"), gappy_numbers),
-    "bn-tan": Fit(network(), gappy_numbers),
-    "bn-naive": Fit(network("naive-bayes", discretize="quantile"), numbers),
-    "bn-tree": Fit(network("chow-liu", discretize=None, smoothing=0.5), codes),
-    "bn-hill": Fit(network("hill-climbing"), numbers),
-    "bn-mixed": Fit(network(), mixed),
+    "bn-tan": Fit(bayesian_network(), gappy_numbers),
+    "bn-naive": Fit(bayesian_network("naive-bayes", discretize="quantile"), numbers),
+    "bn-tree": Fit(bayesian_network("chow-liu", discretize=None, smoothing=0.5), codes),
+    "bn-hill": Fit(bayesian_network("hill-climbing"), numbers),
+    "bn-mixed": Fit(bayesian_network(), mixed),
     "da-tied": Fit(discriminant("tied"), numbers),
     "da-full": Fit(discriminant("full"), numbers),
     "da-diagonal": Fit(discriminant("diagonal"), gappy_numbers),
@@ -286,6 +291,13 @@ FITS = {
     "cal-temperature": Fit(likely.TemperatureScaling(softmax()), ratings),
     "cal-isotonic": Fit(likely.IsotonicScaling(logistic()), sides),
     "path-lasso": Fit(likely.PenaltyPath(likely.LinearRegression(), n_penalties=6), amounts),
+    "net-classes": Fit(
+        network(likely.NeuralNetworkClassifier, early_stopping=True), described_ratings
+    ),
+    "net-two": Fit(network(likely.NeuralNetworkClassifier, solver="lbfgs", l2=1.0), sides),
+    "net-sparse": Fit(network(likely.NeuralNetworkClassifier), sparse_sides),
+    "net-numbers": Fit(network(likely.NeuralNetworkRegressor), amounts),
+    "net-events": Fit(network(likely.NeuralNetworkRegressor, response="poisson"), events),
     "map-polynomial": Fit(likely.PolynomialFeatures(2), amounts),
     "map-radial": Fit(likely.BasisFunctions("radial", centres=4, random_state=0), amounts),
     "map-spline": Fit(likely.BasisFunctions("spline", centres=4), amounts),
@@ -296,8 +308,8 @@ FITS = {
 CLASSIFIERS = [name for name in FITS if is_classifier(FITS[name].estimator)]
 REGRESSORS = [name for name in FITS if is_regressor(FITS[name].estimator)]
 FOLDED = [
-    name for name in FITS if name.startswith(("cal-", "path-"))
-]  # rows are put in folds by their index
+    name for name in FITS if name.startswith(("cal-", "path-", "net-"))
+]  # rows are put in folds, or in batches, by their index
 MIXTURES = [name for name in FITS if name.startswith(("gm", "mm"))]
 SEQUENCES = [name for name in FITS if name.startswith("hmm")]  # one sequence: rows have an order
 
@@ -313,6 +325,7 @@ LEARNED = (
     "coef_",
     "coefs_",
     "intercept_",
+    "parameters_",
     "thresholds_",
     "levels_",
     "a_",

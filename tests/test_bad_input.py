@@ -9,7 +9,13 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
-from likely import BayesianNetworkClassifier, Discretizer, NaiveBayes, Prepared
+from likely import (
+    BayesianNetworkClassifier,
+    Discretizer,
+    NaiveBayes,
+    NeuralNetworkRegressor,
+    Prepared,
+)
 from likely.errors import InvalidInput
 from tests.estimators import made, public_estimators
 
@@ -107,7 +113,13 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
         X[:1],
         Y[:1],
         {},
-        {**ONE_CLASS, "PenaltyPath": r"folds need 2 or more", "regressor": COLUMNS, "all": FINE},
+        {
+            **ONE_CLASS,
+            "PenaltyPath": r"folds need 2 or more",
+            "NeuralNetworkRegressor": FINE,  # redundant columns do no harm
+            "regressor": COLUMNS,
+            "all": FINE,
+        },
     ),
     "zero weights": (X, Y, {"sample_weight": np.zeros(12)}, {"all": r"at least one non-zero"}),
     "negative weights": (X, Y, {"sample_weight": -np.ones(12)}, {"all": r"Negative values"}),
@@ -255,7 +267,8 @@ def test_constant_columns_are_survived(kind):
 )
 def test_columns_of_one_word_leave_the_mean(kind):
     words = np.array([["a", "b"]] * 12)
-    assert np.allclose(answer(made(kind).fit(words, X[:, 0]), words), X[:, 0].mean())
+    near = {"rtol": 0.1} if kind is NeuralNetworkRegressor else {}  # trained, not solved
+    assert np.allclose(answer(made(kind).fit(words, X[:, 0]), words), X[:, 0].mean(), **near)
 
 
 @every_classifier
@@ -314,7 +327,7 @@ def test_rows_at_prediction_are_checked(kind, name):
 
 ARGUMENTS = {  # argument: (a wrong value, what every estimator that takes it says)
     "executor": ("seral", r"no executor 'seral'.*Did you mean 'serial'"),
-    "solver": ("newtn", r"no solver 'newtn'.*Did you mean 'newton'"),
+    "solver": ("lbfg", r"no solver 'lbfg'.*Did you mean 'lbfgs'"),
     "covariance": ("dull", r"no covariance 'dull'; choose one of"),
     "link": ("logitt", r"no link.* 'logitt'.*Did you mean 'logit'"),
     "l1": (np.nan, r"l1=nan is not a strength.*Use 0"),

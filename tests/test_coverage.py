@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 WHOLE = {"NUM": 9, "DIST": 8, "EST": 7, "NB": 17, "LR": 19, "REG": 13, "GLM": 9, "ORD": 3, "MIX": 7}
 PARTS = {  # the rest of these groups belongs to later families
     "KER": (5,),
-    "OPT": (1, 2, 11, 14, 15),
+    "OPT": (*range(1, 13), 14, 15),
     "SEL": (1, 2, 3, 5, 6, 9, 10, 11, 12, 13),
     "GM": (*range(1, 13), 16),
     "INF": range(1, 15),

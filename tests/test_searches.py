@@ -8,8 +8,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely.errors import InvalidInput
-from likely.searches import FunctionSearch, search_function, search_learning_rate
-from likely.solvers import FixedStep, minimise
+from likely.searches import (
+    FunctionSearch,
+    search_batch_size,
+    search_function,
+    search_learning_rate,
+)
+from likely.solvers import FixedStep, Iterations, Seconds, minimise
 from likely.spaces import Choice, Conditional, Integer, Real, Space
 from tests.solver_objectives import Quadratic
 
@@ -158,3 +163,31 @@ def test_what_a_function_cannot_be_searched_by_is_refused() -> None:
         search_function(lambda p: p["x"], line, trials=0)
     with pytest.raises(InvalidInput, match="None of 0 trials has a score"):
         assert FunctionSearch((), "finished").best_score_
+
+
+@pytest.mark.parametrize(
+    ("budget", "rule"),
+    [({}, Iterations(5)), ({"epochs": 2}, Iterations(2)), ({"seconds": 0.5}, Seconds(0.5))],
+)
+def test_every_batch_size_has_the_same_seed_and_budget_and_the_best_score_wins(budget, rule):
+    calls = []
+
+    def loss(size: int, stop: Any, seed: int) -> float:
+        calls.append((size, stop, seed))
+        return abs(size - 30) / 10 if size > 2 else inf
+
+    found = search_batch_size(loss, sizes=(2, 8, 32, 128), seed=7, **budget)
+    assert calls == [(size, rule, 7) for size in (2, 8, 32, 128)]
+    scores = [trial.value for trial in found.trials]
+    assert scores == [inf, 2.2, 0.2, 9.8]
+    assert found.size == found.trials[int(np.argmin(scores))].parameters["batch"] == 32
+    assert (found.loss, found.budget, found.seed) == (0.2, rule, 7)
+
+
+def test_batch_sizes_and_budgets_that_make_no_sense_are_refused():
+    with pytest.raises(InvalidInput, match="one budget was expected"):
+        search_batch_size(lambda size, stop, seed: 0.0, epochs=2, seconds=1.0)
+    with pytest.raises(InvalidInput, match="sizes=0; a whole number"):
+        search_batch_size(lambda size, stop, seed: 0.0, sizes=(0, 8))
+    with pytest.raises(InvalidInput, match="max_iter=0"):
+        search_batch_size(lambda size, stop, seed: 0.0, epochs=0)

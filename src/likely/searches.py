@@ -26,7 +26,9 @@ from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.intervals import Estimate
 from likely.metrics.base import Better
-from likely.spaces import Parameters, Real, Space, space_from
+from likely.solvers.settings import refuse_unless_whole
+from likely.solvers.stopping import Iterations, Seconds, StoppingRule
+from likely.spaces import Choice, Parameters, Real, Space, space_from
 from likely.workbench.models import space_of
 from likely.workbench.search.bayes import Bayes
 from likely.workbench.search.exploration import explore, known_best
@@ -43,6 +45,7 @@ from likely.workbench.search.strategies import (
 from likely.workbench.search.trials import Trial, TrialScore, column_of
 
 __all__ = [
+    "BatchSizeSearch",
     "Bayes",
     "FunctionSearch",
     "Grid",
@@ -51,12 +54,15 @@ __all__ = [
     "RateSearch",
     "Refine",
     "Search",
+    "search_batch_size",
     "search_function",
     "search_learning_rate",
     "space_of",
 ]
 
 RATE = "rate"
+BATCH = "batch"
+BATCH_SIZES = (2, 8, 32, 128, 512)  # two to several hundred
 LEAST_RATE, LARGEST_RATE = 1e-8, 1.0  # eight decades: one grid point each, and one more
 
 
@@ -196,6 +202,80 @@ def search_learning_rate(
         lambda parameters: loss(parameters[RATE]), space, search=Refine(points, rounds)
     )
     return RateSearch(found.best_parameters_[RATE], found.best_score_, found.trials)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BatchSizeSearch:
+    """The chosen batch size, its loss, every trial, and the budget and seed that all had."""
+
+    size: int
+    loss: float
+    trials: tuple[Trial, ...]
+    budget: StoppingRule
+    seed: int
+
+
+def search_batch_size(
+    loss: Callable[[int, StoppingRule, int], float],
+    *,
+    sizes: Sequence[int] = BATCH_SIZES,
+    epochs: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+) -> BatchSizeSearch:
+    """The batch size with the smallest validation loss after the same short training.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(size, stop, seed)`` trains with batches of that size until ``stop``, a rule of
+        ``likely.solvers``, ends it, and returns the loss on validation rows; inf or nan if training
+        diverged.
+    sizes : sequence of int
+        The candidates.
+    epochs : int
+        The budget: as many passes over the training rows for each; 5 if no budget is given.
+    seconds : float
+        The budget in time, in place of ``epochs``: large batches have more epochs in it.
+    seed : int
+        Of the order of the rows, the same for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import LogisticRegression
+    >>> from likely.searches import search_batch_size
+    >>> from likely.solvers import StochasticDescent, minimise
+    >>> X = np.linspace(-2, 2, 60)[:, None]
+    >>> y = (X[:, 0] + np.sin(9 * X[:, 0]) > 0).astype(int)
+    >>> objective = LogisticRegression().objective(X[::2], y[::2])
+    >>> held_out = LogisticRegression().objective(X[1::2], y[1::2])
+    >>> def train(size, stop, seed):
+    ...     descent = StochasticDescent(0.1, batch=size, seed=seed)
+    ...     end = minimise(descent, objective.in_batches(), objective.start, tol=0, stop=stop)
+    ...     return held_out.loss(end.theta)
+    >>> found = search_batch_size(train, sizes=(2, 8, 30), epochs=2)
+    >>> found.size, len(found.trials)
+    (2, 3)
+    """
+    if epochs is not None and seconds is not None:
+        raise InvalidInput(
+            f"epochs={epochs!r} and seconds={seconds!r} were given; one budget was expected. Leave "
+            "one out."
+        )
+    given = list(sizes)
+    for size in given:
+        refuse_unless_whole("search_batch_size", "sizes", size, "Use sizes=(8, 32, 128).")
+    budget = Iterations(5 if epochs is None else epochs) if seconds is None else Seconds(seconds)
+    found = search_function(
+        lambda parameters: loss(parameters[BATCH], budget, seed),
+        Space({BATCH: Choice(tuple(given))}),
+        search=Grid(),
+        trials=len(given),
+    )
+    size = found.best_parameters_[BATCH]
+    return BatchSizeSearch(size, found.best_score_, found.trials, budget, seed)
 
 
 @final

@@ -30,6 +30,8 @@ from likely import (
     LogisticRegression,
     MixtureModel,
     NaiveBayes,
+    NeuralNetworkClassifier,
+    NeuralNetworkRegressor,
     OrdinalRegression,
     SoftmaxRegression,
 )
@@ -71,6 +73,8 @@ LEAST = {  # checks of scikit-learn 1.9 that pass; a class without an entry here
     "BasisFunctions": 51,
     "PenaltyPath": 58,
     "Prepared": 59,
+    "NeuralNetworkClassifier": 59,
+    "NeuralNetworkRegressor": 56,
 }
 
 WITHOUT_LIKELIHOOD = (  # scalings and features
@@ -88,7 +92,14 @@ NO_CLASSIFIER = (
 )
 ORDER = "rows of a sequence depend on each other, and score_samples has one entry per sequence"
 SEQUENCE_WEIGHT = "a weight is that of a sequence, and the rows of the check are one sequence"
+BATCHES = "a batch of weighted rows is not one of repeated rows, and rows have other orders"
+IN_BATCHES = {
+    "check_sample_weight_equivalence_on_dense_data": BATCHES,
+    "check_sample_weight_equivalence_on_sparse_data": BATCHES,
+}
 EXPECTED = {  # class: {check: why it cannot hold}
+    "NeuralNetworkClassifier": IN_BATCHES,
+    "NeuralNetworkRegressor": IN_BATCHES,
     "MixtureModel": {
         "check_estimator_sparse_array": NO_CLASSIFIER,
         "check_estimator_sparse_matrix": NO_CLASSIFIER,
@@ -165,6 +176,12 @@ VARIANTS = {
     "sparse-softmax": (SoftmaxRegression(l1=0.5), {}),
     "cloglog": (OrdinalRegression("cloglog"), {"check_classifiers_train": UNDERFLOW}),
     "hall": (FrankHall(NaiveBayes()), {}),
+    "network-without-layers": (NeuralNetworkClassifier((), solver="lbfgs", l2=1.0), {}),
+    "least-squares-network": (NeuralNetworkRegressor((), solver="lbfgs", l2=1.0), {}),
+    "stopped-network": (
+        NeuralNetworkClassifier((20,), early_stopping=True, learning_rate=0.02),
+        IN_BATCHES,
+    ),
     "entropy": (Discretizer("entropy"), {}),
     "uniform": (Discretizer("uniform"), {}),
 }
@@ -364,6 +381,10 @@ def test_works_in_a_pipeline(kind):
         (SoftmaxRegression(), {"l2": [0.1, 100.0]}),
         (OrdinalRegression(), {"link": ["logit", "cauchit"], "l2": [0.1, 100.0]}),
         (FrankHall(LogisticRegression()), {"estimator__l2": [0.01, 100.0]}),
+        (
+            NeuralNetworkClassifier((), solver="lbfgs", tol=1e-6, max_epochs=2000),
+            {"hidden": [(), (3,)], "l2": [0.1, 100.0], "random_state": [0]},
+        ),
     ],
     ids=lambda part: type(part).__name__,
 )

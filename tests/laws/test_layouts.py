@@ -203,6 +203,19 @@ def test_rows_are_the_rows(make, seed, n, cut):
 
 @every_layout
 @few
+@given(seed=st.integers(0, 999), n=st.integers(1, 12), drawn=st.data())
+def test_rows_can_be_taken_in_any_order_and_twice(make, seed, n, drawn):
+    rng = np.random.default_rng(seed)
+    design, X = make(rng, n)
+    order = np.array(drawn.draw(st.lists(st.integers(0, n - 1), max_size=15)), dtype=np.intp)
+    theta = rng.normal(size=X.shape[1])
+    taken = design.taken(order)
+    assert taken.n_rows == len(order)
+    assert_allclose(taken.matmat(theta), X[order] @ theta, rtol=1e-9, atol=1e-9)
+
+
+@every_layout
+@few
 @cases
 def test_results_are_new_float64_arrays(make, seed, n):
     rng = np.random.default_rng(seed)

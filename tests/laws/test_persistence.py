@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 
 import likely
 import likely.fast.propagation  # loaded: the same loops before and after
-from likely import likelihoods, links
+from likely import likelihoods, links, solvers
 from likely.compute.executor import Threads
 from likely.distributions import Bernoulli, DiagonalFamily, LaplaceFamily
 from likely.errors import InvalidInput
@@ -78,6 +78,20 @@ VARIANTS = {  # beside the defaults
         {"penalties": np.array([9.0, 1.0]), "cv": 3, "rule": "best"},
     ],
     "BasisFunctions": [{"basis": "spline", "centres": 5}],
+    "NeuralNetworkClassifier": [
+        {"solver": solvers.Clip(1.0) | solvers.Adam(), "schedule": solvers.Cosine(0.1, 60)},
+        {
+            "response": "ordinal",
+            "validation": 0.2,
+            "hidden": (3, 2),
+            "activation": ("tanh", "relu"),
+        },
+        {"early_stopping": True, "end_game": "epochs", "batch": solvers.ShuffledBatches(8)},
+    ],
+    "NeuralNetworkRegressor": [
+        {"response": likelihoods.Tweedie(1.5), "link": links.Log(), "dropout": 0.1},
+        {"hidden": (), "solver": "lbfgs", "l2": 0.5},
+    ],
 }
 
 

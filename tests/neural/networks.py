@@ -1,38 +1,77 @@
-"""Small tables for networks, and the ways of training that tests run over."""
+"""Small networks, targets and outputs of every kind."""
 
 import numpy as np
 
-import likely
-from likely import solvers
+from likely.neural.architecture import Architecture
+from likely.neural.initialise import initial_parameters
+from likely.neural.objective import Rows
+from likely.neural.outputs import output_of
 
+N, D = 6, 3
 
-def blobs(n=90, seed=0, n_classes=3):
-    """Classes around different points."""
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % n_classes)
-    return rng.normal(size=(n, 3)) + 1.5 * np.eye(3)[y], y
-
-
-def waves(n=80, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-2, 2, size=(n, 2))
-    return X, 50 + 10 * np.sin(2 * X[:, 0]) + X[:, 1] + rng.normal(size=n)
-
-
-def classifier(hidden=(5,), **options):
-    given = {"max_epochs": 6, "tol": None, "random_state": 0, "learning_rate": 0.05, "batch": 16}
-    return likely.NeuralNetworkClassifier(hidden, **{**given, **options})
-
-
-def regressor(hidden=(5,), **options):
-    given = {"max_epochs": 6, "tol": None, "random_state": 0, "learning_rate": 0.05, "batch": 16}
-    return likely.NeuralNetworkRegressor(hidden, **{**given, **options})
-
-
-UPDATES = {
-    **{name: {"solver": name} for name in solvers.UPDATES},
-    "clipped": {"solver": solvers.Clip(0.1) | solvers.Adam()},
-    "growing momentum": {"solver": solvers.Momentum((0.5, 0.9))},
-    "lbfgs": {"solver": "lbfgs", "batch": "auto"},
+# name: (arguments of output_of, y)
+OUTPUTS = {
+    "categorical": ({"n_classes": 3}, [0, 2, 1, 2, 0, 0]),
+    "soft labels": (
+        {"response": "categorical", "n_classes": 2},
+        [[0.2, 0.8], [1, 0], [0.5, 0.5], [0, 1], [0.3, 0.7], [0.9, 0.1]],
+    ),
+    "bernoulli": ({"n_classes": 2}, [0, 1, 1, 0, 1, 0]),
+    "bernoulli probit": ({"n_classes": 2, "link": "probit"}, [0, 1, 1, 0, 1, 0]),
+    "bernoulli cloglog": ({"n_classes": 2, "link": "cloglog"}, [0, 1, 1, 0, 1, 0]),
+    "gaussian": ({}, [0.3, -1.0, 2.0, 0.0, 1.5, 0.7]),
+    "two gaussians": ({"n_outputs": 2}, np.linspace(-1, 1, 12).reshape(6, 2)),
+    "poisson": ({"response": "poisson"}, [0, 3, 1, 0, 7, 2]),
+    "gamma log": ({"response": "gamma", "link": "log"}, [0.3, 1.0, 2.0, 0.1, 1.5, 0.7]),
+    "negative binomial": ({"response": "negative-binomial(0.5)"}, [0, 3, 1, 0, 7, 2]),
+    "tweedie": ({"response": "tweedie(1.5)"}, [0, 3.5, 1, 0, 7.1, 2]),
+    "ordinal": ({"response": "ordinal", "n_classes": 4}, [0, 3, 1, 2, 2, 0]),
+    "ordinal probit": (
+        {"response": "ordinal", "n_classes": 3, "link": "probit"},
+        [0, 2, 1, 2, 2, 0],
+    ),
+    "square error, sigmoid": (
+        {"response": "square-error-sigmoid", "n_classes": 2},
+        [0, 1, 1, 0, 1, 0],
+    ),
+    "square error, softmax": (
+        {"response": "square-error-softmax", "n_classes": 3},
+        [0, 2, 1, 2, 0, 0],
+    ),
 }
-SCHEDULES = list(solvers.SCHEDULES)
+COMPILED = ("categorical", "bernoulli", "gaussian", "two gaussians", "poisson")
+
+
+def output_and_target(name):
+    arguments, y = OUTPUTS[name]
+    output = output_of(**arguments)
+    return output, output.target(np.asarray(y))
+
+
+def some_rows(output, y, *, seed=0, d=D, weighted=True):
+    rng = np.random.default_rng(seed)
+    weight = rng.uniform(0.2, 3.0, size=len(y)) if weighted else None
+    return Rows(rng.normal(size=(len(y), d)), y, weight)
+
+
+def some_network(output, hidden=(4,), activation="tanh", *, d=D, seed=1, bias=True):
+    architecture = Architecture.of(
+        d,
+        hidden,
+        output.n_outputs,
+        activation=activation,
+        bias=bias,
+        output_bias=bias and output.has_bias,
+        n_extra=output.n_extra,
+    )
+    rng = np.random.default_rng(seed)
+    extra = rng.normal(scale=0.5, size=output.n_extra)
+    theta = initial_parameters(architecture, "glorot-normal", seed=seed, extra=extra)
+    return architecture, theta + 0.1 * rng.normal(size=theta.size)  # biases are not 0
+
+
+def many_rows(output_name, n, *, d=5, seed=0):
+    """X, y and weights of any size, for an output of ``OUTPUTS``."""
+    rng = np.random.default_rng(seed)
+    output, y = output_and_target(output_name)
+    return output, rng.normal(size=(n, d)), y[rng.integers(0, len(y), n)], rng.uniform(0, 3, n)

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 from likely import files
 from likely.errors import InvalidFile, InvalidInput
-from tests.neural.networks import SCHEDULES, UPDATES, blobs, classifier, regressor, waves
+from tests.neural.estimators import SCHEDULES, UPDATES, blobs, classifier, regressor, waves
 
 
 class Crash(Exception):
@@ -204,7 +204,7 @@ def test_ctrl_c_keeps_the_model_and_the_checkpoint(tmp_path):
 
 PROGRAM = """
 import sys
-from tests.neural.networks import blobs, classifier
+from tests.neural.estimators import blobs, classifier
 X, y = blobs()
 classifier(max_epochs=1_000_000, checkpoint=sys.argv[1]).fit(X, y)
 """

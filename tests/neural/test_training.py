@@ -109,7 +109,7 @@ def test_no_epoch_leaves_the_start():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e8])
 def test_a_loss_that_explodes_ends_with_a_sentence(bad):
     with pytest.raises(
-        TrainingDiverged, match="after epoch 3, at a learning rate of 0.1;"
+        TrainingDiverged, match=r"after epoch 3, at a learning rate of 0\.1;"
     ) as error:
         trained((1.0, 1.0, 1.0), training=(2.0, 1.0, bad), advice="Try less.")
     assert "it was 9 at the start" in str(error.value)

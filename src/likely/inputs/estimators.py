@@ -15,6 +15,7 @@ from likely._typing import Array, Codes
 from likely.data.split import FOLD_SEED, stratified_fold_of
 from likely.errors import BadCell, InvalidInput, warn_user
 from likely.inputs.tables import n_rows_of, names_in_fit, rows_at
+from likely.solvers.stochastic import StochasticDescent
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 FoldRows = list[tuple[Array, Array]]  # rows to learn from, rows to predict
@@ -109,9 +110,10 @@ def unchanged_if_refused(estimator: Any) -> Iterator[None]:
 def warn_unless_converged(estimator: Any, solution: Any) -> None:
     """Warn that a search stopped early, and what to do, unless a rule was asked to stop it."""
     if not solution.converged and not solution.stopped:
+        in_batches = solution.solver == StochasticDescent.name  # its reason has the advice
+        advice = "" if in_batches else " Raise max_iter, or loosen tol."
         warn_user(
-            f"{type(estimator).__name__} did not converge: {solution.reason}. "
-            "Raise max_iter, or loosen tol.",
+            f"{type(estimator).__name__} did not converge: {solution.reason}.{advice}",
             ConvergenceWarning,
         )
 

@@ -170,7 +170,7 @@ def valid_start(
     )
 
 
-def steps_allowed(problem: Problem, likelihood: Likelihood, solver: str, max_iter: int) -> int:
+def steps_allowed(problem: Problem, likelihood: Likelihood, solver: Any, max_iter: int) -> int:
     """The maximum number of steps of a search: halved steps at an edge make little progress."""
     free = likelihood.etas == EVERYWHERE or problem.shape.rough
     return max_iter if free or solver not in ("auto", "newton") else min(max_iter, PLAIN_STEPS)

@@ -59,6 +59,7 @@ from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import minimise, search
 from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
+from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 
 MOST_RATIOS = 50  # coefficients of a Firth fit that are each tested: a search for every one
@@ -95,11 +96,12 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
         family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
         ``groups``).  None computes none.
-    solver : str, default="auto"
+    solver : str or StochasticDescent, default="auto"
         ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``,
         ``coordinate-descent`` (columns in memory), ``dual-coordinate-descent`` (sparse logistic
-        rows in memory), or ``auto``, which chooses by the number of rows and columns and the
-        penalty.  ``solution_.solver`` says which one was used.
+        rows in memory), ``sgd`` (batches of rows, approximate; ``StochasticDescent(...)`` sets its
+        details), or ``auto``, which chooses by the number of rows and columns and the penalty.
+        ``solution_.solver`` says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, as a share of the null deviance, at which the search stops.
         Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
@@ -146,7 +148,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         penalise_intercept: bool = False,
         firth: bool = False,
         standard_errors: str | None = "model",
-        solver: str = "auto",
+        solver: str | StochasticDescent = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
         stop: StoppingRule | None = None,

@@ -169,9 +169,9 @@ class Problem(SearchProblem):
         if not self.in_batches:
             raise UnsupportedAccess(
                 "Stochastic gradient descent was asked for, and some parameters are no model here: "
-                "thresholds must fall, means must be valid. It needs linear, logistic or softmax "
-                "regression, or a GLM with a link for which every mean is valid, such as log. Use "
-                "solver='auto'."
+                "thresholds must fall, means be valid, a dispersion be known. Linear, logistic or "
+                "softmax regression was expected, or a GLM with a link for which every mean is "
+                "valid, such as log. Use solver='auto'."
             )
         return RowBatches(
             self.objective,

@@ -43,6 +43,7 @@ from likely.links import Identity
 from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form
+from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 
 
@@ -70,7 +71,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
         ``clustered`` (needs ``groups``).  None computes none.
-    solver : str, default="auto"
+    solver : str or StochasticDescent, default="auto"
         ``normal-equations``, ``qr``, ``minimum-norm`` (the pseudoinverse), or a solver of GLM.
         ``auto`` uses the normal equations, and QR where columns are nearly dependent.
     tol : float, default=1e-8
@@ -123,7 +124,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         standard_errors: str | None = "model",
-        solver: str = "auto",
+        solver: str | StochasticDescent = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
         stop: StoppingRule | None = None,

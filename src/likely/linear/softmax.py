@@ -46,6 +46,7 @@ from likely.linear.summary import describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
 from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
+from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
 
@@ -92,8 +93,9 @@ class SoftmaxRegression(
         ``clustered`` (needs ``groups``).  None computes none.  They are for log-odds against the
         reference class; without one, for weights that sum to 0 over the classes; for two classes,
         for the second against the first.
-    solver : str, default="auto"
-        ``newton``, ``lbfgs``, ``proximal-newton``, ``fista``, or ``auto``, which chooses by the
+    solver : str or StochasticDescent, default="auto"
+        ``newton``, ``lbfgs``, ``proximal-newton``, ``fista``, ``sgd`` (batches of rows,
+        approximate; ``StochasticDescent(...)`` sets its details), or ``auto``, which chooses by the
         number of rows and columns and the penalty.  ``solution_.solver`` says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, as a share of the null deviance, at which the search stops.
@@ -141,7 +143,7 @@ class SoftmaxRegression(
         reference: Any = None,
         start: Mapping[str, Any] | None = None,
         standard_errors: str | None = "model",
-        solver: str = "auto",
+        solver: str | StochasticDescent = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
         stop: StoppingRule | None = None,

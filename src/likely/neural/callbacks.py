@@ -28,3 +28,12 @@ def scikit_learn_callbacks(
         )
 
     return (after,)
+
+
+def end_of_fit(model: Any, X: Any, y: Any) -> None:
+    """Tell the callbacks of scikit-learn that the fit is done."""
+    if vars(model).get("_skl_callbacks"):
+        fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
+        model._callback_fit_ctx.call_on_fit_task_end(
+            estimator=model, X=X, y=y, reconstruction_attributes=fitted
+        )

@@ -106,8 +106,8 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         Whether every batch has the same number of rows of each class, to within one; rare ones are
         repeated.  ``fine_tune`` then restores the frequencies.
     order : sequence or None, default=None
-        Classes from lowest to highest, for ``response="ordinal"``.  None is the order of y where it
-        is an ordered categorical, else that of the sorted labels.
+        The order of ``classes_``, from lowest to highest for ``response="ordinal"``.  None is that
+        of the sorted labels; for an ordinal response, of y where it is an ordered categorical.
     initialise : str, array or sequence of pairs, default="auto"
         ``glorot-uniform``, ``glorot-normal``, ``he-uniform``, ``he-normal``, ``zeros`` (without
         hidden layers), ``auto`` (by the activation), or a pair of weights and biases for each
@@ -253,7 +253,7 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
             if not first:
                 return self._one_epoch(X, y, sample_weight, None)
             rows = open_rows(self, X, y, sample_weight, "class")
-            if self._is_ordinal:
+            if self.order is not None:
                 known = ordered_classes(known, self.order).classes
             codes = codes_among(rows.classes, known)[rows.examples.y]
             examples = rows.examples.having(codes, rows.examples.weight)
@@ -287,16 +287,11 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         return self.response == "ordinal" or isinstance(self.response, Ordinal)
 
     def _opened(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
-        if self.order is not None and not self._is_ordinal:
-            raise InvalidInput(
-                f"order={self.order!r} was given, and the classes are not ordered. Use "
-                "response='ordinal', or leave order out."
-            )
         if is_soft(y):
             return self._opened_soft(X, y, sample_weight)
         rows = open_rows(self, X, y, sample_weight, "class")
         refuse_one_class(rows.classes, self)
-        if self._is_ordinal:
+        if self._is_ordinal or self.order is not None:
             order = ordered_categories(y) if self.order is None else self.order
             classes, rank = ordered_classes(rows.classes, order)
             examples = rows.examples.having(rank[rows.examples.y], rows.examples.weight)

@@ -10,7 +10,8 @@ in memory, and the columns are read again in every epoch.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, final
+from math import sqrt
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +19,7 @@ from scipy import sparse
 from likely._typing import Array, Matrix
 from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
+from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.numbers import total_is_finite
 from likely.neural.engine import Engine
@@ -157,21 +159,22 @@ class ExamplesInFile(Examples):
     y: Array
     weight: Array | None
     names: Names
+    dtype: Any  # in which squares must not overflow
     mask: Array | None = None  # of the rows of the file; None is all
 
     @classmethod
-    def of(cls, blocks: Blocks, names: Names) -> "ExamplesInFile":
+    def of(cls, blocks: Blocks, names: Names, dtype: Any) -> "ExamplesInFile":
         """The rows of the file; targets and weights are read here.  Rows of weight 0 stay out."""
         y, weight = list[Array](), list[Array | None]()
         for block in blocks:
             y.append(np.asarray(block.target))
             weight.append(block.weight)
         if weight[0] is None:
-            return cls(blocks, np.concatenate(y), None, names)
+            return cls(blocks, np.concatenate(y), None, names, dtype)
         weights = np.concatenate([each for each in weight if each is not None])
         present = weights > 0
         mask = None if present.all() else present
-        return cls(blocks, np.concatenate(y)[present], weights[present], names, mask)
+        return cls(blocks, np.concatenate(y)[present], weights[present], names, dtype, mask)
 
     def some_columns(self) -> Matrix:
         return matrix_of(next(iter(self.blocks)).X)
@@ -192,7 +195,7 @@ class ExamplesInFile(Examples):
     def columns(self, size: int) -> Iterator[tuple[slice, Matrix]]:
         waiting, n_waiting, first = list[Matrix](), 0, 0
         for block in self.blocks:
-            X = finite_matrix(block, self.names)
+            X = finite_matrix(block, self.names, self.dtype)
             if self.mask is not None:
                 X = X[self.mask[block.start : block.start + block.n_rows]]
             while n_waiting + X.shape[0] >= size:
@@ -239,18 +242,30 @@ def matrix_of(design: Design) -> Matrix:
     return design.expanded().values if design.n_features <= MOST_DENSE else design.sparse()
 
 
-def finite_matrix(block: Block, names: Names) -> Matrix:
-    """The columns of a block, all finite; ``names`` are those of the columns, for an error."""
+def finite_matrix(block: Block, names: Names, dtype: Any = np.float64) -> Matrix:
+    """The columns of a block, all finite, with squares that do not overflow in a dtype.
+
+    ``names`` are those of the columns, for an error.
+    """
     X = matrix_of(block.X)
-    if not total_is_finite(X.data if sparse.issparse(X) else X):
+    cells = X.data if sparse.issparse(X) else X
+    if not total_is_finite(cells):
         layout = Csr(X) if sparse.issparse(X) else Dense(X)
         refuse_gaps([replace(block, X=layout)], names)
+    largest = sqrt(float(np.finfo(dtype).max)) / 10
+    if cells.size and max(cells.max(), -cells.min()) > largest:
+        sizes = np.abs(X).max(axis=0)
+        column = int((sizes.toarray() if sparse.issparse(sizes) else sizes).ravel().argmax())
+        raise InvalidInput(
+            f"Column {names()[column]!r} holds numbers whose squares overflow in "
+            f"{np.dtype(dtype).name} (beyond about {largest:.0e}). Divide it by a constant."
+        )
     return X
 
 
-def in_memory(blocks: ArrayBlocks, names: Names) -> ExamplesInMemory:
+def in_memory(blocks: ArrayBlocks, names: Names, dtype: Any) -> ExamplesInMemory:
     """The rows of blocks in memory."""
-    X = finite_matrix(Block(blocks.X), names)
+    X = finite_matrix(Block(blocks.X), names, dtype)
     return ExamplesInMemory(X, blocks.target, blocks.weight)
 
 

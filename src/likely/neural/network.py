@@ -44,7 +44,7 @@ from likely.neural.average import (
     fit_several,
     refuse_for_several,
 )
-from likely.neural.callbacks import scikit_learn_callbacks
+from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
 from likely.neural.description import describe_network
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
@@ -170,6 +170,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         )
         self._remember(learned)
         self._store(fit, problem)
+        end_of_fit(self, X, y)
         return fit
 
     def fine_tune(
@@ -363,6 +364,8 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             self._remember(learned)
             problem = in_units(problem, learned)
             start, state, curve = problem.start(self.initialise), None, Curve()
+        if isinstance(settings.batch, int):  # parts may have any size
+            settings.set_params(batch=min(settings.batch, problem.training.n_rows))
         self.parameters_, after, epoch = one_epoch(settings, problem, start, state, curve)
         self.state_ = without_theta(after)
         unit = self.response_scale_**2

@@ -21,6 +21,7 @@ from likely.names import known_name
 from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_rates
 from likely.neural.engine import PENALTY_SCALINGS
+from likely.penalties.base import checked_strength
 from likely.solvers.mini_batches import WINDOW, BalancedBatches, Batches, ShuffledBatches
 from likely.solvers.schedules import Constant, Schedule, schedule_of
 from likely.solvers.updates import UPDATES, Momentum, Nesterov, Update
@@ -58,7 +59,11 @@ def checked_options(model: Any, *, in_file: bool = False) -> Options:
     refuse_unless_whole("max_epochs", model.max_epochs, lowest=0, advice="Use 200.")
     refuse_unless_whole("patience", model.patience, lowest=1, advice="Use 10.")
     for name in ("l1", "l2"):
-        refuse_unless_number(name, vars(model)[name], lowest=0.0, advice="Use 0.")
+        if np.ndim(checked_strength(name, vars(model)[name])):
+            raise InvalidInput(
+                f"{name} has several numbers; a network has one strength for all its weights. "
+                f"Use {name}=1.0."
+            )
     known_name("penalty_scaling", model.penalty_scaling, PENALTY_SCALINGS)
     update = _update(model, hidden, in_file)
     if update is None:

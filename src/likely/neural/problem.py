@@ -22,7 +22,7 @@ from likely.inputs.coding import Coding, category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
-from likely.inputs.tables import own_columns, refuse_file
+from likely.inputs.tables import is_file, own_columns, refuse_file
 from likely.neural.architecture import Architecture
 from likely.neural.checkpoint import Checkpoint, Meaning, digest_of, read_checkpoint
 from likely.neural.examples import (
@@ -33,7 +33,7 @@ from likely.neural.examples import (
     in_memory,
 )
 from likely.neural.initialise import initial_parameters
-from likely.neural.options import Options, layer_dropout, trainable_layers
+from likely.neural.options import Options, checked_options, layer_dropout, trainable_layers
 from likely.neural.outputs import Output
 
 ROWS_IN_DIGEST = 64
@@ -98,6 +98,7 @@ class Problem:
 
 def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm) -> OpenedRows:
     """Check everything; a table in memory becomes one array, a file stays where it is."""
+    dtype = checked_options(model, in_file=is_file(X)).dtype
     model.beside_ = tuple(name for name in (y, sample_weight) if isinstance(name, str))
     found = check_rows(model, X, y, RowExtras(sample_weight), target=target)
     rows = found.encode(category_flags(found.kinds))
@@ -105,9 +106,9 @@ def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm
     with columns_named(model):
         blocks = coding.to_fit(rows.blocks)
         examples: Examples = (
-            in_memory(blocks, coding.names)
+            in_memory(blocks, coding.names, dtype)
             if isinstance(blocks, ArrayBlocks)
-            else ExamplesInFile.of(blocks, coding.names)
+            else ExamplesInFile.of(blocks, coding.names, dtype)
         )
     return OpenedRows(examples, coding, rows.classes, rows.library)
 

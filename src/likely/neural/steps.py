@@ -25,6 +25,7 @@ from likely.solvers.mini_batches import Batches, ShuffledBatches, epoch_order
 
 S = TypeVar("S")
 NEAR = 1e-8  # a gap at which a search that finds no lower value has reached its optimum
+FLAT = 1e-6  # nats a row: a slope at which it has, where there is no gap
 
 
 class Ending(NamedTuple):
@@ -186,4 +187,7 @@ class QuasiNewtonSteps(Steps[LBFGSState]):
     def ending(self, state: LBFGSState, tol: float | None) -> Ending | None:
         if tol is not None and state.gap <= tol:
             return Ending(f"the gap {state.gap:.1e} is within tol={tol:g}", converged=True)
-        return Ending(state.stuck, state.gap <= NEAR) if state.stuck else None
+        if not state.stuck:
+            return None
+        slope = float(np.abs(state.gradient).max(initial=0.0)) / self.weight
+        return Ending(state.stuck, converged=state.gap <= NEAR or slope <= FLAT)

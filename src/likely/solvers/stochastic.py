@@ -38,7 +38,8 @@ from likely.solvers.settings import refuse_unless_number, refuse_unless_whole
 from likely.solvers.stopping import steps_since_best
 from likely.solvers.updates import Update, update_of
 
-TRIED_RATES = tuple(10 ** (half / 2) for half in range(2, -9, -1))  # 10 to 1e-4, half decades
+FACTOR = 10**0.5  # between two rates that are tried
+MOST_RATES = 24  # up from 1, and down: twelve decades
 NO_FALL, EPOCHS_DONE = "the objective has not fallen", "all epochs are done"
 
 
@@ -147,13 +148,10 @@ class StochasticDescent(Solver[BatchedObjective, StochasticState]):
         read = objective.batches(plan, self.seed, state.epoch)
         phi, mean, slots, steps = self._through(objective, state, read, rate)
         theta = in_own_units(objective, mean if self.average else phi)
-        value = objective.value(theta) if np.isfinite(theta).all() else inf
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = objective.value(theta) if np.isfinite(theta).all() else inf
         if not isfinite(value):
-            return replace(
-                state,
-                stuck=f"the loss is not finite after epoch {state.epoch + 1} at a learning rate of "
-                f"{rate:.3g}, which is too high; the epoch before is kept",
-            )
+            return self._diverged(state, rate)
         best = (value, theta) if value < state.best[0] else state.best
         moved = replace(
             state,
@@ -166,6 +164,16 @@ class StochasticDescent(Solver[BatchedObjective, StochasticState]):
             best=best,
         )
         return self._ended(objective, moved)
+
+    def _diverged(self, state: StochasticState, rate: float) -> StochasticState:
+        """The best state before an epoch that led to infinity."""
+        (value, theta), epoch = state.best, state.losses.index(state.best[0])
+        stuck = (
+            f"the loss is not finite after epoch {state.epoch + 1} at a learning rate of "
+            f"{rate:.3g}, which is too high; epoch {epoch} is kept, the best before. "
+            "Use a smaller one"
+        )
+        return replace(state, value=value, theta=theta, stuck=stuck)
 
     def _through(
         self, objective: BatchedObjective, state: StochasticState, read: Any, rate: float
@@ -221,7 +229,6 @@ def tried_rate(solver: StochasticDescent, objective: BatchedObjective, phi: Arra
         n_rows = sum(batch.n_rows for batch in some)
         return sum(losses) / n_rows + share * objective.penalty_value(theta)
 
-    best, least = TRIED_RATES[-1], inf
     blank = StochasticState(
         theta=phi,
         value=inf,
@@ -233,10 +240,20 @@ def tried_rate(solver: StochasticDescent, objective: BatchedObjective, phi: Arra
         losses=(inf,),
         best=(inf, phi),
     )
-    for rate in TRIED_RATES:
+
+    def reached(rate: float) -> float:
         end = solver._through(objective, blank, some, rate)[0]
         with np.errstate(over="ignore", invalid="ignore"):
-            reached = mean(end) if np.isfinite(end).all() else inf
-        if reached < least:
-            best, least = rate, reached
+            return mean(end) if np.isfinite(end).all() else inf
+
+    best, least = 1.0, reached(1.0)
+    for factor in (FACTOR, 1 / FACTOR):
+        rate = best
+        for _ in range(MOST_RATES):
+            rate *= factor
+            found = reached(rate)
+            if found < least:
+                best, least = rate, found
+            elif factor > 1 or isfinite(least):  # below a rate that diverges another may not
+                break
     return best

@@ -47,14 +47,11 @@ def judged(solution: Solution, tol: float) -> Solution:
     if gap <= tol and not solution.stopped:
         return replace(solution, converged=True, reason=f"the gap {gap:.1e} is within tol={tol:g}")
     size = f"a gap of {gap:.1e}" if np.isfinite(gap) else "a gap of unknown size"
-    done = reason.startswith((NO_FALL, EPOCHS_DONE)) and gap <= SMALL_GAP
-    advice = "" if done or solution.stopped else ADVICE
-    return replace(
-        solution,
-        converged=False,
-        stopped=solution.stopped or done,
-        reason=f"{reason}, with {size}{advice}",
-    )
+    if not reason.startswith((NO_FALL, EPOCHS_DONE)):
+        return replace(solution, converged=False, reason=f"{reason}; it ended with {size}")
+    near = gap <= SMALL_GAP
+    reason = f"{reason}, with {size}{'' if near else ADVICE}"
+    return replace(solution, converged=False, stopped=solution.stopped or near, reason=reason)
 
 
 def certified_gap(problem: SearchProblem, theta: Array) -> float:

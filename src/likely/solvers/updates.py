@@ -278,7 +278,7 @@ class Clip(Update):
     """A gradient longer than ``norm`` is shortened to it, then plain descent or the next rule.
 
     >>> Clip(1.0) | Adam()
-    Chain(clip=Clip(norm=1.0), then=Adam(beta1=0.9, beta2=0.999, epsilon=1e-08))
+    Clipped(clip=Clip(norm=1.0), then=Adam(beta1=0.9, beta2=0.999, epsilon=1e-08))
     """
 
     norm: float = 1.0
@@ -295,19 +295,19 @@ class Clip(Update):
         return -rate * self.clipped(gradient)
 
     def compiled(self) -> Compiled:
-        return Chain(self, Plain()).compiled()
+        return Clipped(self, Plain()).compiled()
 
     def __or__(self, other: Update) -> Update:
         if isinstance(other, Clip):
             return Clip(min(self.norm, other.norm))
-        if isinstance(other, Chain):
-            return Chain(Clip(min(self.norm, other.clip.norm)), other.then)
-        return Chain(self, other)
+        if isinstance(other, Clipped):
+            return Clipped(Clip(min(self.norm, other.clip.norm)), other.then)
+        return Clipped(self, other)
 
 
 @final
 @dataclass(frozen=True)
-class Chain(Update):
+class Clipped(Update):
     """A rule with a gradient that is clipped first."""
 
     clip: Clip
@@ -317,7 +317,7 @@ class Chain(Update):
     def n_slots(self) -> int:
         return self.then.n_slots
 
-    def at(self, epoch: int) -> "Chain":
+    def at(self, epoch: int) -> "Clipped":
         return replace(self, then=self.then.at(epoch))
 
     def move(self, theta: Array, gradient: Array, slots: Array, step: int, rate: float) -> Array:

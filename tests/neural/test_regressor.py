@@ -1,0 +1,123 @@
+"""Networks for numbers: any response, in the unit of y."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import likely
+from likely.errors import InvalidInput
+from likely.likelihoods import Poisson
+from tests.neural.estimators import regressor, waves
+
+
+def counts(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, rng.poisson(np.exp(0.5 * X[:, 0] + 0.3)).astype(float)
+
+
+@pytest.mark.parametrize("scale_response", [True, False])
+def test_without_hidden_layers_it_is_ridge_regression(scale_response):
+    X, y = waves()
+    model = likely.NeuralNetworkRegressor(
+        (), solver="lbfgs", l2=2.0, scale_response=scale_response, max_epochs=500
+    ).fit(X, y)
+    linear = likely.LinearRegression(l2=2.0).fit(X, y)
+    assert_allclose(model.predict(X), linear.predict(X), rtol=1e-6)
+    assert_allclose(model.score(X, y), linear.score(X, y), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("response", "link"), [("poisson", None), ("gamma", "log"), (Poisson(), "sqrt")]
+)
+def test_without_hidden_layers_it_is_a_generalised_linear_model(response, link):
+    X, y = counts()
+    y = y + 1.0
+    model = likely.NeuralNetworkRegressor(
+        (), response=response, link=link, solver="lbfgs", l2=1.0, max_epochs=500
+    ).fit(X, y)
+    linear = likely.GLM(response, link, l2=1.0).fit(X, y)
+    assert_allclose(model.predict(X), linear.predict(X), rtol=1e-5)
+    assert_allclose(model.score(X, y), linear.score(X, y), rtol=1e-6)
+    assert_allclose(model.deviance(X, y), linear.deviance(X, y), rtol=1e-6)
+
+
+def test_the_unit_of_the_response_does_not_matter():
+    X, y = waves()
+    one, other = (regressor(dtype="float64").fit(X, each) for each in (y, 1e6 * y - 3e7))
+    assert_allclose(other.predict(X), 1e6 * one.predict(X) - 3e7, rtol=1e-6)
+    assert_allclose(other.history_.loss, 1e12 * one.history_.loss, rtol=1e-6)
+    constant = regressor(max_epochs=100).fit(X, np.full(len(X), 7.0))
+    assert_allclose(constant.predict(X), 7.0, atol=0.1)
+
+
+def test_the_recorded_loss_is_half_the_mean_square_error():
+    X, y = waves()
+    model = regressor(dtype="float64", validation=(X[:20], y[:20])).fit(X, y)
+    assert_allclose(model.history_.loss[-1], np.mean((y - model.predict(X)) ** 2) / 2, rtol=1e-9)
+    held = np.mean((y[:20] - model.predict(X[:20])) ** 2) / 2
+    assert_allclose(model.history_.validation[-1], held, rtol=1e-9)
+    assert_allclose(model.dispersion_, 2 * held, rtol=1e-9)
+
+
+def test_densities_and_samples_are_of_the_response_around_its_mean():
+    X, y = waves(400)
+    model = regressor((20,), activation="tanh", max_epochs=60).fit(X, y)
+    assert model.score(X, y) > 0.8
+    spread = np.sqrt(model.dispersion_)
+    residual = y - model.predict(X)
+    assert_allclose(spread, np.sqrt(np.mean(residual**2)), rtol=1e-6)
+    normal = -0.5 * np.log(2 * np.pi * spread**2) - residual**2 / (2 * spread**2)
+    assert_allclose(model.log_likelihoods(X, y), normal, rtol=1e-9)
+    assert_allclose(model.predict_distribution(X).log_prob(y), normal, rtol=1e-9)
+    family = model.predictive_family()
+    assert_allclose(family.log_density(y, model.predict(X), counts=False), normal, rtol=1e-9)
+    drawn = model.sample(X, random_state=0)
+    assert_allclose((drawn - model.predict(X)).std(), spread, rtol=0.15)
+
+
+def test_counts_have_no_dispersion_to_estimate():
+    X, y = counts()
+    model = regressor(response="poisson", max_epochs=40).fit(X, y)
+    assert model.dispersion_ == 1.0
+    assert (model.predict(X) > 0).all()
+    assert model.score(X, y) > 0.05
+    assert model.history_.loss[-1] < model.history_.loss[0]
+    with pytest.raises(InvalidInput, match="poisson response must be"):
+        regressor(response="poisson").fit(X, y - 5)
+
+
+def test_several_responses_share_the_hidden_layers():
+    X, y = waves()
+    both = np.column_stack([y, 2 * y + 100])
+    model = regressor((10,), max_epochs=80, learning_rate=0.05).fit(X, both)
+    assert model.predict(X).shape == both.shape
+    assert model.score(X, both) > 0.5
+    assert model.predictive_family() is None
+    assert model.log_likelihoods(X, both).shape == (len(y),)
+    alone = regressor().fit(X, y[:, None].ravel())
+    assert alone.predict(X).shape == y.shape
+
+
+def test_partial_fit_keeps_the_units_of_the_first_part():
+    X, y = waves()
+    model = regressor((20,), activation="tanh").partial_fit(X[:40], y[:40])
+    centre = model.response_centre_
+    for k in range(100):
+        part = slice(40 * (k % 2), 40 * (k % 2) + 40)
+        model.partial_fit(X[part], y[part])
+    assert model.response_centre_ == centre == y[:40].mean()
+    assert model.score(X, y) > 0.3
+
+
+def test_saved_and_loaded_it_goes_on_as_before(tmp_path):
+    X, y = waves()
+    model = regressor(solver="momentum", schedule="cosine", validation=(X, y)).fit(X, y)
+    likely.save(model, tmp_path / "m.likely")
+    again = likely.load(tmp_path / "m.likely")
+    assert again.validation is None  # rows stay out of a model file
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert_array_equal(again.history_.loss, model.history_.loss)
+    for each in (model, again):
+        each.set_params(validation=None).partial_fit(X, y)
+    assert_array_equal(again.parameters_, model.parameters_)
