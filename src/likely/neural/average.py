@@ -187,7 +187,7 @@ def fit_several(model: Any, rows: OpenedRows, units: Callable[[Problem], Problem
     y = np.concatenate([output.target(each.y) for each in every])
     weight = np.concatenate([_weight(each) for each in every])
     constant = averaging.constant(output, y, weight)
-    held = _held_rows(fits, problems, averaging)
+    held = _held_rows(fits, problems, averaging, common=options.held_out is None)
     s = 1.0 if held is None else best_shrinkage(held, constant, averaging, len(fits) + 1)
     return AverageFit(fits, problems, held, constant, s)
 
@@ -223,6 +223,15 @@ def refuse_for_several(model: Any) -> None:
                 f"{name} was given with n_networks={model.n_networks}; one network was expected. "
                 "Use n_networks=1."
             )
+
+
+def refuse_several(model: Any, method: str) -> None:
+    """Refuse a method that continues one network."""
+    if model.n_networks != 1:
+        raise InvalidInput(
+            f"n_networks={model.n_networks} was given, and {method} trains one network further. "
+            "Use n_networks=1, or fit."
+        )
 
 
 def parts_of_rows(y: Array, n_parts: int, seed: int) -> Codes:
@@ -263,7 +272,7 @@ def _problems(
 
 
 def _held_rows(
-    fits: list[NetworkFit], problems: list[Problem], averaging: Averaging
+    fits: list[NetworkFit], problems: list[Problem], averaging: Averaging, *, common: bool
 ) -> HeldRows | None:
     """Each network on the rows that judged it; on one common set, their average."""
     if any(problem.validation is None for problem in problems):
@@ -271,7 +280,6 @@ def _held_rows(
     parts = [
         _predicted(fit, problem, averaging) for fit, problem in zip(fits, problems, strict=True)
     ]
-    common = len(problems) > 1 and problems[0].validation is problems[1].validation
     if common:
         mean = averaging.mean(np.stack([part.prediction for part in parts]))
         return parts[0]._replace(prediction=mean)

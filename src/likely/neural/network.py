@@ -43,6 +43,7 @@ from likely.neural.average import (
     NetworkAverage,
     fit_several,
     refuse_for_several,
+    refuse_several,
 )
 from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
 from likely.neural.description import describe_network
@@ -191,6 +192,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         given.  Rows are in memory.
         """
         check_is_fitted(self)
+        refuse_several(self, "fine_tune")
         changed: dict[str, Any] = {"trainable": layers, "end_game": None}
         changed |= {} if learning_rate is None else {"learning_rate": learning_rate}
         changed |= {} if max_epochs is None else {"max_epochs": max_epochs}
@@ -346,6 +348,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
 
     def _one_epoch(self, X: Any, y: Any, sample_weight: Any, rows: OpenedRows | None) -> Self:
         """Train for one epoch on these rows; ``rows`` are given in the first call."""
+        refuse_several(self, "partial_fit")
         idle = {"early_stopping": False, "validation": None, "end_game": None}
         settings = type(self)(**{**self.get_params(deep=False), **idle})
         options = checked_options(settings)

@@ -37,6 +37,7 @@ PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison 
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
 L1_OFF = 0.5  # half of the draws have no l1: a lasso is a different model, not a little more ridge
 WEAKEST_L2 = 1e-3  # a prior of standard deviation 30 on columns scaled to one
+NETWORKS = {"early_stopping": True, "learning_rate": 3e-3, "max_epochs": 500, "n_networks": 5}
 COUNTS = {"response": "poisson"}
 HIDDEN_LAYERS = ((), (10,), (30,), (100,), (300,), (30, 30), (100, 100), (50, 50, 50))
 CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")
@@ -314,7 +315,7 @@ MODELS: dict[str, ModelEntry] = {
             "Layers of units, trained with early stopping; n_networks averages several.",
             cost="high",
             also=frozenset({"count"}),  # Poisson: on overdispersed counts the constant is better
-            settings={"early_stopping": True, "n_networks": 5},
+            settings=NETWORKS,
             space=neural_space,
             stop_unpromising=True,
             for_numbers="NeuralNetworkRegressor",
