@@ -6,13 +6,15 @@ Both sides are given log p(x_t | z_t) for every step and state.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from benchmarks.against import pomegranate
 from benchmarks.race import Skipped
 from benchmarks.report import Report, Row, times_faster
-from benchmarks.workbench import best_of
+from benchmarks.workbench import best_of, clocked
 from likely.graphical.inference.chain import Chain
 
 STEPS, STATES, TURNS = 100_000, 10, 9
@@ -52,6 +54,7 @@ def measure(shrink: int) -> Report:
                 goal=NO_SLOWER,
             )
         )
+    rows += _pomegranate(start, move, log_emission, rows[0])
     return Report(
         "Hidden Markov chains",
         f"One sequence; the best of {TURNS} in turns. Ours also counts pairs of states.",
@@ -59,6 +62,21 @@ def measure(shrink: int) -> Report:
         theirs="",
         answer="log-likelihood, log score of the path",
     )
+
+
+def _pomegranate(start: Any, move: Any, log_emission: Any, ours: Row) -> list[Row]:
+    """The same sequence through torch, in float32, once."""
+    timed = clocked(pomegranate.chain(start, move, log_emission))
+    return [
+        replace(
+            ours,
+            peer="pomegranate",
+            theirs=1e3 * timed.seconds,
+            their_answer=timed.answer,
+            goal=None,
+            note="float32",
+        )
+    ]
 
 
 def _hmmlearn(start: Any, move: Any, log_emission: Any) -> dict[str, Callable[[], Any]]:

@@ -6,6 +6,8 @@ The gap is the duality gap over ½‖y‖², the largest on the path: it is cert
 optimum is 0 and no reference is run.
 """
 
+from collections.abc import Sequence
+
 from benchmarks import ours_linear
 from benchmarks.child import Sizes
 from benchmarks.linear_problems import LassoPath, wide
@@ -40,10 +42,10 @@ def problem(sizes: Sizes) -> LassoPath:
     return wide(sizes["rows"], sizes["features"], sizes["penalties"], sizes["noise"] / 100)
 
 
-def race(module: str) -> Race:
+def race(module: str, peers: Sequence[Entrant] = PEERS) -> Race:
     """The race that the child processes of ``module`` run."""
     ours = ours_linear.entrant("lasso_path", GAP)
-    return Race(module, problem, ours, PEERS, GAP, optimum=0.0)
+    return Race(module, problem, ours, peers, GAP, optimum=0.0)
 
 
 RACE = race(__name__)

@@ -1,5 +1,6 @@
 """Results as Markdown: what RESULTS.md holds, and what a run prints."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,25 +49,50 @@ PROFILES = {  # what a profile shows where a goal is missed
 }
 
 
-def page(results: Sequence[Result]) -> str:
-    """The whole of RESULTS.md."""
-    return "\n".join([INTRO, *glance(results), *(section(result) for result in results)])
+def page(results: Sequence[Result], order: Sequence[str] = (), earlier: str = "") -> str:
+    """The whole of RESULTS.md.  What was not measured now is kept from the ``earlier`` page."""
+    old = _sections(earlier)
+    new = {result["name"]: result for result in results}
+    parts, lines = [], []
+    for name in order or new:
+        if name in new:
+            parts.append(section(new[name]))
+            lines += [_line(list(_glance_cells(rows).values())) for rows in _contests(new[name])]
+        elif name in old:
+            title = old[name].splitlines()[0].removeprefix("## ")
+            parts.append(old[name])
+            lines += [each for each in earlier.splitlines() if each.startswith(f"| {title}: ")]
+        else:
+            parts.append(f"Not run yet: `make bench NAME={name}`.\n")
+    return "\n".join([INTRO, *glance(lines), *parts])
 
 
-def glance(results: Sequence[Result]) -> list[str]:
+def _sections(text: str) -> dict[str, str]:
+    """The sections of a page by the names of their benchmarks."""
+    found = {}
+    for part in re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]:
+        named = re.search(r"\(`bench_(\w+)\.py`\)", part)
+        if named:
+            found[named[1]] = part.split("\nNot run yet:")[0].rstrip() + "\n"
+    return found
+
+
+GLANCE = ("work", "goal", "ours", "best peer", "theirs", "ratio", "our gap", "their gap")
+GLANCE += ("target", "passes", "met")
+
+
+def glance(lines: Sequence[str]) -> list[str]:
     """Where there are several peers: ours against the fastest that reached the target."""
-    lines = [_glance_cells(rows) for result in results for rows in _contests(result)]
     if not lines:
         return []
-    heads = list(lines[0])
     return [
-        "## Linear models at a glance",
+        "## At a glance",
         "",
         "The best peer is the fastest whose gap is within the target; all of them are below.",
         "",
-        _line(heads),
-        _line(["---"] * len(heads)),
-        *(_line(list(cells.values())) for cells in lines),
+        _line(GLANCE),
+        _line(["---"] * len(GLANCE)),
+        *lines,
         "",
     ]
 

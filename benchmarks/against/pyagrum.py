@@ -57,6 +57,7 @@ def learned_by_counts(bn: Any, csv: Path) -> Any:
 
 def learned_by_em(bn: Any, csv: Path, n_iter: int) -> Any:
     learner = library().BNLearner(str(csv), bn, ["?"])
+    learner.useSmoothingPrior(1.0)  # without one it refuses rare parents
     learner.useEM(1e-300)
     learner.EMsetMaxIter(n_iter)
     learner.EMenableMaxIter()

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from likely.linear.separation import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
     from likely.neural.classifier import NeuralNetworkClassifier
+    from likely.neural.many_models import fit_many
     from likely.neural.regressor import NeuralNetworkRegressor
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
@@ -126,6 +127,7 @@ __all__ = [
     "distributions",
     "errors",
     "examples",
+    "fit_many",
     "graphical",
     "information",
     "learning_curve",
@@ -217,6 +219,7 @@ _HOME = {  # public name: the module that defines it
     "TrainingCurve": "likely.workbench.training_curve",
     "compare": "likely.workbench.comparison",
     "dataset": "likely.workbench.opening",
+    "fit_many": "likely.neural.many_models",
     "learning_curve": "likely.workbench.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",

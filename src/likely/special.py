@@ -257,10 +257,10 @@ def tanh_derivative(a: Array) -> Array:
 
 
 def relu(a: Array) -> Array:
-    """max(a, 0)."""
+    """max(a, 0); nan stays nan, so that a search that diverged is seen."""
     xp = namespace(a)
     a = floating(a, xp)
-    return xp.where(a > 0, a, xp.zeros_like(a))[()]
+    return xp.where(a < 0, xp.zeros_like(a), a)[()]
 
 
 def relu_derivative(a: Array) -> Array:

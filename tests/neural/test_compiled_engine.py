@@ -7,11 +7,14 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from likely.errors import InvalidInput
+from likely.neural.architecture import Architecture
 from likely.neural.compiled_engine import CompiledEngine
 from likely.neural.engine import EngineSettings, ReadableEngine, engine_for
+from likely.neural.initialise import initial_parameters
+from likely.neural.outputs import output_of
 from likely.solvers.updates import UPDATES, Adam, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS
-from tests.neural.networks import COMPILED, many_rows, some_network
+from tests.neural.layers import COMPILED, many_rows, some_network
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -178,6 +181,34 @@ def test_losses_that_explode_are_not_hidden(dtype):
         assert not np.isfinite(loss)
 
 
+@TYPES
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_a_weight_that_is_nan_makes_the_loss_nan(activation, dtype):
+    """relu(nan) = 0 would hide that a search diverged."""
+    for engine in (made := both(activation=activation, dtype=dtype))[:2]:
+        theta, (X, y, _) = made[2].astype(dtype), made[3]
+        theta[0] = np.nan
+        rows = engine.prepare(X, y)
+        assert np.isnan(engine.loss(theta, rows))
+        _, running = engine.epoch(
+            engine.start(theta), rows, np.arange(9), batch=4, rate=0.1, epoch=0
+        )
+        assert np.isnan(running)
+
+
+@TYPES
+@pytest.mark.parametrize("batch", [20, 53])
+def test_large_batches_are_computed_in_pieces(batch, dtype, monkeypatch):
+    whole = assert_same(*both(dropout=(0.2, 0.5), l2=0.1, dtype=dtype), batch=batch)
+    monkeypatch.setattr("likely.neural.compiled_engine.FEWEST_ROWS", 3)
+    monkeypatch.setattr("likely.neural.compiled_engine.BATCH_CELLS", 1)
+    monkeypatch.setattr("likely.neural.objective.FEWEST_ROWS", 7)
+    monkeypatch.setattr("likely.neural.objective.CHUNK_CELLS", 1)
+    pieces = assert_same(*both(dropout=(0.2, 0.5), l2=0.1, dtype=dtype), batch=batch)
+    tolerance = TOLERANCE[dtype]
+    assert_allclose(pieces.theta, whole.theta, rtol=tolerance, atol=tolerance)
+
+
 def test_sparse_rows_and_soft_labels_go_to_numpy():
     readable, compiled, theta, (X, y, weight) = both()
     state = {}
@@ -215,6 +246,23 @@ def test_an_empty_order_and_no_rows_change_nothing():
         assert_array_equal(state.theta, theta)
         assert (loss, state.step) == (0.0, 0)
         assert engine.eta(theta, X[:0]).shape == (0, 3)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 4])
+def test_xor_is_learned_from_most_starts(batch):
+    """NN-7: a 2-4-1 network, from 8 of 10 seeds at least."""
+    X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0.0, 1, 1, 0])
+    network = Architecture.of(2, (4,), 1, activation="tanh")
+    settings = EngineSettings(network, output_of(n_classes=2), Momentum(), 4, dtype=np.float64)
+    engine = CompiledEngine(settings)
+    rows, learned = engine.prepare(X, y), 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        order = np.concatenate([rng.permutation(4) for _ in range(800)])
+        state = engine.start(initial_parameters(network, seed=seed))
+        state, _ = engine.epoch(state, rows, order, batch=batch, rate=0.05, epoch=0)
+        learned += ((engine.eta(state.theta, X)[:, 0] > 0) == (y > 0)).all()
+    assert learned >= 8
 
 
 def test_read_only_arrays_are_not_compiled_for_again():

@@ -12,7 +12,7 @@ from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_masks, dropout_rates
 from likely.neural.objective import loss_first_order
 from likely.neural.propagation import forward
-from tests.neural.networks import output_and_target, some_network, some_rows
+from tests.neural.layers import output_and_target, some_network, some_rows
 
 NETWORK = Architecture.of(3, (4, 5), 2)
 

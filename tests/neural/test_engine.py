@@ -12,7 +12,7 @@ from likely.neural.initialise import initial_parameters
 from likely.neural.objective import NetworkObjective, Rows, loss_first_order
 from likely.neural.outputs import output_of
 from likely.solvers.updates import AdamW, Momentum, Plain
-from tests.neural.networks import many_rows, some_network
+from tests.neural.layers import many_rows, some_network
 
 
 def an_engine(output_name="categorical", n=23, hidden=(4,), **changes):

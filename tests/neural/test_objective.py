@@ -13,7 +13,7 @@ from likely.neural.architecture import Architecture
 from likely.neural.objective import NetworkObjective, Rows
 from likely.neural.outputs import output_of
 from likely.special import ACTIVATIONS
-from tests.neural.networks import OUTPUTS, output_and_target, some_network, some_rows
+from tests.neural.layers import OUTPUTS, output_and_target, some_network, some_rows
 
 PENALTIES = {"none": (0, 0), "l1": (0.3, 0), "l2": (0, 0.7), "both": (0.2, 0.5)}
 
@@ -97,6 +97,22 @@ def test_sparse_rows_have_the_same_gradient():
             for layout in (np.asarray, sparse.csr_array)
         )
         assert_allclose(csr, dense, atol=1e-13)
+
+
+def test_whole_numbers_are_no_reason_to_cut_the_gradient():
+    objective, theta = some_objective("gaussian")
+    zeros = [0] * theta.size
+    assert_array_equal(objective.gradient(zeros), objective.gradient(0 * theta))
+    with pytest.raises(InvalidInput, match="one number for each parameter"):
+        objective.value(zeros[1:])
+
+
+@pytest.mark.parametrize("output", ["categorical", "poisson", "gaussian"])
+def test_overflow_is_an_infinite_value(output):
+    objective, theta = some_objective(output, activation="relu")
+    for scale in (1e200, 1e308):
+        assert objective.value(scale * theta) == np.inf
+        assert objective.first_order(scale * theta).value == np.inf
 
 
 def test_rows_that_do_not_exist_are_refused():

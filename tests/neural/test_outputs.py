@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from likely.errors import InvalidInput
 from likely.likelihoods import Bernoulli, Categorical, Ordinal, Poisson
 from likely.neural.outputs import output_of
-from tests.neural.networks import OUTPUTS, output_and_target
+from tests.neural.layers import OUTPUTS, output_and_target
 
 
 def some_eta(output, n, spread=2.0):

@@ -8,7 +8,7 @@ from scipy import sparse
 from likely.neural.architecture import Architecture
 from likely.neural.propagation import backward, forward, predictor
 from likely.special import ACTIVATIONS
-from tests.neural.networks import output_and_target, some_network, some_rows
+from tests.neural.layers import output_and_target, some_network, some_rows
 
 DEPTHS = {0: (), 1: (4,), 2: (4, 3), 3: (4, 3, 2), 4: (3, 2, 3, 2)}
 

@@ -35,7 +35,7 @@ def activate(kind, a, bias, has_bias):
     nothing, one = number(0.0), number(1.0)
     if kind == RELU:
         for k in range(flat.size):
-            flat[k] = flat[k] if flat[k] > nothing else nothing
+            flat[k] = nothing if flat[k] < nothing else flat[k]  # nan stays nan
     elif kind == TANH:
         for k in range(flat.size):
             flat[k] = hyperbolic_tangent(flat[k], number)

@@ -67,46 +67,74 @@ class Dropout(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def train_epoch(network, theta, slots, step, examples, order, batch, descent, dropout):
+def train_epoch(network, theta, slots, step, examples, order, batch, piece, descent, dropout):
     """Overwrite ``theta`` and ``slots`` by the steps of an epoch.
 
-    Returns the summed loss, the weight of the rows, and the number of steps so far.
+    Returns the summed loss, the weight of the rows, and the number of steps so far.  The gradient
+    of a batch of more than ``piece`` rows is summed over pieces, so that memory is bounded.
     """
-    batch = max(1, min(batch, order.size))
-    outputs = network.sizes[-1]
-    h = np.empty(batch * network.n_units, dtype=theta.dtype)
+    piece = max(1, min(piece, batch, order.size))
+    h = np.empty(piece * network.n_units, dtype=theta.dtype)
     fed = np.empty(h.size if dropout.used else 0, dtype=theta.dtype)  # h after dropout
     mask = np.empty(fed.size, dtype=theta.dtype)
-    deltas = np.empty((2, batch * network.widest), dtype=theta.dtype)
-    gradient = np.zeros(theta.size, dtype=theta.dtype)
+    deltas = np.empty((2, piece * network.widest), dtype=theta.dtype)
+    gradient, part = np.zeros(theta.size, dtype=theta.dtype), np.zeros(theta.size, theta.dtype)
     kept = theta.copy()
     loss, weight = 0.0, 0.0
     for start in range(0, order.size, batch):
-        rows = order[start : min(start + batch, order.size)]
-        b = rows.size
-        gather(examples.X, rows, h)
-        forward(network, theta, h, fed, mask, rows, dropout)
-        here, weighed = losses_and_slopes(
-            descent.loss,
-            h[b * (network.n_units - outputs) : b * network.n_units].reshape(b, outputs),
-            examples.codes,
-            examples.target,
-            examples.weight,
-            rows,
-            1.0 / (b * descent.mean_weight),
-            deltas[0, : b * outputs].reshape(b, outputs),
-        )
-        loss += here
-        weight += weighed
-        backward(network, theta, h, fed, mask, b, deltas, gradient, descent.frozen)
+        end = min(start + batch, order.size)
+        for first in range(start, end, piece):
+            rows = order[first : min(first + piece, end)]
+            into = gradient if first == start else part
+            here, weighed = batch_gradient(
+                network,
+                theta,
+                examples,
+                rows,
+                end - start,
+                h,
+                fed,
+                mask,
+                deltas,
+                into,
+                descent,
+                dropout,
+            )
+            loss += here
+            weight += weighed
+            if first > start:
+                for k in range(theta.size):
+                    gradient[k] += part[k]
         if descent.l1 > 0.0 or descent.l2 > 0.0:
-            share = descent.share + descent.share_per_row * b
+            share = descent.share + descent.share_per_row * (end - start)
             penalise(network, theta, gradient, share * descent.l1, share * descent.l2, descent)
         step += 1
         update(descent.kind, descent.hyper, theta, gradient, slots, step, descent.rate)
         if descent.freezes:
             restore(network, theta, kept, descent.frozen)
     return loss, weight, step
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def batch_gradient(
+    network, theta, examples, rows, batch, h, fed, mask, deltas, gradient, descent, dropout
+):
+    """The gradient of these rows, of a batch of ``batch``; their summed loss and weight."""
+    b, outputs = rows.size, network.sizes[-1]
+    gather(examples.X, rows, h)
+    forward(network, theta, h, fed, mask, rows, dropout)
+    loss, weight = losses_and_slopes(
+        descent.loss,
+        h[b * (network.n_units - outputs) : b * network.n_units].reshape(b, outputs),
+        examples.codes,
+        examples.target,
+        examples.weight,
+        rows,
+        1.0 / (batch * descent.mean_weight),
+        deltas[0, : b * outputs].reshape(b, outputs),
+    )
+    backward(network, theta, h, fed, mask, b, deltas, gradient, descent.frozen)
+    return loss, weight
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

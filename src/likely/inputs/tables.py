@@ -17,6 +17,7 @@ from likely._typing import Array, Matrix
 from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
+from likely.host_arrays import on_host
 
 
 def is_file(X: Any) -> bool:
@@ -38,8 +39,10 @@ def is_frame(X: Any) -> bool:
 
 
 def as_frame(X: Any) -> Any:
-    """An Arrow record batch, as a file gives it, as a table; anything else as it is."""
+    """An Arrow record batch as a table, a torch tensor as an array; anything else as it is."""
     import narwhals.stable.v2 as nw
+
+    X = on_host(X)
 
     if nw.dependencies.is_polars_lazyframe(X):
         raise InvalidInput(
@@ -74,16 +77,17 @@ def rows_at(X: Any, index: Array) -> Any:
 
 def own_columns(X: Any, *given: Any) -> tuple[Any, ...]:
     """Columns of a frame in place of their names, removed from its features."""
-    names = [name for name in given if isinstance(name, str)]
+    X, *others = (on_host(each) for each in (X, *given))
+    names = [name for name in others if isinstance(name, str)]
     if not names or not is_frame(as_frame(X)):
-        return (X, *given)
+        return (X, *others)
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(as_frame(X), eager_only=True)
     for name in names:
         column_index(tuple(frame.columns), name)
     columns = [
-        frame.get_column(each).to_native() if isinstance(each, str) else each for each in given
+        frame.get_column(each).to_native() if isinstance(each, str) else each for each in others
     ]
     return (frame.drop(names).to_native(), *columns)
 

@@ -128,8 +128,10 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         before its step, is recorded, which costs nothing.
     dtype : {"float32", "float64"} or None, default=None
         Of the parameters in training; None is float32, and float64 for ``lbfgs``.
-    device : str or None, default=None
-        Where epochs are computed; None is the processor.
+    device : str, torch.device or None, default=None
+        Where epochs are computed: ``cuda`` is a GPU, by torch, with the same steps to rounding.
+        None is the device of X if that is a CUDA tensor, else the processor, like ``cpu``; a
+        ``torch.device`` always means torch.  Answers are NumPy arrays.
     n_networks : int, default=1
         Networks to train with different seeds and to average.  With early stopping each holds
         another part of the rows out, and all together are drawn towards the constant model as far

@@ -47,6 +47,7 @@ COMPILED_ACTIVATIONS = {
     "softplus": activations.SOFTPLUS,
 }
 CHUNK_CELLS = 2**18  # values of the widest layer at once when nothing is learned
+BATCH_CELLS = 2**21  # values of all layers at once in training: 8 MiB in float32
 FEWEST_ROWS = 64
 
 
@@ -87,6 +88,7 @@ class CompiledEngine(Engine):
                 self._examples(rows),
                 order,
                 int(batch),
+                max(FEWEST_ROWS, BATCH_CELLS // sum(self.settings.architecture.sizes)),
                 self._descent(self.settings.update.at(epoch), rate),
                 self._dropout(epoch, first_index),
             )

@@ -18,7 +18,7 @@ the update rule and the number of steps.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 from scipy import sparse
@@ -39,10 +39,9 @@ from likely.neural.objective import (
 )
 from likely.neural.outputs import NOT_COMPILED, Output
 from likely.neural.propagation import predictor
+from likely.solvers.base import FirstOrder
+from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.updates import Update
-
-PenaltyScaling = Literal["sum", "mean", "epoch"]
-PENALTY_SCALINGS: tuple[PenaltyScaling, ...] = ("sum", "mean", "epoch")
 
 FEWEST_ROWS_TO_COMPILE = 1000  # below, NumPy is done before the compiled loop is loaded
 
@@ -70,7 +69,7 @@ class EngineSettings:
     dropout: tuple[float, ...] = ()  # of the input and each hidden layer; () is none
     l1: float = 0.0
     l2: float = 0.0
-    penalty_scaling: PenaltyScaling = "sum"
+    penalty_scaling: str = "sum"  # in ``PENALTY_SCALINGS``
     trainable: tuple[bool, ...] | None = None  # by layer; None is all
     seed: int = 0  # of dropout
     dtype: Any = np.float32
@@ -94,9 +93,8 @@ class EngineSettings:
 
     def penalty_share(self, batch: int) -> float:
         """c, the part of the penalty that a batch of this many rows has."""
-        if self.penalty_scaling == "epoch":
-            return batch / self.n_rows_total
-        return 1.0 / self._weight if self.penalty_scaling == "sum" else 1.0
+        share = PENALTY_SCALINGS[self.penalty_scaling]
+        return share(batch, self.n_rows_total, self._weight)
 
     @cached_property
     def frozen(self) -> Array | None:
@@ -184,12 +182,13 @@ class ReadableEngine(Engine):
     def _first_order(
         self, theta: Array, part: Rows, index: Array, epoch: int
     ) -> tuple[float, Array]:
-        """The summed loss of a batch, and g."""
+        """The summed loss of a batch, and g; a large batch is computed in pieces."""
         settings, architecture = self.settings, self.settings.architecture
-        masks = dropout_masks(
-            settings.dropout, part.X, architecture, seed=settings.seed, epoch=epoch, index=index
+        size = chunk_rows(architecture)
+        pieces = (slice(start, start + size) for start in range(0, part.n_rows, size))
+        here = pairwise_total(
+            self._summed(theta, part.chosen(piece), index[piece], epoch) for piece in pieces
         )
-        here = loss_first_order(architecture, settings.output, theta, part, masks or None)
         gradient = here.gradient / theta.dtype.type(part.n_rows * settings.mean_weight)
         if settings.l1 or settings.l2:
             share = settings.penalty_share(part.n_rows)
@@ -197,6 +196,19 @@ class ReadableEngine(Engine):
                 architecture, theta, share * settings.l1, share * settings.l2
             ).astype(theta.dtype, copy=False)
         return here.value, gradient
+
+    def _summed(self, theta: Array, part: Rows, index: Array, epoch: int) -> FirstOrder:
+        """Σ w loss and its gradient, with the masks of these examples."""
+        settings = self.settings
+        masks = dropout_masks(
+            settings.dropout,
+            part.X,
+            settings.architecture,
+            seed=settings.seed,
+            epoch=epoch,
+            index=index,
+        )
+        return loss_first_order(settings.architecture, settings.output, theta, part, masks or None)
 
     def _step(
         self, update: Update, theta: Array, gradient: Array, slots: Array, step: int, rate: float
@@ -252,15 +264,23 @@ def as_matrix(X: Matrix, dtype: Any) -> Matrix:
 
 
 def converted(settings: EngineSettings, X: Matrix, y: Any, weight: Array | None) -> Rows:
-    """Rows in the dtype of the network; the target and the weights are in float64 or whole.
+    """Rows in the dtype of the network; the target and the weights are in float64 or whole."""
+    X = as_matrix(X, settings.dtype)
+    if weight is not None:
+        weight = np.require(weight, dtype=np.float64, requirements=["C", "W"])
+    return Rows(X, checked_target(settings, X.shape, y), weight)
+
+
+def checked_target(settings: EngineSettings, shape: tuple[int, ...], y: Any) -> Array:
+    """The target of an X of this shape.
 
     Values of y that the output does not have are refused here, since loops trust them.
     """
     architecture, output = settings.architecture, settings.output
-    X, target = as_matrix(X, settings.dtype), np.require(output.target(y), requirements=["C", "W"])
-    if X.shape[1] != architecture.sizes[0] or len(target) != X.shape[0]:
+    target = np.require(output.target(y), requirements=["C", "W"])
+    if shape[1] != architecture.sizes[0] or len(target) != shape[0]:
         raise InvalidInput(
-            f"X has shape {X.shape} and there are {len(target)} targets; expected "
+            f"X has shape {tuple(shape)} and there are {len(target)} targets; expected "
             f"{architecture.sizes[0]} columns, and as many targets as rows. Give the columns that "
             "the network was made for."
         )
@@ -270,9 +290,7 @@ def converted(settings: EngineSettings, X: Matrix, y: Any, weight: Array | None)
             "output of the network."
         )
     output.check(target)
-    if weight is not None:
-        weight = np.require(weight, dtype=np.float64, requirements=["C", "W"])
-    return Rows(X, target, weight)
+    return target
 
 
 def weight_above_0(rows: Rows) -> float:

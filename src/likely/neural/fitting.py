@@ -19,9 +19,8 @@ import numpy as np
 
 from likely._typing import Array
 from likely.compute.executor import one_blas_thread
-from likely.errors import InvalidInput
 from likely.neural.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
-from likely.neural.engine import Engine, EngineSettings, ReadableEngine
+from likely.neural.engine import Engine, EngineSettings, engine_for
 from likely.neural.examples import Examples
 from likely.neural.history import Curve
 from likely.neural.objective import NetworkObjective
@@ -186,7 +185,7 @@ def rules_of(model: Any, options: Options) -> Rules:
 
 def steps_on(model: Any, problem: Problem, examples: Examples) -> tuple[Steps[Any], Losses]:
     """The steps of training on some rows, and the losses that are recorded."""
-    engine = _engine(model, problem, examples)
+    engine = engine_on(problem.device, settings_of(model, problem, examples), examples)
     batches = batches_for(model, examples.n_rows, balanced=problem.balanced)
     size = batches.size
     rows = examples.prepared(engine, size)
@@ -216,8 +215,9 @@ def _quasi_newton(
     return QuasiNewtonSteps(PartlyFrozen(objective, frozen, total), total)
 
 
-def _engine(model: Any, problem: Problem, examples: Examples) -> Engine:
-    settings = EngineSettings(
+def settings_of(model: Any, problem: Problem, examples: Examples) -> EngineSettings:
+    """What the epochs of a model on some rows depend on."""
+    return EngineSettings(
         problem.architecture,
         problem.output,
         problem.options.update or Plain(),
@@ -231,13 +231,12 @@ def _engine(model: Any, problem: Problem, examples: Examples) -> Engine:
         seed=problem.seed,
         dtype=problem.options.dtype,
     )
-    return engine_on(model.device, settings, examples)
 
 
 def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engine:
-    """The engine of a device: None and "cpu" are this machine's processor."""
-    if device is None or str(device) == "cpu":
-        return ReadableEngine(settings)
-    raise InvalidInput(
-        f"device={device!r} was given; None or 'cpu' was expected. Leave device out."
-    )
+    """The engine of a torch device; None is this machine's processor, without torch."""
+    if device is None:
+        return engine_for(settings, examples.some_columns())
+    from likely.neural.torch_engine import TorchEngine  # here: most users have no GPU
+
+    return TorchEngine(settings, device)

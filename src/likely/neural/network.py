@@ -12,7 +12,7 @@ Goodfellow, Bengio & Courville, Deep Learning, chapters 6 to 8.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -46,6 +46,7 @@ from likely.neural.average import (
     refuse_several,
 )
 from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
+from likely.neural.checkpoint import Checkpoint, Meaning
 from likely.neural.description import describe_network
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
@@ -66,7 +67,18 @@ from likely.neural.problem import (
     validation_rows,
 )
 from likely.neural.propagation import predictor
+from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
+
+
+class TrainingStart(NamedTuple):
+    """What a fit knows before its first epoch."""
+
+    problem: Problem
+    theta: Array
+    learned: dict[str, Any]  # the columns, the classes, the units of the response
+    meaning: Meaning
+    resumed: Checkpoint | None
 
 
 class NeuralNetwork(CallbackSupportMixin, ABC):
@@ -151,28 +163,37 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
 
     @with_callbacks
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
+        start = self.training_start(X, y, sample_weight)
+        fit = fit_network(
+            self,
+            start.problem,
+            start.theta,
+            keeper=Keeper(self.checkpoint, start.meaning, start.problem.seed),
+            resumed=start.resumed,
+            callbacks=scikit_learn_callbacks(self, start.learned, X, y),
+        )
+        self.store_training(start, fit)
+        end_of_fit(self, X, y)
+        return fit
+
+    def training_start(self, X: Any, y: Any, sample_weight: Any) -> "TrainingStart":
+        """The problem of a fit, checked, and where its training starts."""
         options = checked_options(self, in_file=is_file(X))
         rows = self._opened(X, y, sample_weight)
         output = self._output(rows)
         meaning = meaning_of(self, rows, output, options)
         resumed = resumed_training(self, meaning)
         seed = seed_of(self.random_state) if resumed is None else resumed.seed
-        held = self._held(rows)
-        problem = assembled(self, rows, output, options, held, seed)
+        problem = assembled(self, rows, output, options, self._held(rows), seed)
         learned = self._common(problem, rows)
         problem = in_units(problem, learned)
-        fit = fit_network(
-            self,
-            problem,
-            problem.start(self.initialise),
-            keeper=Keeper(self.checkpoint, meaning, seed),
-            resumed=resumed,
-            callbacks=scikit_learn_callbacks(self, learned, X, y),
-        )
-        self._remember(learned)
-        self._store(fit, problem)
-        end_of_fit(self, X, y)
-        return fit
+        theta = problem.start(self.initialise)
+        return TrainingStart(problem, theta, learned, meaning, resumed)
+
+    def store_training(self, start: "TrainingStart", fit: NetworkFit) -> None:
+        """Keep what a training from this start has found."""
+        self._remember(start.learned)
+        self._store(fit, start.problem)
 
     def fine_tune(
         self,
@@ -341,7 +362,10 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         """A problem on further rows, with the layers and the columns of the fit."""
         classes = vars(self).get("classes_", np.empty(0))
         found = known_rows(self, self.coding_, X, y, sample_weight, self._targets(classes))
-        rows = OpenedRows(self._rows_of(found, classes), self.coding_, classes, self.library_)
+        device = device_for(settings.device, X)
+        rows = OpenedRows(
+            self._rows_of(found, classes), self.coding_, classes, self.library_, device
+        )
         held = None if not isinstance(settings.validation, tuple | list) else self._held(rows)
         problem = assembled(settings, rows, self.output_, options, held, self.seed_)
         return in_units(problem, dict(vars(self)))

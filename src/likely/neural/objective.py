@@ -11,6 +11,7 @@ the penalty alone.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from math import inf
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -59,6 +60,7 @@ def weighted(weight: Array | None, each: Array) -> Array:
     return np.where(column > 0, column * np.where(column > 0, each, 0.0), 0.0)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a loss that explodes is for the caller to see
 def loss_total(architecture: Architecture, output: Output, theta: Array, rows: Rows) -> Total:
     """Σ_i w_i loss_i."""
     eta = predictor(architecture, theta, rows.X)
@@ -66,6 +68,7 @@ def loss_total(architecture: Architecture, output: Output, theta: Array, rows: R
     return Total(float(weighted(rows.weight, loss).sum()))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def loss_first_order(
     architecture: Architecture, output: Output, theta: Array, rows: Rows, masks: Masks | None = None
 ) -> FirstOrder:
@@ -90,12 +93,17 @@ def chunk_rows(architecture: Architecture) -> int:
     return max(FEWEST_ROWS, CHUNK_CELLS // max(architecture.sizes))
 
 
+@np.errstate(over="ignore")
 def penalty(architecture: Architecture, theta: Array, l1: float, l2: float) -> float:
     """l1 Σ |w| + ½ l2 Σ w² over weights."""
+    if not (l1 or l2):
+        return 0.0  # 0 · inf is nan
     weights = theta[architecture.penalised > 0].astype(np.float64, copy=False)
-    return l1 * float(np.abs(weights).sum()) + 0.5 * l2 * float(np.dot(weights, weights))
+    corners = l1 * float(np.abs(weights).sum()) if l1 else 0.0
+    return corners + (0.5 * l2 * float(np.dot(weights, weights)) if l2 else 0.0)
 
 
+@np.errstate(over="ignore")
 def penalty_gradient(architecture: Architecture, theta: Array, l1: float, l2: float) -> Array:
     """l1 sign(w) + l2 w, and 0 for biases and extra parameters."""
     return np.asarray(architecture.penalised * (l1 * np.sign(theta) + l2 * theta))
@@ -118,17 +126,13 @@ class NetworkObjective(FirstOrderObjective):
     unit: float | None = None
 
     def value(self, theta: Any, rows: Any = None) -> float:
-        """F(θ), with the whole penalty."""
-        theta = np.asarray(theta)
-        chosen = self._chosen(rows)
-        share = self._share(chosen)
-        return self._loss(theta, chosen) + share * penalty(
-            self.architecture, theta, self.l1, self.l2
-        )
+        """F(θ), with the whole penalty; inf where it overflows."""
+        theta, chosen = self._checked(theta), self._chosen(rows)
+        return self._loss(theta, chosen) + self._share(chosen) * self._penalty(theta)
 
     def loss(self, theta: Any, rows: Any = None) -> float:
         """Σ w loss, without the penalty."""
-        return self._loss(np.asarray(theta), self._chosen(rows))
+        return self._loss(self._checked(theta), self._chosen(rows))
 
     def first_order(self, theta: Array) -> FirstOrder:
         """F and ∇F, for a solver."""
@@ -136,7 +140,7 @@ class NetworkObjective(FirstOrderObjective):
 
     def gradient(self, theta: Any, rows: Any = None) -> Array:
         """∇F(θ)."""
-        return self._first_order(np.asarray(theta), self._chosen(rows)).gradient
+        return self._first_order(self._checked(theta), self._chosen(rows)).gradient
 
     @property
     def n_rows(self) -> int:
@@ -155,16 +159,29 @@ class NetworkObjective(FirstOrderObjective):
 
     def _loss(self, theta: Array, rows: Rows) -> float:
         term = partial(loss_total, self.architecture, self.output, theta)
-        return float(self.executor.sum(term, chunks(self.architecture, rows)).value)
+        return _inf_for_nan(self.executor.sum(term, chunks(self.architecture, rows)).value)
+
+    def _penalty(self, theta: Array) -> float:
+        return penalty(self.architecture, theta, self.l1, self.l2)
 
     def _first_order(self, theta: Array, rows: Rows) -> FirstOrder:
         term = partial(loss_first_order, self.architecture, self.output, theta)
         here = self.executor.sum(term, chunks(self.architecture, rows))
         share = self._share(rows)
         return FirstOrder(
-            here.value + share * penalty(self.architecture, theta, self.l1, self.l2),
+            _inf_for_nan(here.value) + share * self._penalty(theta),
             here.gradient + share * penalty_gradient(self.architecture, theta, self.l1, self.l2),
         )
+
+    def _checked(self, theta: Any) -> Array:
+        """θ as numbers with a fraction: a gradient like whole ones would be cut."""
+        theta = np.asarray(theta)
+        if theta.shape != (self.architecture.n_parameters,):
+            raise InvalidInput(
+                f"theta has shape {theta.shape}; expected ({self.architecture.n_parameters},), one "
+                "number for each parameter. Use architecture.pack for layers."
+            )
+        return theta if theta.dtype.kind == "f" else theta.astype(np.float64)
 
     def _share(self, rows: Rows) -> float:
         """The part of the penalty that these rows have."""
@@ -172,3 +189,8 @@ class NetworkObjective(FirstOrderObjective):
 
     def _chosen(self, rows: Any) -> Rows:
         return self.data if rows is None else self.data.chosen(numbers_of_rows(rows, self.n_rows))
+
+
+def _inf_for_nan(value: Array | float) -> float:
+    """A sum that overflowed in both directions is no value to search near."""
+    return inf if np.isnan(value) else float(value)

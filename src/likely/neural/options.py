@@ -20,8 +20,8 @@ from likely.inputs.estimators import is_number, refuse_unless_number, refuse_unl
 from likely.names import known_name
 from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_rates
-from likely.neural.engine import PENALTY_SCALINGS
 from likely.penalties.base import checked_strength
+from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.mini_batches import WINDOW, BalancedBatches, Batches, ShuffledBatches
 from likely.solvers.schedules import Constant, Schedule, schedule_of
 from likely.solvers.updates import UPDATES, Momentum, Nesterov, Update
@@ -192,6 +192,11 @@ def _refuse_for_quasi_newton(model: Any, in_file: bool) -> None:
         raise InvalidInput(
             f"solver='lbfgs' and batch={model.batch!r} were given; L-BFGS reads all rows in every "
             "step. Use solver='adam', or leave batch out."
+        )
+    if model.device not in (None, "cpu"):
+        raise InvalidInput(
+            f"solver='lbfgs' and device={str(model.device)!r} were given; L-BFGS runs on the "
+            "processor. Use solver='adam', or leave device out."
         )
     if in_file:
         raise InvalidInput(

@@ -35,6 +35,7 @@ from likely.neural.examples import (
 from likely.neural.initialise import initial_parameters
 from likely.neural.options import Options, checked_options, layer_dropout, trainable_layers
 from likely.neural.outputs import Output
+from likely.neural.tensors.library import device_for
 
 ROWS_IN_DIGEST = 64
 SEEDS = 2**62
@@ -48,6 +49,7 @@ class OpenedRows(NamedTuple):
     coding: Coding
     classes: Array  # empty for numbers
     library: str | None  # the caller's frame library, to answer in
+    device: Any = None  # the torch device that was asked for; None is NumPy
 
 
 @final
@@ -65,6 +67,7 @@ class Problem:
     trainable: tuple[bool, ...] | None
     dropout: tuple[float, ...]
     balanced: bool = False
+    device: Any = None  # of torch; None is NumPy
 
     def start(self, initialise: Any) -> Array:
         """Start values; biases of the output start at the constant model, unless arrays are given.
@@ -99,6 +102,7 @@ class Problem:
 def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm) -> OpenedRows:
     """Check everything; a table in memory becomes one array, a file stays where it is."""
     dtype = checked_options(model, in_file=is_file(X)).dtype
+    device = device_for(model.device, X)
     model.beside_ = tuple(name for name in (y, sample_weight) if isinstance(name, str))
     found = check_rows(model, X, y, RowExtras(sample_weight), target=target)
     rows = found.encode(category_flags(found.kinds))
@@ -110,7 +114,7 @@ def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm
             if isinstance(blocks, ArrayBlocks)
             else ExamplesInFile.of(blocks, coding.names, dtype)
         )
-    return OpenedRows(examples, coding, rows.classes, rows.library)
+    return OpenedRows(examples, coding, rows.classes, rows.library, device)
 
 
 def known_rows(
@@ -183,6 +187,7 @@ def assembled(
         trainable_layers(model.trainable, architecture),
         layer_dropout(model.dropout, architecture),
         bool(vars(model).get("balanced", False)),
+        None if options.quasi_newton else rows.device,
     )
 
 

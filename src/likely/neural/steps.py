@@ -115,10 +115,15 @@ class MiniBatchSteps(Steps[TrainingState]):
         return state.theta
 
     def arrays(self, state: TrainingState) -> dict[str, Array]:
-        return {"theta": state.theta, "slots": state.slots, "step": np.array([state.step])}
+        return state_arrays(state)
 
     def restored(self, arrays: Mapping[str, Array]) -> TrainingState:
         return TrainingState(arrays["theta"], arrays["slots"], int(arrays["step"][0]))
+
+
+def state_arrays(state: TrainingState) -> dict[str, Array]:
+    """All that a state of mini-batch training is made of."""
+    return {"theta": state.theta, "slots": state.slots, "step": np.array([state.step])}
 
 
 @final

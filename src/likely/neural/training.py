@@ -211,15 +211,26 @@ def advance(steps: Steps[Any], rules: Rules, losses: Losses, run: Run) -> Epoch:
     theta = steps.theta(state)
     loss = running if losses.training is None else losses.training(theta)
     held = None if losses.validation is None else losses.validation(theta)
-    for value in (loss, held):
-        if value is not None and not _is_sound(value, run.start_loss):
-            raise TrainingDiverged(value, number + 1, rate, run.start_loss, rules.advice)
+    error = divergence(rules, run, rate, (loss, held))
+    if error is not None:
+        raise error
     seconds = perf_counter() - began
     curve = run.curve.with_epoch(loss, held, rate, seconds)
     run.state, run.curve = state, curve
     if curve.best == curve.n_epochs:
         run.best = np.array(theta)
     return Epoch(number + 1, rules.max_epochs, loss, held, rate, seconds, theta)
+
+
+def divergence(
+    rules: Rules, run: Run, rate: float, losses: Sequence[float | None]
+) -> TrainingDiverged | None:
+    """The error of an epoch after those of ``run`` with such losses; None where they are sound."""
+    for loss in losses:
+        if loss is not None and not _is_sound(loss, run.start_loss):
+            number = run.curve.n_epochs + 1
+            return TrainingDiverged(loss, number, rate, run.start_loss, rules.advice)
+    return None
 
 
 def _is_sound(loss: float, start_loss: float) -> bool:
