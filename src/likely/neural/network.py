@@ -67,6 +67,7 @@ from likely.neural.problem import (
     validation_rows,
 )
 from likely.neural.propagation import predictor
+from likely.neural.snapshots import epoch_snapshots
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
 
@@ -227,6 +228,13 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             self._store(fit, problem)
         self._speak_up(fit)
         return self
+
+    def epoch_steps(self, X: Any, y: Any, validation: Any = None) -> list[Any]:
+        """The network at its start and after each epoch of a training on these rows.
+
+        ``validation`` is a set (X, y) to judge it by.  This network itself is not changed.
+        """
+        return epoch_snapshots(self, X, y, validation)
 
     def trace(self, X: Any, y: Any = None) -> Inspection:
         """The values of every layer for each row; with y also the losses, errors and gradient.
