@@ -236,5 +236,5 @@ def test_the_curve_of_a_network_is_its_history():
     assert curve.best == fitted.history_.best_epoch
     assert_allclose(curve.snapshots[-1].parameters_, fitted.parameters_)
     assert "8 epochs (max_epochs=8 was reached)" in str(curve)
-    with pytest.raises(InvalidInput, match="has its own. Set max_epochs of the model"):
+    with pytest.raises(InvalidInput, match=r"has its own\. Set max_epochs of the model"):
         likely.training_curve(model, X, y, max_iter=3)

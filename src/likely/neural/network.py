@@ -299,7 +299,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         n_outputs = self.output_.n_outputs
         diagram = network_picture(
             self.architecture_.sizes,
-            activations=self.architecture_.activations,
+            activations=(*self.architecture_.activations[:-1], self.output_.name),
             biases=self.architecture_.biases,
             inputs=self.terms_,
             outputs=[str(label) for label in classes] if len(classes) == n_outputs else None,

@@ -37,7 +37,13 @@ PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison 
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
 L1_OFF = 0.5  # half of the draws have no l1: a lasso is a different model, not a little more ridge
 WEAKEST_L2 = 1e-3  # a prior of standard deviation 30 on columns scaled to one
-NETWORKS = {"early_stopping": True, "learning_rate": 3e-3, "max_epochs": 500, "n_networks": 5}
+NETWORKS = {  # a validation loss may stay level for twenty epochs and fall again
+    "early_stopping": True,
+    "patience": 30,
+    "max_epochs": 500,
+    "learning_rate": 3e-3,
+    "n_networks": 5,
+}
 COUNTS = {"response": "poisson"}
 HIDDEN_LAYERS = ((), (10,), (30,), (100,), (300,), (30, 30), (100, 100), (50, 50, 50))
 CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")

@@ -199,7 +199,8 @@ def training_curve(
     else:
         raise InvalidInput(
             f"{type(model).__name__} is not trained in steps that can be recorded; a linear model, "
-            "a mixture or a neural network was expected. Use likely.learning_curve, which fits again at each point."
+            "a mixture or a neural network was expected. Use likely.learning_curve, which fits "
+            "again at each point."
         )
     train = [_mean_loss(each, X, y) for each in snapshots]
     losses = None if held is None else np.array([_mean_loss(each, *held) for each in snapshots])
