@@ -20,8 +20,9 @@ ROOT = Path(__file__).parents[1]
 WHOLE = {"NUM": 9, "DIST": 8, "EST": 7, "NB": 17, "LR": 19, "REG": 13, "GLM": 9, "ORD": 3, "MIX": 7}
 PARTS = {  # the rest of these groups belongs to later families
     "KER": (5,),
-    "OPT": (*range(1, 13), 14, 15),
-    "SEL": (1, 2, 3, 5, 6, 9, 10, 11, 12, 13),
+    "NN": (7, 9),
+    "OPT": range(1, 16),
+    "SEL": range(1, 14),
     "GM": (*range(1, 13), 16),
     "INF": range(1, 15),
 }

@@ -233,3 +233,21 @@ def test_a_killed_process_leaves_a_checkpoint_to_resume_from(tmp_path):
     assert n_epochs >= 2 and len(seen) == 1
     assert_array_equal(again.parameters_, classifier(max_epochs=n_epochs).fit(X, y).parameters_)
     assert np.isfinite(again.parameters_).all()
+
+
+def test_the_compiled_epoch_resumes_and_does_not_depend_on_threads(tmp_path):
+    from threadpoolctl import threadpool_limits
+
+    from likely.neural.engine import ReadableEngine
+    from likely.neural.fitting import steps_on
+
+    X, y = blobs(1200)
+    options = {"dropout": 0.2, "validation": 0.1, "batch": 32, "max_epochs": 4}
+    start = classifier(**options).training_start(X, y, None)
+    steps, _ = steps_on(classifier(**options), start.problem, start.problem.training)
+    assert not isinstance(steps.engine, ReadableEngine)
+    with threadpool_limits(1):
+        whole = classifier(**options).fit(X, y)
+    path = interrupted(classifier(**options), X, y, tmp_path / "c", 2)
+    with threadpool_limits(2):
+        assert_same_training(classifier(**options, resume=path).fit(X, y), whole)

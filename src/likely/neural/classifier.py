@@ -79,8 +79,8 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         Passes over the rows at most; 0 leaves the network at its start values.
     tol : float, None or "auto", default="auto"
         The smallest fall of the watched mean loss that counts; ``auto`` is 1e-4.  None trains for
-        ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum, as a
-        share of one nat a row, 1e-14.
+        ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum in nats
+        a row, 1e-5, and 1e-14 without hidden layers.
     early_stopping : bool, default=False
         Whether the validation loss is watched, and the best epoch restored, in place of the
         training loss and the last one.

@@ -6,6 +6,8 @@ import numpy as np
 
 from likely.description import Description, Fact, LossCurve, NamedColumn, NamedTable
 from likely.formatting import count, short_number
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.diagrams.network_picture import network_picture
 from likely.neural.architecture import Architecture
 
 STRENGTH = (
@@ -73,6 +75,20 @@ def _average(model: Any) -> list[str]:
         return [f"Predictions are the mean of {networks}; layers and losses are of the first."]
     drawn = f"drawn towards the constant model (shrinkage {short_number(s, 2)}: 0 is the constant)"
     return [f"Predictions are the mean of {networks}, {drawn}; layers and losses are of the first."]
+
+
+def picture_of(model: Any) -> Diagram:
+    """The layers of a fitted network, with a line for each weight."""
+    architecture, output = model.architecture_, model.output_
+    classes = vars(model).get("classes_", ())
+    return network_picture(
+        architecture.sizes,
+        activations=(*architecture.activations[:-1], output.name),
+        biases=architecture.biases,
+        inputs=model.terms_,
+        outputs=list(map(str, classes)) if len(classes) == output.n_outputs else None,
+        title=f"{type(model).__name__}: {output.name}",
+    )
 
 
 def _penalties(model: Any) -> list[str]:

@@ -18,8 +18,9 @@ from likely.errors import TrainingDiverged
 from likely.neural.examples import Examples, ExamplesInMemory
 from likely.neural.fitting import NetworkFit, rules_of, settings_of
 from likely.neural.many import SHARED, Candidate, SharedRows, train_many
-from likely.neural.network import NeuralNetwork, TrainingStart
+from likely.neural.network import NeuralNetwork
 from likely.neural.options import batches_for
+from likely.neural.problem import TrainingStart
 from likely.neural.steps import state_arrays
 from likely.neural.tensors.library import checked_device
 from likely.neural.training import Trained

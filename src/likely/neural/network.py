@@ -12,7 +12,7 @@ Goodfellow, Bengio & Courville, Deep Learning, chapters 6 to 8.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -25,7 +25,6 @@ from likely.data.block import Block
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, warn_user
 from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.diagrams.network_picture import network_picture
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import Coding, columns_coded, new_rows
 from likely.inputs.estimators import (
@@ -46,8 +45,7 @@ from likely.neural.average import (
     refuse_several,
 )
 from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
-from likely.neural.checkpoint import Checkpoint, Meaning
-from likely.neural.description import describe_network
+from likely.neural.description import describe_network, picture_of
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
 from likely.neural.history import Curve, History
@@ -59,7 +57,9 @@ from likely.neural.problem import (
     OpenedRows,
     Problem,
     Targets,
+    TrainingStart,
     assembled,
+    in_units,
     known_rows,
     meaning_of,
     resumed_training,
@@ -68,24 +68,17 @@ from likely.neural.problem import (
 )
 from likely.neural.propagation import predictor
 from likely.neural.snapshots import epoch_snapshots
+from likely.neural.steps import without_theta
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
 
-
-class TrainingStart(NamedTuple):
-    """What a fit knows before its first epoch."""
-
-    problem: Problem
-    theta: Array
-    learned: dict[str, Any]  # the columns, the classes, the units of the response
-    meaning: Meaning
-    resumed: Checkpoint | None
+OF_TRAINING = ("callbacks", "checkpoint", "device", "resume", "validation")  # not of the model
 
 
 class NeuralNetwork(CallbackSupportMixin, ABC):
     """Layers of units that are trained together by one loss."""
 
-    saved_as_none: ClassVar[tuple[str, ...]] = ("callbacks", "checkpoint", "resume", "validation")
+    saved_as_none: ClassVar[tuple[str, ...]] = OF_TRAINING
 
     architecture_: Architecture
     output_: Output
@@ -177,21 +170,22 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         end_of_fit(self, X, y)
         return fit
 
-    def training_start(self, X: Any, y: Any, sample_weight: Any) -> "TrainingStart":
+    def training_start(self, X: Any, y: Any, sample_weight: Any) -> TrainingStart:
         """The problem of a fit, checked, and where its training starts."""
         options = checked_options(self, in_file=is_file(X))
         rows = self._opened(X, y, sample_weight)
         output = self._output(rows)
-        meaning = meaning_of(self, rows, output, options)
+        held = self._held(rows)
+        meaning = meaning_of(self, rows, output, options, held)
         resumed = resumed_training(self, meaning)
         seed = seed_of(self.random_state) if resumed is None else resumed.seed
-        problem = assembled(self, rows, output, options, self._held(rows), seed)
+        problem = assembled(self, rows, output, options, held, seed)
         learned = self._common(problem, rows)
         problem = in_units(problem, learned)
         theta = problem.start(self.initialise)
         return TrainingStart(problem, theta, learned, meaning, resumed)
 
-    def store_training(self, start: "TrainingStart", fit: NetworkFit) -> None:
+    def store_training(self, start: TrainingStart, fit: NetworkFit) -> None:
         """Keep what a training from this start has found."""
         self._remember(start.learned)
         self._store(fit, start.problem)
@@ -295,16 +289,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
     def draw(self, path: Any = None) -> Diagram:
         """The layers as a diagram, with a line for each weight; saved where a path is given."""
         check_is_fitted(self)
-        classes = vars(self).get("classes_", ())
-        n_outputs = self.output_.n_outputs
-        diagram = network_picture(
-            self.architecture_.sizes,
-            activations=(*self.architecture_.activations[:-1], self.output_.name),
-            biases=self.architecture_.biases,
-            inputs=self.terms_,
-            outputs=[str(label) for label in classes] if len(classes) == n_outputs else None,
-            title=f"{type(self).__name__}: {self.output_.name}",
-        )
+        diagram = picture_of(self)
         if path is not None:
             diagram.save(path)
         return diagram
@@ -454,19 +439,6 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def without_theta(state: dict[str, Array]) -> dict[str, Array]:
-    """What the update rule remembers, besides the parameters themselves."""
-    return {name: array for name, array in state.items() if name != "theta"}
-
-
-def in_units(problem: Problem, learned: dict[str, Any]) -> Problem:
-    """The problem with its response centred and scaled."""
-    centre, scale = learned["response_centre_"], learned["response_scale_"]
-    if not np.any(centre) and scale == 1.0:
-        return problem
-    return problem.with_rows(lambda rows: rows.having((rows.y - centre) / scale, rows.weight))
 
 
 def _curve_of(history: History) -> Curve:

@@ -31,7 +31,8 @@ SOLVERS = ("auto", QUASI_NEWTON, *UPDATES)
 END_GAMES = ("epochs", "loss")
 SMALL_BATCH, LARGE_BATCH = 32, 128
 MANY_ROWS = 10_000  # from which "auto" takes the larger batch
-TOL, QUASI_NEWTON_TOL = 1e-4, 1e-14  # mean nats; the gap as a share of the loss at the start
+TOL, QUASI_NEWTON_TOL = 1e-4, 1e-5  # nats a row: the fall of the loss, the gap of L-BFGS
+CONVEX_TOL = 1e-14  # without hidden layers, so that it is as near as a linear model
 HELD_OUT = 0.1  # of the rows, where early stopping is asked for and no validation is given
 DTYPES = ("float32", "float64")
 
@@ -82,7 +83,7 @@ def checked_options(model: Any, *, in_file: bool = False) -> Options:
     )
     held_out = _share(model.validation, asked=bool(model.early_stopping))
     return Options(
-        hidden, update, schedule, _tol(model.tol, update), held_out, _dtype(model, update)
+        hidden, update, schedule, _tol(model.tol, update, hidden), held_out, _dtype(model, update)
     )
 
 
@@ -230,9 +231,10 @@ def _share(validation: Any, *, asked: bool) -> float | None:
     return float(validation)
 
 
-def _tol(tol: Any, update: Update | None) -> float | None:
+def _tol(tol: Any, update: Update | None, hidden: tuple[int, ...]) -> float | None:
     if isinstance(tol, str) and tol == "auto":
-        return QUASI_NEWTON_TOL if update is None else TOL
+        quasi_newton = QUASI_NEWTON_TOL if hidden else CONVEX_TOL
+        return quasi_newton if update is None else TOL
     if tol is None:
         return None
     refuse_unless_number("tol", tol, lowest=0.0, advice="Use 1e-4, or None for no tolerance.")

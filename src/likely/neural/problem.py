@@ -99,10 +99,28 @@ class Problem:
         )
 
 
+class TrainingStart(NamedTuple):
+    """What a fit knows before its first epoch."""
+
+    problem: Problem
+    theta: Array
+    learned: dict[str, Any]  # the columns, the classes, the units of the response
+    meaning: Meaning
+    resumed: Checkpoint | None
+
+
+def in_units(problem: Problem, learned: dict[str, Any]) -> Problem:
+    """The problem with its response centred and scaled."""
+    centre, scale = learned["response_centre_"], learned["response_scale_"]
+    if not np.any(centre) and scale == 1.0:
+        return problem
+    return problem.with_rows(lambda rows: rows.having((rows.y - centre) / scale, rows.weight))
+
+
 def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm) -> OpenedRows:
     """Check everything; a table in memory becomes one array, a file stays where it is."""
-    dtype = checked_options(model, in_file=is_file(X)).dtype
     device = device_for(model.device, X)
+    dtype = checked_options(model, in_file=is_file(X)).dtype
     model.beside_ = tuple(name for name in (y, sample_weight) if isinstance(name, str))
     found = check_rows(model, X, y, RowExtras(sample_weight), target=target)
     rows = found.encode(category_flags(found.kinds))
@@ -261,12 +279,16 @@ def resumed_training(model: Any, meaning: Meaning) -> Checkpoint | None:
     return read_checkpoint(resume, meaning)
 
 
-def meaning_of(model: Any, rows: OpenedRows, output: Output, options: Options) -> Meaning:
+def meaning_of(
+    model: Any, rows: OpenedRows, output: Output, options: Options, held: Examples | None
+) -> Meaning:
     """What a checkpoint must share with the training that continues from it."""
+    if model.checkpoint is None and not model.resume:
+        return {}
     given = vars(model)
     names = ("activation", "bias", "batch", "shuffle", "dropout", "l1", "l2", "penalty_scaling")
     own = ("class_weight", "balanced", "scale_response", "trainable", "end_game")
-    start, held = model.initialise, model.validation
+    start = model.initialise
     sizes = (rows.coding.n_coefficients, *options.hidden, output.n_outputs)
     return {
         "the architecture": "-".join(map(str, sizes)),
@@ -276,7 +298,7 @@ def meaning_of(model: Any, rows: OpenedRows, output: Output, options: Options) -
         "dtype": str(options.dtype),
         "random_state": repr(model.random_state),
         "initialise": start if isinstance(start, str) else _digest_of_start(start),
-        "validation": repr(held) if not isinstance(held, tuple | list) else "a set",
+        "validation": repr(model.validation) if held is None else _digest_of_rows(held),
         **{name: repr(given[name]) for name in (*names, *own) if name in given},
         "the digest of the rows": _digest_of_rows(rows.examples),
     }

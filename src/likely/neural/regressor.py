@@ -78,8 +78,8 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         Passes over the rows at most; 0 leaves the network at its start values.
     tol : float, None or "auto", default="auto"
         The smallest fall of the watched mean loss that counts; ``auto`` is 1e-4.  None trains for
-        ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum, as a
-        share of one nat a row, 1e-14.
+        ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum in nats
+        a row, 1e-5, and 1e-14 without hidden layers.
     early_stopping : bool, default=False
         Whether the validation loss is watched, and the best epoch restored, in place of the
         training loss and the last one.
@@ -155,7 +155,9 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     >>> import numpy as np
     >>> from likely import NeuralNetworkRegressor
     >>> X = np.linspace(-2, 2, 100)[:, None]
-    >>> model = NeuralNetworkRegressor((20,), activation="tanh", solver="lbfgs", random_state=0)
+    >>> model = NeuralNetworkRegressor(
+    ...     (20,), activation="tanh", solver="lbfgs", tol=None, random_state=0
+    ... )
     >>> model.fit(X, np.sin(2 * X[:, 0])).predict([[np.pi / 4]]).round(2)
     array([1.])
     """

@@ -126,6 +126,11 @@ def state_arrays(state: TrainingState) -> dict[str, Array]:
     return {"theta": state.theta, "slots": state.slots, "step": np.array([state.step])}
 
 
+def without_theta(state: dict[str, Array]) -> dict[str, Array]:
+    """What the update rule remembers, besides the parameters themselves."""
+    return {name: array for name, array in state.items() if name != "theta"}
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class PartlyFrozen(FirstOrderObjective):

@@ -1,6 +1,7 @@
 """torch, which is imported when it is first needed and is no dependency; and its devices."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,11 @@ def torch_library() -> Any:
             "A device was given; devices need the package torch, which is not installed. Run: "
             "pip install 'likely[torch]', or leave device out to compute with NumPy."
         ) from None
+
+
+def cuda_is_there() -> bool:
+    """Whether torch is installed and finds a GPU; torch is imported where it is installed."""
+    return find_spec("torch") is not None and bool(torch_library().cuda.is_available())
 
 
 def device_for(device: Any, X: Any = None) -> Any:
