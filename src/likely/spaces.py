@@ -194,7 +194,8 @@ class Choice(Dimension):
         return self.values
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "choice", "values": list(self.values)}
+        values = [list(value) if isinstance(value, tuple) else value for value in self.values]
+        return {"kind": "choice", "values": values}
 
 
 @final

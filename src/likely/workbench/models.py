@@ -108,7 +108,10 @@ def network_space(scale: Scale) -> dict[str, Dimension]:
 
 
 def neural_space(scale: Scale) -> dict[str, Dimension]:
-    """Layers, activation, penalties, dropout, and the rule, rate, schedule and batch of steps."""
+    """Layers, activation, penalties, dropout, and the rate, schedule and batch of steps.
+
+    Steps are Adam's: those with momentum diverge for some rates that are good for others.
+    """
     rows = max(scale.rows, 1)
     return {
         "hidden": Choice(HIDDEN_LAYERS),
@@ -116,9 +119,7 @@ def neural_space(scale: Scale) -> dict[str, Dimension]:
         "l2": Real(WEAKEST_L2, rows, log=True, zero=0.25),
         "l1": Real(1e-4 * rows, 0.1 * rows, log=True, zero=0.75),
         "dropout": Real(0.05, 0.5, zero=0.5),
-        "solver": Choice(("adam", "nesterov")),
-        "momentum": Conditional(Real(0.5, 0.99), "solver", ("nesterov",)),
-        "learning_rate": Real(1e-4, 3e-2, log=True),
+        "learning_rate": Real(1e-4, 1e-2, log=True),
         "schedule": Choice(("constant", "cosine", "reduce-on-plateau")),
         "batch": Choice((16, 32, 64, 128)),
     }
