@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.neural.layers import COMPILED, many_rows, some_network
+from tests.neural.networks import COMPILED, many_rows, some_network
 from threadpoolctl import threadpool_limits
 
 from likely.errors import InvalidInput

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.neural.layers import output_and_target, some_network, some_rows
+from tests.neural.networks import output_and_target, some_network, some_rows
 
 from likely.differences import check_gradient
 from likely.errors import InvalidInput

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tests.neural.layers import many_rows, some_network
+from tests.neural.networks import many_rows, some_network
 
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture

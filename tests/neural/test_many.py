@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tests.neural.layers import OUTPUTS, many_rows, some_network
+from tests.neural.networks import OUTPUTS, many_rows, some_network
 
 from likely.errors import InvalidInput, TrainingDiverged
 from likely.neural.dropout import dropout_rates

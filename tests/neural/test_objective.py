@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.neural.layers import OUTPUTS, output_and_target, some_network, some_rows
+from tests.neural.networks import OUTPUTS, output_and_target, some_network, some_rows
 
 from likely import LogisticRegression, SoftmaxRegression
 from likely.compute.executor import Threads

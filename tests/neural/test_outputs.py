@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.neural.layers import OUTPUTS, output_and_target
+from tests.neural.networks import OUTPUTS, output_and_target
 
 from likely.errors import InvalidInput
 from likely.likelihoods import Bernoulli, Categorical, Ordinal, Poisson

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.neural.layers import OUTPUTS, many_rows, some_network
+from tests.neural.networks import OUTPUTS, many_rows, some_network
 
 from likely.errors import InvalidInput
 from likely.neural.dropout import dropout_masks, dropout_rates

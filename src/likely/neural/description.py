@@ -33,7 +33,7 @@ def describe_network(model: Any) -> Description:
             facts.append(Fact("validation", "validation loss", float(history.validation[kept])))
         facts.append(Fact("seconds", "seconds", float(history.seconds.sum())))
     held, trained = model.held_out_
-    notes = [f"{history.ending[:1].upper()}{history.ending[1:]}."]
+    notes = [f"Training ended: {history.ending}."]
     if history.kept_epoch != history.n_epochs:
         notes.append(f"The parameters are those of epoch {history.kept_epoch}.")
     if held:

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from tests.neural.layers import many_rows, some_network
+from tests.neural.networks import many_rows, some_network
 
 from likely.errors import LikelyWarning
 from likely.neural.dropout import dropout_rates
