@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.neural.networks import COMPILED, many_rows, some_network
 from threadpoolctl import threadpool_limits
 
 from likely.errors import InvalidInput
@@ -15,6 +14,7 @@ from likely.neural.initialise import initial_parameters
 from likely.neural.outputs import output_of
 from likely.solvers.updates import UPDATES, Adam, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS
+from tests.neural.networks import COMPILED, many_rows, some_network
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])

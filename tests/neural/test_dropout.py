@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.neural.networks import output_and_target, some_network, some_rows
 
 from likely.differences import check_gradient
 from likely.errors import InvalidInput
@@ -13,6 +12,7 @@ from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_masks, dropout_rates
 from likely.neural.objective import loss_first_order
 from likely.neural.propagation import forward
+from tests.neural.networks import output_and_target, some_network, some_rows
 
 NETWORK = Architecture.of(3, (4, 5), 2)
 

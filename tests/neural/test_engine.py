@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tests.neural.networks import many_rows, some_network
 
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
@@ -13,6 +12,7 @@ from likely.neural.initialise import initial_parameters
 from likely.neural.objective import NetworkObjective, Rows, loss_first_order
 from likely.neural.outputs import output_of
 from likely.solvers.updates import AdamW, Momentum, Plain
+from tests.neural.networks import many_rows, some_network
 
 
 def an_engine(output_name="categorical", n=23, hidden=(4,), **changes):

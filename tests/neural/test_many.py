@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tests.neural.networks import OUTPUTS, many_rows, some_network
 
 from likely.errors import InvalidInput, TrainingDiverged
 from likely.neural.dropout import dropout_rates
@@ -18,6 +17,7 @@ from likely.neural.training import Losses, Rules, scheduled, train
 from likely.solvers.mini_batches import BalancedBatches, ShuffledBatches
 from likely.solvers.schedules import Constant, Cosine, ReduceOnPlateau
 from likely.solvers.updates import UPDATES, Clip, Momentum
+from tests.neural.networks import OUTPUTS, many_rows, some_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.neural.networks import OUTPUTS, output_and_target, some_network, some_rows
 
 from likely import LogisticRegression, SoftmaxRegression
 from likely.compute.executor import Threads
@@ -14,6 +13,7 @@ from likely.neural.architecture import Architecture
 from likely.neural.objective import NetworkObjective, Rows
 from likely.neural.outputs import output_of
 from likely.special import ACTIVATIONS
+from tests.neural.networks import OUTPUTS, output_and_target, some_network, some_rows
 
 PENALTIES = {"none": (0, 0), "l1": (0.3, 0), "l2": (0, 0.7), "both": (0.2, 0.5)}
 

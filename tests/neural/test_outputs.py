@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.neural.networks import OUTPUTS, output_and_target
 
 from likely.errors import InvalidInput
 from likely.likelihoods import Bernoulli, Categorical, Ordinal, Poisson
 from likely.neural.outputs import output_of
+from tests.neural.networks import OUTPUTS, output_and_target
 
 
 def some_eta(output, n, spread=2.0):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.neural.networks import output_and_target, some_network, some_rows
 
 from likely.neural.architecture import Architecture
 from likely.neural.propagation import backward, forward, predictor
 from likely.special import ACTIVATIONS
+from tests.neural.networks import output_and_target, some_network, some_rows
 
 DEPTHS = {0: (), 1: (4,), 2: (4, 3), 3: (4, 3, 2), 4: (3, 2, 3, 2)}
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.neural.networks import OUTPUTS, many_rows, some_network
 
 from likely.errors import InvalidInput
 from likely.neural.dropout import dropout_masks, dropout_rates
@@ -16,6 +15,7 @@ from likely.neural.torch_engine import TorchEngine
 from likely.solvers.mini_batches import epoch_order
 from likely.solvers.updates import UPDATES, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS
+from tests.neural.networks import OUTPUTS, many_rows, some_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 

@@ -5,7 +5,6 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from tests.neural.networks import many_rows, some_network
 
 from likely.errors import LikelyWarning
 from likely.neural.dropout import dropout_rates
@@ -15,6 +14,7 @@ from likely.neural.tensors.graphs import RecordedSteps, Recording
 from likely.neural.torch_engine import TorchEngine
 from likely.solvers.mini_batches import epoch_order
 from likely.solvers.updates import UPDATES, Momentum
+from tests.neural.networks import many_rows, some_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 N = 50
