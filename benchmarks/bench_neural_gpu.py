@@ -1,6 +1,6 @@
 """Networks on a GPU: the steps of NumPy, epochs against torch, and 256 networks at once.
 
-    python -m benchmarks.run neural_gpu          on the GPU, or torch's CPU where there is none
+    PYTHONPATH=src python -m benchmarks.run neural_gpu      on torch's CPU where there is no GPU
 
 It needs NumPy, SciPy, scikit-learn and torch; nothing is read from a disk.  A few minutes.
 
@@ -11,7 +11,6 @@ It needs NumPy, SciPy, scikit-learn and torch; nothing is read from a disk.  A f
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from time import perf_counter
@@ -32,7 +31,7 @@ from likely.neural.initialise import initial_parameters
 from likely.neural.many import Candidate, SharedRows, train_many
 from likely.neural.outputs import output_of
 from likely.neural.torch_engine import TorchEngine
-from likely.neural.training import Rules, scheduled
+from likely.neural.training import TrainingRules, scheduled
 from likely.solvers.mini_batches import ShuffledBatches, epoch_order
 from likely.solvers.schedules import Constant
 from likely.solvers.updates import UPDATES, Adam, Clip
@@ -200,9 +199,11 @@ def _epochs(device: str, sizes: tuple[int, ...], batch: int, n_rows: int) -> lis
         "torch": Torch(sizes, train, batch, 0, device=device),
         "torch.compile": Torch(sizes, train, batch, 0, device=device, compiled=True),
     }
-    skipped = {"our processor": "skipped: Numba cannot be imported"}
-    with suppress(ImportError):
+    skipped: dict[str, str] = {}
+    try:
         sides["our processor"] = OnDevice(sizes, train, batch, engine=_compiled_engine)
+    except ImportError as error:
+        skipped["our processor"] = f"skipped: {error}"
     for name in list(sides):
         try:
             for _ in range(WARM_UPS):
@@ -323,7 +324,7 @@ def _varied(many: int, n_rows: int, *, own_orders: bool) -> Iterator[Candidate]:
             seed=seed,
         )
         rate = float(10 ** rng.uniform(-3.5, -2))
-        rules = Rules(CANDIDATE_EPOCHS, scheduled(Constant(rate)), None)
+        rules = TrainingRules(CANDIDATE_EPOCHS, scheduled(Constant(rate)), None)
         theta = initial_parameters(network, seed=seed, dtype=np.float32)
         yield Candidate(settings, theta, rules, seed if own_orders else 0)
 

@@ -49,6 +49,14 @@ def test_of_thousands_of_choices_some_are_listed_and_the_nearest_is_found():
     assert str(error).endswith("and 4,941 more. Did you mean 'wet'?")
 
 
+def test_an_unknown_state_lists_the_states_in_their_order():
+    error = errors.UnknownState("cold", "midl", ["severe", "mild", "absent"])
+    assert str(error) == (
+        "'cold' has no state 'midl'; its states are severe, mild, absent. Did you mean 'mild'?"
+    )
+    assert error.nearest == "mild" and isinstance(error, errors.UnknownName)
+
+
 def test_a_warning_points_at_the_users_line():
     frame = pd.DataFrame({"c": ["u", "v"] * 5})
     model = NaiveBayes().fit(frame, [0, 1] * 5)

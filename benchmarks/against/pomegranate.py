@@ -60,6 +60,8 @@ def chain(start: np.ndarray, move: np.ndarray, log_emission: np.ndarray) -> Any:
 
     n_states = len(start)
     silent = [Categorical([[1.0]]) for _ in range(n_states)]  # emissions are given
-    hmm = DenseHMM(silent, edges=move, starts=start, ends=np.full(n_states, 1.0))
+    ones = np.ones(n_states)  # a sequence may end anywhere
+    move, start, ones = (each.astype(np.float32) for each in (move, start, ones))
+    hmm = DenseHMM(silent, edges=move, starts=start, ends=ones)
     emission = torch.tensor(log_emission[None], dtype=torch.float32)
     return lambda: float(hmm.forward_backward(emissions=emission)[4])

@@ -3,6 +3,7 @@
 LikelyError
 ├── InvalidInput       the data or an argument cannot be used (is a ValueError)
 │   ├── UnknownName    a name that is not among the choices
+│   │   └── UnknownState   a variable has no such state
 │   ├── BadCell        a value that its column cannot have, with its position
 │   ├── MissingCells   complete rows are needed, and a cell is missing
 │   ├── InvalidFile    a file is not as expected; names the file and, if possible, the line
@@ -27,6 +28,8 @@ LikelyWarning
 ├── OutsideLink        a predictor for which the link has no mean
 ├── RedundantColumns   columns that others determine; their coefficients are fixed at 0
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
+├── ContinuousColumn   a column of measurements is read as states
+├── RoundedTables      rows of probabilities were divided by their sums
 ├── LargeBatch         a batch has more rows than there are
 ├── NothingToCalibrate held-out scores do not determine a temperature
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
@@ -47,6 +50,7 @@ __all__ = [
     "BrokenLedger",
     "CannotWrite",
     "CollapsedComponent",
+    "ContinuousColumn",
     "CyclicGraph",
     "FormatLoss",
     "GraphTooLarge",
@@ -64,11 +68,13 @@ __all__ = [
     "NothingToCalibrate",
     "OutsideLink",
     "RedundantColumns",
+    "RoundedTables",
     "SealedData",
     "Separation",
     "SingularCovariance",
     "TrainingDiverged",
     "UnknownName",
+    "UnknownState",
     "UnseenCategories",
     "UnsupportedAccess",
 ]
@@ -94,7 +100,10 @@ class UnknownName(InvalidInput):
     """A name that is not among the choices; ``nearest`` is the choice most like it, or None."""
 
     def __init__(self, kind: str, name: object, choices: Iterable[str]) -> None:
-        choices = sorted(choices)
+        self._refuse(f"There is no {kind} {name!r}; choose one of", name, sorted(choices))
+
+    def _refuse(self, beginning: str, name: object, choices: Sequence[str]) -> None:
+        """The message: its beginning, the choices, and the one that is most like the name."""
         written = {choice.lower(): choice for choice in choices[:MOST_COMPARED]}
         close = get_close_matches(str(name).lower(), written, n=1)
         self.nearest = written[close[0]] if close else None
@@ -102,7 +111,14 @@ class UnknownName(InvalidInput):
         shown = ", ".join(choices[:MOST_LISTED])
         more = len(choices) - MOST_LISTED
         shown += f" and {more:,} more" if more > 0 else ""
-        super().__init__(f"There is no {kind} {name!r}; choose one of {shown}.{hint}")
+        Exception.__init__(self, f"{beginning} {shown}.{hint}")
+
+
+class UnknownState(UnknownName):
+    """A variable has no such state; its states are listed in their own order."""
+
+    def __init__(self, variable: str, state: str, states: Sequence[str]) -> None:
+        self._refuse(f"{variable!r} has no state {state!r}; its states are", state, states)
 
 
 class BadCell(InvalidInput):
@@ -310,6 +326,17 @@ class RedundantColumns(LikelyWarning):
 
 class CollapsedComponent(LikelyWarning):
     """A mixture component shrank onto repeated rows, or onto a line or plane."""
+
+
+class ContinuousColumn(LikelyWarning):
+    """A column of a discrete network has very many numbers, each of which is a state."""
+
+
+class RoundedTables(LikelyWarning):
+    """Rows of probabilities do not sum to 1, by more than rounding; they are divided by their sums.
+
+    The message names the worst row.
+    """
 
 
 class LargeBatch(LikelyWarning):

@@ -104,3 +104,10 @@ def test_preparations_are_told_whole_in_as_many_lines_as_they_need(likely, tmp_p
     told = " ".join(said.split())
     for _, what in run.steps_:
         assert what in told
+
+
+def test_a_network_calls_the_target_by_its_name(likely, table):
+    likely("train", table, "bayesian-network", "--target", "ill")
+    said = likely("explain", "@last").out
+    edges = said[said.index("Edges of the network") :]
+    assert " ill " in edges and " class " not in edges

@@ -11,8 +11,8 @@ from tests.cli.graphs import asia, grid, suggested, words_of
     [
         (["--given", "Lung=yes"], "no variable 'Lung'", ["--given", "lung=yes"]),
         (["--given=lnug=yes"], "no variable 'lnug'", ["--given=lung=yes"]),
-        (["--given", "lung=ye"], "no state of 'lung' 'ye'", ["--given", "lung=yes"]),
-        (["--given", "lung=maybe"], "no state of 'lung' 'maybe'", ["--query", "lung"]),
+        (["--given", "lung=ye"], "'lung' has no state 'ye'", ["--given", "lung=yes"]),
+        (["--given", "lung=maybe"], "'lung' has no state 'maybe'", ["--query", "lung"]),
         (["--given", "abcdefgh=1"], "no variable 'abcdefgh'", []),
         (["--query", "lng"], "no variable 'lng'", ["--query", "lung"]),
         (["--query", "smoke,lng,tub"], "no variable 'lng'", ["--query", "smoke,lung,tub"]),
@@ -145,3 +145,32 @@ def test_a_file_that_does_not_exist_suggests_the_nearest(likely, network_file):
 def test_a_file_is_read_before_an_example_of_that_name(likely, tmp_path):
     lk.write_graph(asia(), tmp_path / "four-cycle", format="json")
     assert likely("graph", "four-cycle", "--json").json["result"]["graph"]["variables"] == 8
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "says"),
+    [
+        ("who knows", ["--query", "a"], "Rename the file."),
+        ("[1]", ["--query", "a"], None),
+    ],
+)
+def test_a_file_of_an_unknown_format_is_to_be_renamed(likely, tmp_path, content, words, says):
+    for name in ("graph.txt", "graph.uai", "graph.json"):
+        (tmp_path / name).write_text(content)
+        outcome = likely("graph", name, *words)
+        assert outcome.exit == 2 and "format=" not in words_of(outcome)
+        assert says is None or name != "graph.txt" or says in words_of(outcome)
+
+
+def test_messages_speak_of_options(likely, network_file, tmp_path):
+    cyclic = words_of(likely("graph", "four-cycle", "--messages"))
+    assert "Leave --messages out" in cyclic and "with --given" in cyclic
+    tree = words_of(likely("graph", "four-cycle", "--method", "tree"))
+    assert "--method tree was given" in tree and "Use --method junction-tree." in tree
+    root = likely("graph", "five-variables", "--messages", "--query", "x1", "--given", "x1=0")
+    assert "Choose another variable with --query." in words_of(root)
+    assert "--memory lots was given" in words_of(likely("graph", network_file, "--memory", "lots"))
+    outcome = likely("graph", network_file, "--write", "graph.txt")
+    assert outcome.exit == 2 and words_of(outcome).count("Use one.") == 1
+    for said in (cyclic, tree, words_of(root)):
+        assert "='" not in said

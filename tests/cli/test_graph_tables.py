@@ -108,7 +108,7 @@ def test_an_impossible_row_is_named_or_has_no_numbers(likely, network_file, tmp_
     [
         ("lung,ether\nyes,no\n", "Column 'ether' is no variable of the graph"),
         ("lung,either\nyes\n", "line 2"),
-        ("lung\nmaybe\n", "Row 0, column 'lung': There is no state of 'lung' 'maybe'"),
+        ("lung\nmaybe\n", "Row 0, column 'lung': 'lung' has no state 'maybe'"),
         ("lung\n", "there is a header but no row"),
         ("", "empty"),
     ],
@@ -119,6 +119,20 @@ def test_a_wrong_table_is_refused(likely, network_file, tmp_path, content, messa
     assert outcome.exit == 2
     assert message in words_of(outcome)
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_column_that_is_no_variable_can_be_dropped(likely, network_file, tmp_path):
+    (tmp_path / "rows.csv").write_text("id,lung\n7,yes\n8,no\n")
+    words = ("graph", network_file, "--table", "rows.csv", "--query", "tub")
+    outcome = likely(*words)
+    assert outcome.exit == 2
+    assert "rows.csv: Column 'id' is no variable" in words_of(outcome)
+    assert "leave it out with --drop id" in words_of(outcome)
+    assert suggested(outcome) == [*words[:4], "--drop", "id", *words[4:]]
+    assert likely(*suggested(outcome), "--json").json["result"]["rows"] == 2
+    assert "There is no column 'i'" in words_of(likely(*words, "--drop", "i"))
+    alone = likely("graph", network_file, "--drop", "id")
+    assert alone.exit == 1 and "--drop was given without --table" in words_of(alone)
 
 
 def test_a_variable_may_be_called_as_the_column_of_scores(likely, tmp_path):

@@ -63,3 +63,15 @@ def test_a_long_fit_reports_its_rows(likely, table, monkeypatch):
     monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
     outcome = likely("train", table, "naive-bayes", "--target", "ill")
     assert "fitting naive-bayes: 200 of 200 rows" in outcome.err
+
+
+@pytest.mark.parametrize("unit", ["rows", "trials run"])
+def test_compiling_is_said_at_once_and_one_time(monkeypatch, capsys, unit):
+    with screen.showing_progress(Settings(), "fitting", 10, unit=unit):
+        for _ in range(3):
+            report("compiling", 0, "once")
+    assert capsys.readouterr() == ("", "fitting: compiling, once\n")
+    monkeypatch.setattr(screen.sys.stderr, "isatty", lambda: True, raising=False)
+    with screen.showing_progress(Settings(), "fitting", 10, unit=unit):
+        report("compiling", 0, "once")
+    assert "compiling, once" in capsys.readouterr().err

@@ -36,7 +36,7 @@ def test_labels_have_the_type_of_y(states, seen, expected):
 def test_states_that_are_no_labels_of_that_type_are_refused():
     with pytest.raises(InvalidInput, match=r"state 'other' .* labels in y are of type int"):
         labels_of_states(Variable("y", ["1", "other"]), np.array([1]))
-    with pytest.raises(UnknownName, match="no state of 'y' '3'"):
+    with pytest.raises(UnknownName, match="'y' has no state '3'"):
         labels_of_states(Variable("y", ["1", "2"]), np.array([1, 3]))
 
 

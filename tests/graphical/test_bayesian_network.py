@@ -161,3 +161,13 @@ def _conditional_mutual_information(joint, a, b, given):
     both = marginal({a, b, *given})
     apart = marginal({a, *given}) * marginal({b, *given}) / marginal(set(given))
     return float((both * np.log(both / apart)).sum())
+
+
+def test_some_tables_are_replaced_by_name():
+    network = BayesianNetwork.from_edges([("a", "b")], {"a": 2, "b": 2})
+    other = network.with_tables({"b": [[0.9, 0.1], [0.2, 0.8]]})
+    assert_allclose(other.tables["b"].table, [[0.9, 0.1], [0.2, 0.8]])
+    assert_allclose(other.tables["a"].table, network.tables["a"].table)
+    assert_allclose(network.with_tables([[0.3, 0.7], np.eye(2)]).tables["a"].table, [0.3, 0.7])
+    with pytest.raises(UnknownName, match="no variable 'bb'"):
+        network.with_tables({"bb": [0.5, 0.5]})

@@ -39,16 +39,16 @@ def test_a_cell_equal_to_a_state_is_that_state(state, code):
 def test_unknown_names_suggest_the_nearest():
     with pytest.raises(UnknownName, match=r"no variable 'rian'.*Did you mean 'rain'"):
         codes(rian="yes")
-    with pytest.raises(UnknownName, match=r"no state of 'rain' 'Yes'.*Did you mean 'yes'"):
+    with pytest.raises(UnknownName, match=r"'rain' has no state 'Yes'.*Did you mean 'yes'"):
         codes(rain="Yes")
-    with pytest.raises(UnknownName, match=r"no state of 'n' '1\.5'"):
+    with pytest.raises(UnknownName, match=r"'n' has no state '1\.5'"):
         codes(n=1.5)
-    with pytest.raises(UnknownName, match=r"no state of 'n'"):
+    with pytest.raises(UnknownName, match=r"'n' has no state"):
         codes(n=np.array([0, 1]))
 
 
 def test_soft_evidence_is_a_likelihood_of_each_state():
-    soft = {"rain": {"yes": 0.5}, "n": [1, 0, 2]}
+    soft = {"rain": {"yes": 0.5, "no": 0}, "n": [1, 0, 2]}
     found = checked_evidence(VARIABLES, None, soft).soft
     assert_array_equal(found["rain"], [0, 0.5])
     assert_array_equal(found["n"], [1, 0, 2])
@@ -62,8 +62,9 @@ def test_soft_evidence_is_a_likelihood_of_each_state():
         ([0, 0], "one of them above 0"),
         ([np.inf, 1], "finite likelihoods"),
         (["much", 1], "holds something that is no number"),
-        ({"yes": "much"}, "holds something that is no number"),
-        ({"maybe": 1}, "no state of 'rain' 'maybe'"),
+        ({"yes": "much", "no": 1}, "holds something that is no number"),
+        ({"yes": 0.5}, r"no likelihood of 'no'; .* 0 for a state that is excluded"),
+        ({"maybe": 1}, "'rain' has no state 'maybe'"),
     ],
 )
 def test_likelihoods_that_cannot_be_used_are_refused(likelihood, message):

@@ -121,5 +121,5 @@ def test_booleans_are_the_states_that_are_spelt_like_them(states):
 
 
 def test_a_boolean_of_two_spellings_is_refused():
-    with pytest.raises(InvalidInput, match="no state of 'flag' 'True'"):
+    with pytest.raises(InvalidInput, match="'flag' has no state 'True'"):
         Variable("flag", ["true", "TRUE"]).code(True)

@@ -267,7 +267,7 @@ def test_a_model_that_does_not_fit_together_is_refused(changes, error, message):
         ({"a": [0, 1], "b": [0, None]}, "'b' has missing values"),
         ({"a": [0, 1], "b": [0, 1, 1]}, "3 copies of 'b' and 2 of another"),
         ({"a": [[0, 1]], "b": [0]}, r"shape \(1, 2\); an axis for each of N was expected"),
-        ({"a": [0, 5], "b": [0, 1]}, "no state of 'a' '5'"),
+        ({"a": [0, 5], "b": [0, 1]}, "'a' has no state '5'"),
     ],
 )
 def test_data_that_do_not_fit_are_refused(data, message):

@@ -84,6 +84,10 @@ def test_what_cannot_be_asked_is_refused():
         RAIN.query("rian")
     with pytest.raises(InvalidInput, match=r"Two variables are called 'rain'"):
         RAIN.query([("rain", "rain")])
+    both = r"Use \['rain', 'wet'\] for each alone, or \[\('rain', 'wet'\)\] for their joint"
+    with pytest.raises(InvalidInput, match=both):
+        RAIN.query(RAIN.names)
+    assert list(RAIN.query(("wet",))) == ["wet"]
     with pytest.raises(UnknownName, match=r"no variable among the beliefs 'wet'"):
         RAIN.query("rain")["wet"]
     with pytest.raises(UnknownName, match=r"no joint among the beliefs 'wet, rain'"):

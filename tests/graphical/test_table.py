@@ -61,7 +61,7 @@ def test_a_list_of_mappings_is_a_table():
     assert network.query("x1", [])["x1"].shape == (0, 2)
     with pytest.raises(InvalidInput, match=r"Row 1 of the evidence: There is no variable 'x6'"):
         network.query("x1", [{}, {"x6": 1}])
-    with pytest.raises(InvalidInput, match=r"Row 0 .* no state of 'x1' '2'"):
+    with pytest.raises(InvalidInput, match=r"Row 0 .* 'x1' has no state '2'"):
         network.query("x1", [{"x1": 2}])
 
 
@@ -100,7 +100,7 @@ def test_joints_have_the_axes_that_were_asked_for():
 
 def test_soft_evidence_holds_in_every_row():
     field = four_cycle()
-    soft = {"x2": [0.2, 1.0], "x3": {"1": 3.0}}
+    soft = {"x2": [0.2, 1.0], "x3": {"1": 3.0, "0": 0.0}}
     rows = [{}, {"x1": 1}, {"x2": 0}]
     beliefs = field.query(["x4", ("x1", "x2")], rows, soft=soft)
     best = field.most_probable(rows, soft=soft)
@@ -155,6 +155,7 @@ def test_the_most_probable_configuration_of_every_row():
         assert best.states.row(i, named=True) == alone.states
         assert_allclose(best.log_score[i], alone.log_score, rtol=0, atol=1e-12)
         assert_allclose(best.log_probability[i], alone.log_probability, rtol=0, atol=1e-12)
+        assert best.unique[i] == alone.unique
     with pytest.raises(UnknownName, match="no variable 'x9'"):
         best["x9"]
 
@@ -170,12 +171,19 @@ def test_a_method_that_is_named_answers_row_by_row(method):
     assert_allclose(named["x2", "x3"], together["x2", "x3"], rtol=0, atol=1e-12)
     best = network.most_probable(ROWS, method=method)
     assert_allclose(best.log_score, network.most_probable(ROWS).log_score, rtol=0, atol=1e-12)
+    tied = BayesianNetwork.from_edges([("a", "b")], {"a": 2, "b": 2})
+    assert tied.most_probable([{}, {"a": 0}, {"a": 0, "b": 1}], method=method).unique.tolist() == [
+        *(False, False, True)
+    ]
 
 
 def test_a_column_that_is_no_variable_is_refused_with_the_nearest_one():
     with pytest.raises(InvalidInput, match=r"Column 'x_4' is no variable.*Did you mean 'x4'"):
         five_variables().query(given=pd.DataFrame({"x_4": [1]}))
-    with pytest.raises(InvalidInput, match="no state of 'x4' '7'"):
+    several = r"Columns 'id', 'day' are no variables.* frame.drop\(columns=\['id', 'day'\]\)"
+    with pytest.raises(InvalidInput, match=several):
+        five_variables().query(given=pd.DataFrame({"id": [1], "x1": [0], "day": [1]}))
+    with pytest.raises(InvalidInput, match="'x4' has no state '7'"):
         five_variables().query(given=pd.DataFrame({"x4": [1, 7]}))
 
 
@@ -226,6 +234,7 @@ def test_tables_agree_with_enumeration_on_random_graphs(case):
         assert_allclose(together[name], alone[name], rtol=0, atol=1e-10)
     best = [graph.most_probable(rows, impossible="nan", method=m) for m in ("auto", "enumeration")]
     assert_allclose(best[0].log_score, best[1].log_score, rtol=0, atol=1e-10)
+    assert_array_equal(best[0].unique, best[1].unique)
 
 
 def test_log_evidence_of_a_field_subtracts_its_own_log_partition():
@@ -247,3 +256,13 @@ def test_a_file_is_a_table(tmp_path):
     assert_allclose(beliefs["b"], [[0.9, 0.1], [0, 1], [1, 0]])
     assert_allclose(network.query(given=str(path))["b"], beliefs["b"])
     assert network.most_probable(path)["b"].tolist() == ["0", "1", "0"]
+
+
+def test_the_index_of_a_pandas_frame_is_kept():
+    network = five_variables()
+    frame = pd.DataFrame({"x4": [1, 0, None]}, index=pd.Index(["u", "v", "w"], name="day"))
+    for answer in (network.query("x1", frame).to_frame(), network.most_probable(frame).states):
+        assert answer.index.equals(frame.index) and answer.index.name == "day"
+    assert network.query("x1", frame).to_frame("polars").columns == ["x1=0", "x1=1"]
+    assert network.query("x1", frame.reset_index(drop=True)).to_frame().index.tolist() == [0, 1, 2]
+    assert network.query("x1", [{}, {}]).to_frame("pandas").index.tolist() == [0, 1]

@@ -29,7 +29,7 @@ def test_booleans_match_their_text_and_not_numbers():
 
 
 def test_an_unknown_state_suggests_the_nearest():
-    with pytest.raises(UnknownName, match=r"no state of 'rain' 'yess'.*Did you mean 'yes'"):
+    with pytest.raises(UnknownName, match=r"'rain' has no state 'yess'.*Did you mean 'yes'"):
         Variable("rain", ["no", "yes"]).code("yess")
 
 

@@ -277,6 +277,14 @@ def test_what_is_no_solver_is_refused():
             model(solver=Momentum(0.9)).fit(X, y)
 
 
+def test_a_penalty_that_is_scaled_otherwise_is_refused_by_a_model_and_not_misjudged():
+    X, y = responses("logistic")
+    solver = StochasticDescent(penalty_scaling="mean", epochs=2)
+    with pytest.raises(InvalidInput, match=r"'sum' was expected.*in_batches"):
+        lk.LogisticRegression(l2=1.0, solver=solver).fit(X, y)
+    assert quiet(lk.LogisticRegression(l2=0.0, solver=solver), X, y).solution_.n_iter == 2
+
+
 def test_a_model_with_its_solver_is_saved_and_loaded(tmp_path):
     X, y = responses("logistic")
     solver = StochasticDescent(0.1, batch=SampledBatches(16), update=Momentum(0.5), epochs=2)

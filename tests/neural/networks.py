@@ -4,7 +4,7 @@ import numpy as np
 
 from likely.neural.architecture import Architecture
 from likely.neural.initialise import initial_parameters
-from likely.neural.objective import Rows
+from likely.neural.objective import NetworkRows
 from likely.neural.outputs import output_of
 
 N, D = 6, 3
@@ -51,7 +51,7 @@ def output_and_target(name):
 def some_rows(output, y, *, seed=0, d=D, weighted=True):
     rng = np.random.default_rng(seed)
     weight = rng.uniform(0.2, 3.0, size=len(y)) if weighted else None
-    return Rows(rng.normal(size=(len(y), d)), y, weight)
+    return NetworkRows(rng.normal(size=(len(y), d)), y, weight)
 
 
 def some_network(output, hidden=(4,), activation="tanh", *, d=D, seed=1, bias=True):

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidFile
 from likely.neural.checkpoint import Checkpoint, digest_of, read_checkpoint, write_checkpoint
-from likely.neural.history import Curve
+from likely.neural.history import LossCurve
 
 MEANING = {"the architecture": "2-3-1", "l2": "0.5"}
 STATE = {"theta": np.arange(5, dtype=np.float32), "slots": np.zeros((2, 5)), "step": np.array([7])}
@@ -14,8 +14,8 @@ STATE = {"theta": np.arange(5, dtype=np.float32), "slots": np.zeros((2, 5)), "st
 
 @pytest.fixture
 def path(tmp_path):
-    curve = Curve((2.0, 1.0), (3.0, 2.5), (0.1, 0.05), (0.2, 0.3))
-    found = Checkpoint(STATE, np.ones(5), curve, 4.0, seed=3, phase=1, earlier=Curve((9.0,)))
+    curve = LossCurve((2.0, 1.0), (3.0, 2.5), (0.1, 0.05), (0.2, 0.3))
+    found = Checkpoint(STATE, np.ones(5), curve, 4.0, seed=3, phase=1, earlier=LossCurve((9.0,)))
     write_checkpoint(tmp_path / "a.checkpoint", MEANING, found)
     return tmp_path / "a.checkpoint"
 
@@ -33,7 +33,7 @@ def test_what_is_written_is_read_bit_for_bit(path):
 
 
 def test_losses_that_are_not_finite_are_kept(tmp_path):
-    found = Checkpoint(STATE, np.ones(5), Curve((np.inf,), (), (0.1,), (0.2,)), np.inf, seed=0)
+    found = Checkpoint(STATE, np.ones(5), LossCurve((np.inf,), (), (0.1,), (0.2,)), np.inf, seed=0)
     write_checkpoint(tmp_path / "b", MEANING, found)
     again = read_checkpoint(tmp_path / "b", MEANING)
     assert (again.start_loss, again.curve.loss, again.earlier) == (np.inf, (np.inf,), None)

@@ -59,6 +59,31 @@ def test_training_by_example_is_the_textbook_algorithm_step_by_step(n_epochs):
     assert (model.weights_[0] != start[0][0]).all()
 
 
+def test_one_step_is_that_of_the_worked_example():
+    """NN-7, NN-8: 2-2-3 with tanh and softmax, without biases; one step with rate 0.05."""
+    start = [([[0.4, 0.87], [0.58, 0.34]], None), ([[0.12, 0.87], [0.82, 0.31], [0.77, 0.9]], None)]
+    x = [[0.3, 0.7]]
+    model = classifier(
+        (2,), activation="tanh", solver="sgd", bias=False, initialise=start, dtype="float64"
+    )
+    model.partial_fit(x, [2], classes=[0, 1, 2])
+    assert_allclose(model.history_.loss, [0.8922676605], atol=1e-10)
+    assert_allclose(model.weights_[0], [[0.401, 0.873], [0.583, 0.346]], atol=1.5e-3)
+    before = classifier(
+        (2,),
+        activation="tanh",
+        bias=False,
+        initialise=start,
+        dtype="float64",
+        batch=1,
+        max_epochs=0,
+    ).fit([*x, *x, *x], [0, 1, 2])
+    inside = before.trace(x, [2])
+    assert_allclose(inside.loss, [0.9078427939], atol=1e-10)
+    assert_allclose(inside.gradient[1].weight[0, 0], 0.1655918398, atol=1e-10)
+    assert_allclose(inside.deltas[0], [[-0.09579785427892948, -0.17211421448762393]], atol=1e-14)
+
+
 def test_xor_is_learned_by_2_4_1_from_most_seeds():
     """NN-7."""
     X, y = XOR

@@ -9,7 +9,7 @@ from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_masks
 from likely.neural.engine import EngineSettings, ReadableEngine
 from likely.neural.initialise import initial_parameters
-from likely.neural.objective import NetworkObjective, Rows, loss_first_order
+from likely.neural.objective import NetworkObjective, NetworkRows, loss_first_order
 from likely.neural.outputs import output_of
 from likely.solvers.updates import AdamW, Momentum, Plain
 from tests.neural.networks import many_rows, some_network
@@ -232,7 +232,7 @@ def test_the_cascade_learns_more_jointly_than_by_its_last_unit():
 
 
 def test_rows_can_be_chosen():
-    rows = Rows(np.arange(6.0).reshape(3, 2), np.arange(3), np.arange(3.0))
+    rows = NetworkRows(np.arange(6.0).reshape(3, 2), np.arange(3), np.arange(3.0))
     part = rows.chosen(np.array([2, 2]))
     assert part.n_rows == 2
     assert part.total_weight == 4.0

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from likely.neural.history import Curve, History
+from likely.neural.history import History, LossCurve
 
 matplotlib.use("Agg")
 
 
 def curve(n=30):
-    found = Curve()
+    found = LossCurve()
     for t in range(n):
         found = found.with_epoch(2.0 / (t + 1), abs(t - 20) + 1.0, 0.1, 0.01)
     return found
@@ -25,8 +25,8 @@ def history(n=30, **changes):
 def test_the_best_epoch_is_counted_from_one():
     assert curve().best == 21
     assert history().best_epoch == 21
-    assert Curve().best == 0
-    assert Curve((1.0, 0.5, 0.7)).best == 2  # of the training loss, without validation rows
+    assert LossCurve().best == 0
+    assert LossCurve((1.0, 0.5, 0.7)).best == 2  # of the training loss, without validation rows
 
 
 def test_the_frame_has_one_row_per_epoch():
@@ -59,6 +59,6 @@ def test_losses_are_in_the_unit_of_the_response():
 
 
 def test_no_epochs_print_as_a_sentence():
-    empty = History.of(Curve(), kept_epoch=0, ending="none", converged=True, model="Net")
+    empty = History.of(LossCurve(), kept_epoch=0, ending="none", converged=True, model="Net")
     assert str(empty) == "Net: 0 epochs, none."
     assert empty.validation is None

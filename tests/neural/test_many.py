@@ -13,7 +13,7 @@ from likely.neural.examples import ExamplesInMemory
 from likely.neural.initialise import initial_parameters
 from likely.neural.many import Candidate, SharedRows, train_many
 from likely.neural.steps import MiniBatchSteps
-from likely.neural.training import Losses, Rules, scheduled, train
+from likely.neural.training import Losses, TrainingRules, scheduled, train
 from likely.solvers.mini_batches import BalancedBatches, ShuffledBatches
 from likely.solvers.schedules import Constant, Cosine, ReduceOnPlateau
 from likely.solvers.updates import UPDATES, Clip, Momentum
@@ -71,7 +71,7 @@ def candidates_of(output, rows, rules, *, seeds=(1, 2, 3, 4), update=None, same_
 
 def rules_with(rates=(0.01, 0.003, 0.05, 0.02), **changes):
     settings = {"max_epochs": 6, "tol": None} | changes
-    return [Rules(rate=scheduled(Constant(rate)), **settings) for rate in rates]
+    return [TrainingRules(rate=scheduled(Constant(rate)), **settings) for rate in rates]
 
 
 def alone(candidate, rows):
@@ -135,10 +135,12 @@ def test_each_network_ends_by_its_own_rules():
     """Early stopping ends them at different epochs, and the others go on without them."""
     made, rows = shared_rows()
     rules = [
-        Rules(25, scheduled(Constant(0.05)), 0.0, patience=2, early_stopping=True),
-        Rules(3, scheduled(Constant(0.01)), None),
-        Rules(30, scheduled(ReduceOnPlateau(0.03, factor=0.5, patience=1)), 1e-3, patience=4),
-        Rules(9, scheduled(Cosine(0.02, 9)), None, early_stopping=True, patience=9),
+        TrainingRules(25, scheduled(Constant(0.05)), 0.0, patience=2, early_stopping=True),
+        TrainingRules(3, scheduled(Constant(0.01)), None),
+        TrainingRules(
+            30, scheduled(ReduceOnPlateau(0.03, factor=0.5, patience=1)), 1e-3, patience=4
+        ),
+        TrainingRules(9, scheduled(Cosine(0.02, 9)), None, early_stopping=True, patience=9),
     ]
     found = assert_each_as_alone(candidates_of(made, rows, rules), rows, rtol=1e-6)
     assert len({each.curve.n_epochs for each in found}) == 4

@@ -10,7 +10,7 @@ from likely.compute.executor import Threads
 from likely.differences import check_gradient
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
-from likely.neural.objective import NetworkObjective, Rows
+from likely.neural.objective import NetworkObjective, NetworkRows
 from likely.neural.outputs import output_of
 from likely.special import ACTIVATIONS
 from tests.neural.networks import OUTPUTS, output_and_target, some_network, some_rows
@@ -53,9 +53,9 @@ def test_weight_2_is_the_row_twice_and_weight_0_is_no_row():
     output, y = output_and_target("poisson")
     network, theta = some_network(output)
     X = some_rows(output, y).X
-    weighted = NetworkObjective(network, output, Rows(X, y, np.array([2.0, 0, 1, 1, 0, 3])))
+    weighted = NetworkObjective(network, output, NetworkRows(X, y, np.array([2.0, 0, 1, 1, 0, 3])))
     repeated = np.repeat(np.arange(6), [2, 0, 1, 1, 0, 3])
-    plain = NetworkObjective(network, output, Rows(X[repeated], y[repeated]))
+    plain = NetworkObjective(network, output, NetworkRows(X[repeated], y[repeated]))
     assert_allclose(weighted.value(theta), plain.value(theta), rtol=1e-13)
     assert_allclose(weighted.gradient(theta), plain.gradient(theta), rtol=1e-12, atol=1e-14)
 
@@ -63,7 +63,7 @@ def test_weight_2_is_the_row_twice_and_weight_0_is_no_row():
 def test_a_row_of_weight_0_may_have_an_infinite_loss():
     output, y = output_and_target("poisson")
     network = Architecture.of(1, (), 1)
-    data = Rows(np.array([[0.0], [1000.0]]), y[:2], np.array([1.0, 0.0]))
+    data = NetworkRows(np.array([[0.0], [1000.0]]), y[:2], np.array([1.0, 0.0]))
     objective = NetworkObjective(network, output, data)
     assert np.isfinite(objective.value(np.array([1.0, 0.0])))
     assert np.isfinite(objective.gradient(np.array([1.0, 0.0]))).all()
@@ -92,7 +92,7 @@ def test_sparse_rows_have_the_same_gradient():
     for rows in (None, [0, 3], slice(1, 4)):
         dense, csr = (
             NetworkObjective(
-                objective.architecture, objective.output, Rows(layout(X), y, weight)
+                objective.architecture, objective.output, NetworkRows(layout(X), y, weight)
             ).gradient(theta, rows=rows)
             for layout in (np.asarray, sparse.csr_array)
         )
@@ -133,7 +133,7 @@ def test_without_hidden_layers_it_is_logistic_regression():
     linear = LogisticRegression(l2=0.4).objective(X, y, sample_weight=weight)
     output = output_of(n_classes=2)
     objective = NetworkObjective(
-        Architecture.of(3, (), 1), output, Rows(X, output.target(y), weight), l2=0.4
+        Architecture.of(3, (), 1), output, NetworkRows(X, output.target(y), weight), l2=0.4
     )
     theta = np.random.default_rng(1).normal(size=4)  # both are (coefficients, intercept)
     assert_allclose(objective.value(theta), linear.value(theta), rtol=1e-12)
@@ -145,7 +145,7 @@ def test_without_hidden_layers_it_is_softmax_regression():
     linear = SoftmaxRegression(l2=0.4).objective(X, y, sample_weight=weight)
     output = output_of(n_classes=4)
     network = Architecture.of(3, (), 4)
-    objective = NetworkObjective(network, output, Rows(X, output.target(y), weight), l2=0.4)
+    objective = NetworkObjective(network, output, NetworkRows(X, output.target(y), weight), l2=0.4)
     theta = np.random.default_rng(1).normal(size=16)
     layer = network.unpack(theta)[0]
     packed = linear.pack(layer.weight, layer.bias)

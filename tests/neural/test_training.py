@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from likely.errors import TrainingDiverged
-from likely.neural.history import Curve
+from likely.neural.history import LossCurve
 from likely.neural.steps import Ending, Steps
-from likely.neural.training import Losses, Rules, replayed, scheduled, train
+from likely.neural.training import Losses, TrainingRules, replayed, scheduled, train
 from likely.progress import listening
 from likely.solvers.schedules import Constant, ReduceOnPlateau
 
@@ -48,7 +48,7 @@ def trained(values, *, training=None, steps=None, keep=None, callbacks=(), **rul
     return train(
         steps or Counted(),
         np.zeros(1),
-        Rules(**options),
+        TrainingRules(**options),
         losses,
         keep=keep,
         callbacks=callbacks,
@@ -121,7 +121,7 @@ def test_a_loss_that_explodes_ends_with_a_sentence(bad):
 
 def test_a_large_loss_at_the_start_is_no_explosion():
     losses = Losses(script((1e7, 1e6), start=2e7), None)
-    rules = Rules(2, scheduled(Constant(0.1)), None)
+    rules = TrainingRules(2, scheduled(Constant(0.1)), None)
     assert train(Counted(), np.zeros(1), rules, losses).curve.n_epochs == 2
 
 
@@ -132,7 +132,7 @@ def test_the_schedule_reads_validation_losses_and_rates_can_be_replayed():
     assert np.allclose(steps.rates, [1e-3] * 4 + [1e-4] * 2 + [1e-5])
     assert found.curve.rate == tuple(steps.rates)
     again = replayed(found.curve.rate)
-    assert [again(t, Curve()) for t in range(9)] == [*steps.rates, *[steps.rates[-1]] * 2]
+    assert [again(t, LossCurve()) for t in range(9)] == [*steps.rates, *[steps.rates[-1]] * 2]
 
 
 def test_a_callback_may_end_the_training_and_sees_every_epoch():
@@ -158,7 +158,7 @@ def test_progress_is_reported_with_losses_rate_and_time_left():
 
 
 def test_the_running_loss_is_recorded_where_the_training_rows_are_not_evaluated():
-    rules = Rules(3, scheduled(Constant(0.1)), None)
+    rules = TrainingRules(3, scheduled(Constant(0.1)), None)
     found = train(Counted(0.25), np.zeros(1), rules, Losses(None, None))
     assert found.curve.loss == (0.25,) * 3
 

@@ -152,6 +152,15 @@ def test_each_scaling_finds_the_optimum_of_its_objective(scaling):
     assert_allclose(found.theta, np.append(exact.coef_, exact.intercept_), atol=0.02)
 
 
+@pytest.mark.parametrize(("scaling", "strength"), [("sum", 1.0), ("mean", 20.0), ("epoch", 20 / 3)])
+def test_the_trace_is_of_the_objective_that_the_scaling_minimises(scaling, strength):
+    objective, theta = logistic(n=20, l2=3.0), np.array([0.4, -0.7, 0.2])
+    descent = StochasticDescent(0.1, batch=8, epochs=1, penalty_scaling=scaling)  # three batches
+    found = minimise(descent, objective.in_batches(), theta, tol=0)
+    expected = objective.loss(theta) + strength * 3.0 * (theta[:2] @ theta[:2]) / 2
+    assert_allclose(found.trace[0], expected, rtol=1e-12)
+
+
 def test_a_weight_of_two_is_the_row_twice_and_a_weight_of_0_is_no_row():
     X, y = two_classes(40)
     weight = np.r_[np.full(20, 2.0), np.zeros(10), np.ones(10)]

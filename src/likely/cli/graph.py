@@ -1,7 +1,8 @@
 """``likely graph``: beliefs in a Bayesian network, a Markov field or another factor graph."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,11 @@ import click
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.graph_answers import GraphAnswer, beliefs, messages, most_probable, table_answer
 from likely.cli.graph_question import METHODS, Asked, GraphQuestion, asked_of
+from likely.cli.option_words import in_options
 from likely.cli.options import gathered
 from likely.cli.table_files import is_same_file, refuse_json_on_stdout, write_table
-from likely.cli.terminal import Command, Settings, global_options, heading
+from likely.cli.terminal import Command, Settings, global_options, heading, showing_progress
+from likely.errors import InvalidInput
 from likely.formatting import all_listed, count
 
 if TYPE_CHECKING:
@@ -55,6 +58,12 @@ QUESTION: tuple[Callable[[Command], Command], ...] = (
         metavar="ROWS",
         help="CSV, TSV, JSON lines or Parquet file whose rows are sets of evidence, '-' for "
         "standard input.",
+    ),
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of --table to leave out, such as an identifier. May be repeated.",
     ),
     click.option(
         "--messages",
@@ -115,10 +124,11 @@ def graph(
     """
     refuse_json_on_stdout(settings, output, "Numbers")
     _refuse_own_input(question, draw, write, output)
-    opened = _opened(settings, question.file)
-    asked = asked_of(settings, opened, question)
-    found = _answer(settings, asked, question)
-    files = _write_files(asked, found, draw, write, output)
+    with _speaking_of_options():
+        opened = _opened(settings, question.file)
+        asked = asked_of(settings, opened, question)
+        found = _answer(settings, asked, question)
+        files = _write_files(asked, found, draw, write, output)
     wrote = f"\n\nWrote {all_listed(files)}." if files else ""
     return Answer(
         text=f"{heading(_title(opened, question.file))}\n{found.text}{wrote}",
@@ -128,6 +138,17 @@ def graph(
         next=_next(asked, question, found, output),
         aside=output == "-",
     )
+
+
+@contextmanager
+def _speaking_of_options() -> Iterator[None]:
+    """Errors of the library with options in place of arguments."""
+    try:
+        yield
+    except Refusal as error:
+        raise Refusal(in_options(str(error)), error.exit, error.next) from None
+    except InvalidInput as error:
+        raise Refusal(in_options(str(error)), Exit.DATA, "likely graph --help") from None
 
 
 def _opened(settings: Settings, file: str) -> "FactorGraph":
@@ -160,7 +181,7 @@ def _answer(settings: Settings, asked: Asked, question: GraphQuestion) -> GraphA
     from likely.errors import GraphTooLarge, ImpossibleEvidence
 
     try:
-        with settings.using_jobs():
+        with settings.using_jobs(), showing_progress(settings, "asking the graph"):
             if question.messages:
                 return messages(asked, question)
             if question.rows is not None:
@@ -175,8 +196,9 @@ def _answer(settings: Settings, asked: Asked, question: GraphQuestion) -> GraphA
 def _impossible(error: Exception, asked: Asked, question: GraphQuestion) -> Refusal:
     """Evidence of probability 0, with an observation without which it is possible."""
     if question.rows is not None:
-        hint = str(error).replace("impossible='nan'", "--impossible nan")
-        return Refusal(hint, Exit.DATA, question.command(*question.goal, "--impossible", "nan"))
+        return Refusal(
+            str(error), Exit.DATA, question.command(*question.goal, "--impossible", "nan")
+        )
     for name, state in list(asked.given.items())[: -MOST_TRIED - 1 : -1]:
         text, others = f"{name}={state}", {n: s for n, s in asked.given.items() if n != name}
         if text in question.given and _is_possible(asked, others):

@@ -1,5 +1,6 @@
 """Answers to questions about a graph, each as text, as an object and as a table."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
@@ -21,6 +22,7 @@ from likely.cli.terminal import table, width, wrapped
 from likely.formatting import DASH, count, fixed, listed, number
 
 if TYPE_CHECKING:
+    from likely.data.source import Source
     from likely.graphical.beliefs import Beliefs, Configuration
     from likely.graphical.inference.messages import Messages
 
@@ -54,7 +56,7 @@ def beliefs(asked: Asked) -> GraphAnswer:
     """The probabilities of the states of the variables asked for, and of joints."""
     graph = asked.graph
     found = graph.query(
-        asked.wanted or None,
+        list(asked.wanted) or None,
         asked.given,
         soft=asked.soft,
         method=asked.method,
@@ -272,9 +274,7 @@ def _message_columns(found: "Messages") -> dict[str, list[Any]]:
 
 def table_answer(asked: Asked, question: GraphQuestion) -> GraphAnswer:
     """Beliefs, or the most probable states, for each row of a file of evidence."""
-    from likely.data.formats.registry import read
-
-    rows = read(str(question.rows))
+    rows = _evidence_rows(asked, question)
     impossible = question.impossible or "raise"
     if question.most_probable:
         best = asked.graph.most_probable(
@@ -284,7 +284,7 @@ def table_answer(asked: Asked, question: GraphQuestion) -> GraphAnswer:
         method, title, scores = best.method, "log_score", best.log_score
     else:
         found = asked.graph.query(
-            asked.wanted or None,
+            list(asked.wanted) or None,
             rows,
             soft=asked.soft,
             method=asked.method,
@@ -299,6 +299,24 @@ def table_answer(asked: Asked, question: GraphQuestion) -> GraphAnswer:
     findings = (bad,) if n_bad else ()
     result = {"method": method, "rows": len(scores), "impossible_rows": n_bad, "columns": columns}
     return GraphAnswer(_preview(columns, len(scores)), result, columns, findings)
+
+
+def _evidence_rows(asked: Asked, question: GraphQuestion) -> "Source":
+    """The file of evidence, without dropped columns; other columns that are no variables stop."""
+    from likely.data.formats.registry import read
+    from likely.errors import InvalidInput
+    from likely.graphical.evidence_table import refuse_other_columns
+
+    rows = read(str(question.rows)).drop(list(question.drop))
+    others = [name for name in rows.names if name not in asked.graph.by_name]
+    words = [word for name in others for word in ("--drop", name)]
+    remedy = f"Rename it, or leave it out with {shlex.join(words)}."
+    try:
+        refuse_other_columns(asked.graph.names, rows.names, remedy)
+    except InvalidInput as error:
+        command = question.command(*words, *question.goal)
+        raise Refusal(f"{question.rows}: {error}", Exit.DATA, command) from None
+    return rows
 
 
 def _free_name(title: str, columns: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from likely.cli.answer import Exit, Refusal
+from likely.cli.option_words import in_options
 from likely.cli.terminal import Settings
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class GraphQuestion:
     soft: tuple[str, ...] = ()
     evidence: str | None = None  # a file
     rows: str | None = None  # a file
+    drop: tuple[str, ...] = ()  # columns of it
     most_probable: bool = False
     messages: bool = False
     method: str = "auto"
@@ -47,11 +49,12 @@ class GraphQuestion:
                 f"--messages and --method {self.method} were given; messages are those of the "
                 "method tree. Leave --method out."
             )
-        if self.impossible and not self.rows:
-            raise click.UsageError(
-                "--impossible was given without --table; it is about the rows of a table. Leave it "
-                "out."
-            )
+        for option, given in (("--impossible", self.impossible), ("--drop", self.drop)):
+            if given and not self.rows:
+                raise click.UsageError(
+                    f"{option} was given without --table; it is about the rows of a table. Leave "
+                    "it out."
+                )
 
     def command(self, *more: str, without: str = "", memory: str | None = None) -> str:
         """The command with the same file, evidence and limit, and ``more`` words.
@@ -63,6 +66,7 @@ class GraphQuestion:
         pairs += [("--soft", text) for text in self.soft]
         pairs += [("--evidence", self.evidence)] if self.evidence else []
         pairs += [("--table", self.rows)] if self.rows else []
+        pairs += [("--drop", name) for name in self.drop]
         pairs += [("--memory", limit)] if limit else []
         words = [word for pair in pairs for word in pair]
         return shlex.join(["likely", "graph", self.file, *words, *more])
@@ -101,7 +105,7 @@ def asked_of(settings: Settings, graph: "FactorGraph", question: GraphQuestion) 
     try:
         memory = memory_in_bytes(question.memory)
     except InvalidInput as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(in_options(str(error))) from None
     names = _Names(settings, graph, question)
     return Asked(
         graph=graph,

@@ -24,6 +24,7 @@ Command = Callable[..., Any]
 JOBS = "LIKELY_JOBS"  # read by likely.compute.executor
 PATIENCE_S = 0.7  # shorter work says nothing
 LINE_EVERY_S = 5.0
+COMPILING = "compiling"  # what loops report that are not on disk yet
 
 
 @dataclass
@@ -172,10 +173,10 @@ class _Bar:
     def __call__(self, progress: ProgressStep) -> None:
         if progress.what == self._unit:
             self._done += progress.amount
-        elif self._unit != "rows":
+        elif self._unit != "rows" and progress.what != COMPILING:
             return  # of a fit inside a trial
         if self._bar is None:
-            if time.monotonic() - self._began < PATIENCE_S:
+            if time.monotonic() - self._began < PATIENCE_S and progress.what != COMPILING:
                 return
             self._start()
         passes = self._unit == "rows" and self._total
@@ -186,6 +187,8 @@ class _Bar:
         if progress.what == self._unit:
             detail = f", {progress.detail}" if progress.detail else ""
             return f"{self._done:,} {self._unit}{detail}"
+        if progress.what == COMPILING:
+            return f"{COMPILING}, {progress.detail}"
         return f"{progress.what} {progress.detail}"
 
     def _start(self) -> None:
@@ -206,8 +209,12 @@ class _Lines:
     def __init__(self, what: str, total: int | None, *, unit: str) -> None:
         self._what, self._total, self._unit, self._done = what, total, unit, 0
         self._spoke = time.monotonic()
+        self._has_compiled = False
 
     def __call__(self, progress: ProgressStep) -> None:
+        if progress.what == COMPILING:
+            self._say_compiling(progress.detail)
+            return
         if progress.what == self._unit:
             self._done += progress.amount
         elif self._unit != "rows":
@@ -219,3 +226,9 @@ class _Lines:
         step = "" if progress.what == self._unit else f"{progress.what} "
         detail = f", {step}{progress.detail}" if progress.detail else ""
         click.echo(f"{self._what}: {self._done:,}{of} {self._unit}{detail}", err=True)
+
+    def _say_compiling(self, detail: str) -> None:
+        """At once and one time: the first loop takes seconds, in which nothing else is reported."""
+        if not self._has_compiled:
+            click.echo(f"{self._what}: {COMPILING}, {detail}", err=True)
+        self._has_compiled = True

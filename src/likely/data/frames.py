@@ -249,10 +249,17 @@ def library_of(table: object) -> str | None:
     return "pyarrow" if isinstance(table, Source) else type(table).__module__.partition(".")[0]
 
 
-def frame_of(columns: "Mapping[str, Any] | pa.Table", library: str | None) -> Any:
+def index_of(table: object) -> Any:
+    """The index of the rows of a pandas frame; None for any other table."""
+    return table.index if library_of(table) == "pandas" else None  # type: ignore[attr-defined]
+
+
+def frame_of(
+    columns: "Mapping[str, Any] | pa.Table", library: str | None, index: Any = None
+) -> Any:
     """A data frame of the library (see ``library_of``), where it is installed; else Arrow's table.
 
-    ``columns`` are arrays by name, or an Arrow table.
+    ``columns`` are arrays by name, or an Arrow table; ``index`` is that of a pandas frame.
     """
     import pyarrow as pa
 
@@ -261,7 +268,10 @@ def frame_of(columns: "Mapping[str, Any] | pa.Table", library: str | None) -> An
 
         make: Any = nw.from_arrow if isinstance(columns, pa.Table) else nw.from_dict
         with suppress(ImportError):
-            return make(columns, backend=library).to_native()
+            frame = make(columns, backend=library).to_native()
+            if library == "pandas" and index is not None:
+                frame.index = index
+            return frame
     if isinstance(columns, pa.Table):
         return columns
     return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})

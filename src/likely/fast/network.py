@@ -6,7 +6,8 @@ Products are BLAS calls on buffers that are made once, through ``np.dot(a, b, ou
 one pass over each layer.  All values are of one type, float32 or float64; the loss and its slope in
 η are computed in float64.  Buffers hold h^(0) … h^(L) one after another, (batch, m_l) each.
 
-The callers check; nothing is checked here.  Arrays are C-contiguous.
+The callers check; nothing is checked here.  Arrays are C-contiguous.  Functions with one caller are
+inlined: Numba would optimise each of them twice, and compile for a third longer.
 """
 
 from typing import Any, NamedTuple
@@ -31,7 +32,7 @@ class Network(NamedTuple):
     bias_at: Any  # (L,) where b^(l) starts; −1 where there is none
 
 
-class Examples(NamedTuple):
+class ExampleArrays(NamedTuple):
     """The rows that an epoch reads."""
 
     X: Any  # (n, m_0)
@@ -115,7 +116,7 @@ def train_epoch(network, theta, slots, step, examples, order, batch, piece, desc
     return loss, weight, step
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def batch_gradient(
     network, theta, examples, rows, batch, h, fed, mask, deltas, gradient, descent, dropout
 ):
@@ -137,7 +138,7 @@ def batch_gradient(
     return loss, weight
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def gather(X, rows, out):
     """The chosen rows of X, at the start of a buffer."""
     d = X.shape[1]
@@ -147,7 +148,7 @@ def gather(X, rows, out):
             out[i * d + j] = X[row, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def forward(network, theta, h, fed, mask, rows, dropout):
     """h^(1) … h^(L) of a batch whose h^(0) is at the start of ``h``.
 
@@ -176,7 +177,7 @@ def layer(network, theta, level, before, after):
     activate(network.activations[level], after, theta[max(bias, 0) :], bias >= 0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def drop(h, fed, mask, rows, size, level, dropout):
     """fed = m ∘ h, and m, drawn by the global index of each row."""
     rate = dropout.rates[level]
@@ -198,7 +199,7 @@ def drop(h, fed, mask, rows, size, level, dropout):
             fed[k] = m * h[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def backward(network, theta, h, fed, mask, b, deltas, gradient, frozen):
     """The gradient of a batch; ``deltas[0]`` holds ∂J/∂η.  Frozen layers have the gradient 0."""
     sizes = network.sizes
@@ -231,7 +232,7 @@ def backward(network, theta, h, fed, mask, b, deltas, gradient, frozen):
         end = at
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def column_sums(delta, out):
     for j in range(out.size):
         out[j] = delta[0, j]
@@ -240,7 +241,7 @@ def column_sums(delta, out):
             out[j] += delta[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def penalise(network, theta, gradient, l1, l2, descent):
     """Add l1 sign(w) + l2 w to the gradient of every weight that is trained."""
     number = theta.dtype.type
@@ -255,7 +256,7 @@ def penalise(network, theta, gradient, l1, l2, descent):
             gradient[k] += corner + l2 * w
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def restore(network, theta, kept, frozen):
     """Put the parameters of frozen layers back: a rule may decay them."""
     for level in range(frozen.size):

@@ -142,10 +142,11 @@ def _collect_best(codes, rows, first, n, log_values, base, plan, work, starts, b
 
 
 @njit(cache=True, nogil=True)
-def row_best(codes, rows, log_values, base, plan, work, best_codes, log_score):
+def row_best(codes, rows, log_values, base, plan, work, tie, best_codes, log_score, unique):
     """The best codes of every variable given each of ``rows``, and the log of their score.
 
-    A row that is impossible has codes of −1 and a log score of −inf.
+    ``unique`` says whether no other codes are as good; scores are equal within the part ``tie`` of
+    the best one.  A row that is impossible has codes of −1 and a log score of −inf.
     """
     block, n_states, axes = work.shape[1], plan[N_STATES], plan[AXES]
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
@@ -157,6 +158,7 @@ def row_best(codes, rows, log_values, base, plan, work, best_codes, log_score):
             i = rows[begin + r]
             log_score[i] = best[r]
             possible = best[r] > -np.inf
+            unique[i] = possible
             for v in range(codes.shape[1]):
                 best_codes[i, v] = max(codes[i, v], 0) if possible else -1
         for k in range(plan[PARENT + 1] - plan[PARENT] - 1, -1, -1):
@@ -177,6 +179,10 @@ def row_best(codes, rows, log_values, base, plan, work, best_codes, log_score):
                 for q in range(1, n_own):
                     if work[start + q * stride, r] > work[start + top * stride, r]:
                         top = q
+                least = work[start + top * stride, r] - tie * max(1.0, abs(best[r]))
+                for q in range(n_own):
+                    if q != top and work[start + q * stride, r] >= least:
+                        unique[i] = False
                 for p in range(middle - 1, first - 1, -1):
                     m = plan[n_states + plan[p]]
                     best_codes[i, plan[p]] = top % m

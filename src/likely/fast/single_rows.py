@@ -89,7 +89,7 @@ def single_row_expectations(codes, rows, weight, values, spans, plan, work, coun
 
 
 @njit(cache=True, nogil=True)
-def single_row_best(codes, rows, log_values, plan, work, best_codes, log_score):
+def single_row_best(codes, rows, log_values, plan, work, tie, best_codes, log_score, unique):
     """As ``fast/row_scores.row_best``."""
     n = codes.shape[1]
     seen, stride = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -103,7 +103,8 @@ def single_row_best(codes, rows, log_values, plan, work, best_codes, log_score):
         possible = log_score[i] > -np.inf
         for v in range(n):
             seen[v] = max(seen[v], 0) if possible else -1
+        unique[i] = possible
         if possible:
-            backtrack(own, work, 0.0, seen)
+            unique[i] = backtrack(own, work, tie * max(1.0, abs(log_score[i])), seen)
         for v in range(n):
             best_codes[i, v] = seen[v]

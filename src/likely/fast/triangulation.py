@@ -19,7 +19,7 @@ NO_ROOM, STOPPED, DONE = -2, -1, 0
 
 DIGITS = 1e9  # keys are compared to nine digits: sums of logs in another order are equal
 
-FILL, SIZE, WEIGHTED_FILL, SEPARATOR = 0, 1, 2, 3
+FILL, SIZE, WEIGHTED_FILL, SEPARATOR, WEIGHT, DEGREES = range(6)
 
 # rows of ``counts`` (9, n): what is known of each variable in the graph that is left
 (
@@ -39,30 +39,33 @@ LOG_STATES, COST, CLIQUE_SIZE, AROUND = range(4)
 
 
 @njit(cache=True, nogil=True)
-def eliminate(starts, neighbours, log_states, rule, most, room):
-    """Eliminate all variables by a rule.
+def eliminate(starts, neighbours, log_states, rule, most, room, held):
+    """Eliminate all variables by a rule, but for those that are ``held`` (n,).
 
     ``starts``, ``neighbours``: the other variables that share a factor with each one, both ways.
     ``most`` is the largest log of the cells of a clique; ``room`` the length of the pool, at least
     that of ``neighbours`` and SLACK for each variable.
 
     Returns the outcome, the order, and for each step the neighbours of the variable: ``first``
-    (n + 1,) into ``near``.
+    (n_steps + 1,) into ``near``.
     """
     n = log_states.size
+    n_steps = n - held.sum()
     counts, weights = np.empty((9, n), dtype=np.int64), np.empty((4, n))
     pool, near = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     end = _begin(starts, neighbours, log_states, counts, weights, pool)
-    order, first = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    order, first = np.empty(n_steps, dtype=np.int64), np.empty(n_steps + 1, dtype=np.int64)
     keys, heap = np.empty((2, n)), np.empty((2, n), dtype=np.int64)
     for v in range(n):
-        keys[0, v], keys[1, v] = _keys(counts, weights, v, rule)
+        keys[0, v], keys[1, v] = np.inf, np.inf
+        if not held[v]:
+            keys[0, v], keys[1, v] = _keys(counts, weights, v, rule)
         heap[0, v] = heap[1, v] = v
     for i in range(n // 2 - 1, -1, -1):
         _sink(i, n, heap, keys)
     top, stamp = np.int64(0), n  # a literal 0 would be another type, and compile twice
     own_end = top
-    for step in range(n):
+    for step in range(n_steps):
         v, last, first[step], n_touched = heap[0, 0], n - 1 - step, own_end, top
         heap[0, 0] = heap[0, last]
         heap[1, heap[0, 0]] = 0
@@ -86,12 +89,12 @@ def eliminate(starts, neighbours, log_states, rule, most, room):
         n_touched = _remove(counts, weights, pool, v, near, first[step], own_end, step, n_touched)
         for i in range(n_touched):
             u = counts[TOUCHED, i]
-            if not counts[GONE, u]:
+            if not counts[GONE, u] and not held[u]:
                 keys[0, u], keys[1, u] = _keys(counts, weights, u, rule)
                 _rise(heap[1, u], heap, keys)
                 _sink(heap[1, u], last, heap, keys)
         order[step] = v
-    first[n] = own_end
+    first[n_steps] = own_end
     return DONE, order, first, near
 
 
@@ -236,17 +239,19 @@ def _remove(counts, weights, pool, v, near, near_begin, near_end, step, n_touche
 
 @njit(cache=True, nogil=True)
 def _keys(counts, weights, v, rule):
-    """What the rule ranks by, and what decides between equals; no missing pair comes first."""
+    """What the rule ranks by, and what decides between equals; see ``elimination_order.py``."""
     missing = float(counts[MISSING, v])
     size = np.floor(DIGITS * weights[CLIQUE_SIZE, v] + 0.5)
-    if missing == 0.0:
+    if missing == 0.0 and rule < WEIGHT:
         return -1.0, size
     if rule == FILL:
         return missing, size
     if rule == WEIGHTED_FILL:
         return np.floor(DIGITS * weights[COST, v] + 0.5), size
-    if rule == SIZE:
+    if rule in (SIZE, WEIGHT):
         return size, missing
+    if rule == DEGREES:
+        return float(counts[DEGREE, v]), size
     return np.floor(DIGITS * (weights[CLIQUE_SIZE, v] - weights[LOG_STATES, v]) + 0.5), missing
 
 

@@ -167,8 +167,8 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y.
 
-        X is an array or a data frame, whose cells may be missing; with a frame, y and
-        sample_weight may be names of its columns.
+        X is an array or a data frame, whose cells may be missing: null, NaN or blank text.  With a
+        frame, y and sample_weight may be names of its columns.
         """
         refuse_file(X, type(self).__name__)
         check_search(self.tol, self.max_iter)
@@ -267,7 +267,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
             self._codes_of_some(X),
             tuple(names),
             impossible=impossible,
-            library=library_of(X),
+            like=X,
         )
 
     @naming_columns

@@ -2,17 +2,21 @@
 
 LearnedColumns   categories and bins were found in training; a value not seen there is missing
 NamedStates      a network was given: a cell is the state that has its text, any other is refused
+
+Blank text is missing in both, unless it is the name of a state, as it is wherever a graph reads a
+table.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from likely._typing import Array, Codes, NumbersAndCodes
+from likely._typing import Array, Codes, Matrix, NumbersAndCodes
 from likely.data.block import ArrayBlocks
+from likely.data.categories import Factor
 from likely.data.frames import InMemoryTable, as_table, frame_of, side_by_side
 from likely.data.layouts.intercept import Design, Mixed
 from likely.data.schema import Schema
@@ -28,12 +32,12 @@ from likely.generative.bins import (
 )
 from likely.generative.events import EventPlan
 from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import known_variable
+from likely.graphical.evidence import is_blank, known_variable
 from likely.graphical.evidence_table import codes_by_state, state_texts
 from likely.graphical.learning.coded_rows import CodedRows, array_blocks
 from likely.graphical.variable import Variable
-from likely.inputs.rows import RowsInMemory, encode_new_rows
-from likely.inputs.tables import as_frame, check_table, is_frame
+from likely.inputs.rows import RowsInMemory, encode_checked
+from likely.inputs.tables import as_frame, check_table, is_frame, refuse_file
 from likely.kinds import ColumnKind
 
 NO_VALUE = "any"  # the one state of a column that is empty in every row of training
@@ -96,7 +100,9 @@ class LearnedColumns(NetworkColumns):
         return tuple(stored[place] for place in _places(self.plan))
 
     def codes(self, estimator: Any, X: Any) -> Codes:
-        design = encode_new_rows(estimator, self.schema, X, sparse=False).design
+        refuse_file(X, "a prediction", "Read it into a frame first.")
+        table = check_table(estimator, X, reset=False, sparse=False)
+        design = encode_checked(self.schema, WithoutBlanks(table)).design
         _refuse_infinity(design, self.plan)
         return _in_columns(design, self.plan, self.bins)
 
@@ -129,7 +135,7 @@ def learned_columns(
     kinds = given.kinds.kinds
     cut = tuple(discretize is not None and kind == "number" for kind in kinds)
     plan = EventPlan(("categorical",) * len(kinds), cut)
-    rows = given.encode(plan.as_codes)
+    rows = replace(given, table=WithoutBlanks(given.table)).encode(plan.as_codes)
     assert isinstance(rows.blocks, ArrayBlocks)  # the rows are in memory
     _refuse_infinity(rows.blocks.X, plan)
     bins = fit_bins(discretize, plan, rows.blocks, names)
@@ -140,6 +146,53 @@ def learned_columns(
     )
     codes = _in_columns(rows.blocks.X, plan, bins)
     return EncodedColumns(LearnedColumns(variables, plan, rows.coding, bins), codes)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WithoutBlanks(InMemoryTable):
+    """A table in which blank text is missing."""
+
+    inner: InMemoryTable
+
+    @property
+    def names(self) -> tuple[str, ...] | None:  # type: ignore[override]  # read-only here
+        return self.inner.names
+
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
+        return self.inner.kinds
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return self.inner.n_rows
+
+    @property
+    def native(self) -> Any:
+        return self.inner.native
+
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]
+        return self.inner.nbytes
+
+    def numbers(self, j: int) -> Array:
+        return self.inner.numbers(j)
+
+    def factor(self, j: int) -> Factor:
+        factor = self.inner.factor(j)
+        blank = [code for code, value in enumerate(factor.values.tolist()) if is_blank(value)]
+        if not blank:
+            return factor
+        return Factor(np.where(np.isin(factor.codes, blank), -1, factor.codes), factor.values)
+
+    def matrix(self, columns: Sequence[int]) -> Matrix:
+        return self.inner.matrix(columns)
+
+    def take(self, rows: Array) -> "WithoutBlanks":
+        return WithoutBlanks(self.inner.take(rows))
+
+    def integers(self) -> Array | None:
+        return self.inner.integers()
 
 
 def _state_names(values: Array, kind: ColumnKind) -> list[str]:

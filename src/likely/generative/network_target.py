@@ -11,6 +11,7 @@ from likely.data.frames import as_table
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import listed
 from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.evidence import is_blank
 from likely.graphical.variable import Variable, state_text
 from likely.inputs.tables import as_frame, is_frame, without_columns
 
@@ -89,7 +90,8 @@ def without_target(X: Any, target: str, classes: Array) -> WithoutTarget:
         return WithoutTarget(X, None)
     factor = table.factor((table.names or ()).index(target))
     codes = codes_of_factor(factor, classes.astype(object))
-    unknown = (codes < 0) & (factor.codes >= 0)
+    blank = np.array([*map(is_blank, factor.values.tolist()), True])  # and null, the last
+    unknown = (codes < 0) & ~blank[factor.codes]
     if unknown.any():
         label = factor.values.tolist()[factor.codes[int(unknown.argmax())]]
         raise UnknownName(f"class of {target!r}", label, map(str, classes.tolist()))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from likely.graphical.bayesian_network import BayesianNetwork
     from likely.graphical.beliefs import Beliefs, Configuration
     from likely.graphical.diagrams.diagram import Diagram
+    from likely.graphical.diagrams.dot import read_dot
     from likely.graphical.diagrams.network_picture import network_picture
     from likely.graphical.factor import Factor
     from likely.graphical.factor_graph import FactorGraph
@@ -61,6 +62,7 @@ _HOME = {  # public name: the module that defines it
     "Variable": "variable",
     "eliminate": "inference.elimination",
     "network_picture": "diagrams.network_picture",
+    "read_dot": "diagrams.dot",
     "read_evidence_sets": "formats.uai_evidence",
     "structural_hamming_distance": "learning.equivalence",
     "structure_score": "learning.structure_scores",
@@ -96,6 +98,7 @@ __all__ = [
     "Variable",
     "eliminate",
     "network_picture",
+    "read_dot",
     "read_evidence_sets",
     "structural_hamming_distance",
     "structure_score",

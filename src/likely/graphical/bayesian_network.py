@@ -3,7 +3,7 @@
     P(x_1, …, x_n) = Π_i P(x_i | pa(x_i))
 
 A table has one axis for each parent, then the axis of the variable itself; each row along that
-last axis sums to 1.
+last axis sums to 1 (``conditional_table.py``).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.errors import CyclicGraph, InvalidInput
 from likely.formatting import count
+from likely.graphical.conditional_table import parents_of, sums_to_one, with_sums_of_one
+from likely.graphical.directed import ancestral_order, children_of, reachable, with_ancestors
 from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
@@ -30,10 +32,6 @@ if TYPE_CHECKING:
     from likely.graphical.learning.fit_report import FitReport
     from likely.graphical.learning.structure import Structure
 
-# Files round: rows of known networks are off by at most 3e-7, and twenty states printed with four
-# digits by up to 1e-3.  A typing error is larger.
-SUM_TOLERANCE = 1e-3
-ROUNDING = 1e-12  # of a sum of probabilities that were given in full
 PARTS = 32  # sub-networks that are kept for the next query
 
 
@@ -66,12 +64,9 @@ class BayesianNetwork(FactorGraph):
         name: str = "",
     ) -> None:
         super().__init__(factors, variables, name=name)
-        self.parents = _parents(self)
-        self.order = _ancestral_order(self.parents)
-        for factor in self.factors:
-            row = wrong_row(factor)
-            if row is not None:
-                raise InvalidInput(wrong_sum(factor, row))
+        self.parents = parents_of(self.factors, self.names)
+        self.order = ancestral_order(self.parents)
+        self.factors = with_sums_of_one(self.factors)
 
     @classmethod
     def from_tables(
@@ -136,10 +131,7 @@ class BayesianNetwork(FactorGraph):
     @cached_property
     def children(self) -> Mapping[str, tuple[str, ...]]:
         """The variables of which each variable is a parent."""
-        return {
-            name: tuple(child for child in self.names if name in self.parents[child])
-            for name in self.names
-        }
+        return children_of(self.parents)
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
@@ -163,30 +155,12 @@ class BayesianNetwork(FactorGraph):
         """
         given = (given,) if isinstance(given, str) else given
         a, b, *known = known_variables(self.by_name, (a, b, *given))
-        return b in known or a in known or b not in self._reachable(a, frozenset(known))
-
-    def _reachable(self, start: str, known: frozenset[str]) -> set[str]:
-        """The variables on a path from ``start`` that is open given ``known``."""
-        above = _with_ancestors(known, self.parents)
-        found, seen = set(), set()
-        waiting = [(start, True)]  # True: the ball comes from a child
-        while waiting:
-            name, from_child = waiting.pop()
-            if (name, from_child) in seen:
-                continue
-            seen.add((name, from_child))
-            if name not in known:
-                found.add(name)
-                waiting += [(child, False) for child in self.children[name]]
-            up = name not in known if from_child else name in above
-            waiting += [(parent, True) for parent in self.parents[name]] if up else []
-        return found
+        return b in known or a in known or b not in reachable(self.parents, a, frozenset(known))
 
     @cached_property
     def _sums_to_one(self) -> bool:
         """Whether each row of each table sums to 1, up to rounding."""
-        sums = (table.potential.sum(axis=-1) for table in self.factors)
-        return all(bool((np.abs(total - 1.0) <= ROUNDING).all()) for total in sums)
+        return all(sums_to_one(table) for table in self.factors)
 
     @cached_property
     def _parts(self) -> Kept[FactorGraph]:
@@ -197,7 +171,7 @@ class BayesianNetwork(FactorGraph):
 
         The tables of all others sum to 1.  A network whose tree is small is not cut.
         """
-        kept = _with_ancestors((*names, *evidence.codes, *evidence.soft), self.parents)
+        kept = with_ancestors((*names, *evidence.codes, *evidence.soft), self.parents)
         if len(kept) == len(self.names) or not self._sums_to_one:
             return self
         if kept and self.plans.is_small:
@@ -274,8 +248,9 @@ class BayesianNetwork(FactorGraph):
         ----------
         data
             A data frame whose cells are states; empty cells are missing, and variables without a
-            column are hidden.  Or an array with a column for each variable, whose whole numbers
-            are codes, −1 for missing; or a file.
+            column are hidden.  A dictionary of columns or a list of dictionaries is read in the
+            same way.  Or an array with a column for each variable, whose whole numbers are codes,
+            −1 for missing; or a file.
         smoothing
             Pseudo-counts in each cell of a table, or ``EquivalentSample(size)``, as BDeu has them.
             With 0, a row of a table that was never seen is uniform.
@@ -334,8 +309,9 @@ class BayesianNetwork(FactorGraph):
         Parameters
         ----------
         data
-            A data frame, an array or a file.  States are the distinct values of a column, sorted;
-            those of an ordered categorical in its order.
+            A data frame, a dictionary of columns, a list of dictionaries, an array or a file.
+            States are the distinct values of a column, sorted: numbers by size, then text; those
+            of an ordered categorical are in its order.
         structure
             "chow-liu" (the best tree), "tan" (tree-augmented naive Bayes), "naive-bayes",
             "hill-climbing", or one of these with settings, such as
@@ -372,15 +348,27 @@ class BayesianNetwork(FactorGraph):
         return fit_tables(network, rows, settings)
 
     def with_tables(
-        self, tables: Iterable[ArrayLike], fit_report: "FitReport | None" = None
+        self,
+        tables: Mapping[str, ArrayLike] | Iterable[ArrayLike],
+        fit_report: "FitReport | None" = None,
     ) -> "BayesianNetwork":
-        """The network with other tables, in the order of its factors."""
+        """The network with other tables: some by the names of variables, or all in a list.
+
+        A list is in the order of ``factors``; variables that a dictionary does not name keep
+        their tables.
+        """
+        given = self._in_order(tables) if isinstance(tables, Mapping) else tables
         other = self.with_factors(
             Factor(factor.variables, table, name=factor.name)
-            for factor, table in zip(self.factors, tables, strict=True)
+            for factor, table in zip(self.factors, given, strict=True)
         )
         other.fit_report = fit_report
         return other
+
+    def _in_order(self, tables: Mapping[str, ArrayLike]) -> list[ArrayLike]:
+        """Tables by name in the order of the factors, with the present ones of the others."""
+        named = {known_variable(self.by_name, name).name: table for name, table in tables.items()}
+        return [named.get(factor.scope[-1], factor.potential) for factor in self.factors]
 
 
 def _scope(
@@ -398,81 +386,3 @@ def _scope(
             f"The edge {twice[0]} → {child} was given twice; each was expected once. Remove one."
         )
     return scope
-
-
-def _parents(network: FactorGraph) -> Mapping[str, tuple[str, ...]]:
-    parents: dict[str, tuple[str, ...]] = {}
-    for factor in network.factors:
-        if not factor.scope:
-            raise InvalidInput("A factor has no variable; a conditional table was expected.")
-        *above, child = factor.scope
-        if child in parents:
-            raise InvalidInput(
-                f"{child!r} has two tables; one was expected. The last variable of a factor is the "
-                "one that its table describes."
-            )
-        parents[child] = tuple(above)
-    absent = [name for name in network.names if name not in parents]
-    if absent:
-        raise InvalidInput(
-            f"There is no table for {', '.join(absent[:5])}; one for every variable was expected. "
-            "The last variable of a factor is the one that its table describes."
-        )
-    return {name: parents[name] for name in network.names}
-
-
-def _ancestral_order(parents: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The variables with parents before children; a cycle is refused by its names."""
-    order: list[str] = []
-    done: set[str] = set()
-    for start in parents:
-        path: list[str] = []
-        on_path: set[str] = set()
-        waiting = [(start, False)]
-        while waiting:
-            name, finished = waiting.pop()
-            if finished:
-                on_path.discard(path.pop())
-                done.add(name)
-                order.append(name)
-            elif name in on_path:
-                raise CyclicGraph(path[path.index(name) :][::-1])
-            elif name not in done:
-                path.append(name)
-                on_path.add(name)
-                waiting.append((name, True))
-                waiting += [(parent, False) for parent in reversed(parents[name])]
-    return tuple(order)
-
-
-def _with_ancestors(names: Iterable[str], parents: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-    """Variables and all their ancestors."""
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += parents[name]
-    return frozenset(found)
-
-
-def wrong_row(table: Factor) -> int | None:
-    """The first row of a conditional table that does not sum to 1, rows counted in order."""
-    with np.errstate(over="ignore"):  # infinity is not 1 either
-        wrong = np.abs(table.potential.sum(axis=-1) - 1.0) > SUM_TOLERANCE
-    return int(wrong.argmax()) if wrong.any() else None
-
-
-def wrong_sum(table: Factor, row: int) -> str:
-    """What is wrong with a row that does not sum to 1."""
-    above = table.variables[:-1]
-    cell = np.unravel_index(row, [variable.n_states for variable in above])
-    named = ", ".join(f"{v.name}={v.states[i]}" for v, i in zip(above, cell, strict=True))
-    with np.errstate(over="ignore"):
-        total = float(table.potential[cell].sum())
-    return (
-        f"The table of {table.scope[-1]!r} sums to {total:.6g}"
-        f"{f' in the row {named}' if named else ''}; 1 was expected. Correct the row, or divide it "
-        "by its sum."
-    )

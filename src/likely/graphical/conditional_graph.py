@@ -5,7 +5,7 @@
 The x are given and not modelled: drawn as squares, they have a value and no distribution.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import final
 
 from likely.errors import InvalidInput
@@ -13,6 +13,7 @@ from likely.formatting import listed
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.variable import Variable
+from likely.graphical.wanted import Wanted, WantedNames
 
 
 @final
@@ -57,9 +58,7 @@ class ConditionalGraph(FactorGraph):
         """The graph with other factors, and the same values given."""
         return ConditionalGraph(factors, self.variables, given=self.given, name=self.name)
 
-    def _wanted(
-        self, variables: str | Sequence[str | tuple[str, ...]] | None
-    ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    def _wanted(self, variables: Wanted | None) -> WantedNames:
         if variables is not None:
             asked = [variables] if isinstance(variables, str) else list(variables)
             self._refuse_given(

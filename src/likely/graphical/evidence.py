@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
+from likely.formatting import quoted
 from likely.graphical.variable import Variable
 
 NULLS = ("<NA>", "NaT")  # pandas' missing values, which compare as neither true nor false
@@ -70,10 +71,15 @@ def is_series(values: Any) -> bool:
     return getattr(values, "ndim", 0) == 1 and callable(getattr(values, "to_dict", None))
 
 
+def is_blank(value: object) -> bool:
+    """Whether it is text without a visible character, which stands for a missing value."""
+    return isinstance(value, str) and not value.strip()
+
+
 def is_missing(state: object, variable: Variable) -> bool:
     """Whether a cell says nothing: null or empty, and no state of that name."""
     if isinstance(state, str):
-        return not state.strip() and state not in variable.codes
+        return is_blank(state) and state not in variable.codes
     if state is None or isinstance(state, Real):
         return state is None or state != state
     return str(state) in NULLS and str(state) not in variable.codes
@@ -92,10 +98,7 @@ def known_variables(variables: Mapping[str, Variable], names: Iterable[object]) 
 
 def _likelihood(variable: Variable, values: ArrayLike | Mapping[str, float]) -> Array:
     if isinstance(values, Mapping):
-        cells: list[Any] = [0.0] * variable.n_states
-        for state, value in values.items():
-            cells[variable.code(state)] = value
-        values = cells
+        values = _of_all_states(variable, values)
     try:
         numbers = np.array(values, dtype=float)
     except (TypeError, ValueError) as error:
@@ -115,3 +118,15 @@ def _likelihood(variable: Variable, values: ArrayLike | Mapping[str, float]) -> 
             "least 0 were expected, one of them above 0."
         )
     return numbers
+
+
+def _of_all_states(variable: Variable, values: Mapping[Any, float]) -> list[float]:
+    """Likelihoods by state in the order of the states; none may be left out."""
+    by_code = {variable.code(state): value for state, value in values.items()}
+    absent = [state for code, state in enumerate(variable.states) if code not in by_code]
+    if absent:
+        raise InvalidInput(
+            f"Soft evidence on {variable.name!r} has no likelihood of {quoted(absent)}; one for "
+            "each of its states was expected. Add it: 0 for a state that is excluded."
+        )
+    return [by_code[code] for code in range(variable.n_states)]

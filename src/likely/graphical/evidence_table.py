@@ -18,8 +18,9 @@ from likely._typing import Array, Codes
 from likely.data.formats.column_types import FALSE, TRUE
 from likely.data.formats.column_types import MISSING as MISSING_WORDS
 from likely.data.frames import ArrayTable, InMemoryTable, as_table, side_by_side
-from likely.errors import BadCell, InvalidInput, UnknownName
-from likely.formatting import listed
+from likely.errors import BadCell, InvalidInput, UnknownState
+from likely.formatting import listed, quoted
+from likely.graphical.evidence import is_blank
 from likely.graphical.variable import Variable, state_text
 from likely.kinds import ColumnKind
 
@@ -54,7 +55,7 @@ def code_of_value(variable: Variable, value: Any) -> int:
     """The code of a value; −1 for blank text, −2 for what is no state."""
     found = variable.find(value)
     if found is None:
-        return MISSING if isinstance(value, str) and not value.strip() else UNKNOWN
+        return MISSING if is_blank(value) else UNKNOWN
     return found
 
 
@@ -125,16 +126,28 @@ def _columns_of(variables: Sequence[Variable], table: InMemoryTable) -> list[int
     if table.names is None:
         _refuse_other_width(variables, len(table.kinds))
         return list(range(len(known)))
-    for name in table.names:
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise InvalidInput(
-                f"Column {name!r} is no variable of the graph; its variables are {listed(known)}."
-                f"{hint} Rename the column, or drop it."
-            )
+    refuse_other_columns(known, table.names)
     place = {name: column for column, name in enumerate(table.names)}
     return [place.get(name) for name in known]
+
+
+def refuse_other_columns(
+    variables: Sequence[str], columns: Sequence[str], remedy: str | None = None
+) -> None:
+    """Refuse columns that are no variables: they may be misspelt."""
+    known = set(variables)
+    others = [name for name in columns if name not in known]
+    if not others:
+        return
+    close = get_close_matches(others[0], variables, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    what = f"Column {others[0]!r} is no variable"
+    if len(others) > 1:
+        what = f"Columns {quoted(others)} are no variables"
+    frame = f"Rename it, or leave it out: frame.drop(columns={others})."
+    raise InvalidInput(
+        f"{what} of the graph; its variables are {listed(variables)}.{hint} {remedy or frame}"
+    )
 
 
 def _refuse_other_width(variables: Sequence[Variable], n_columns: int) -> None:
@@ -155,8 +168,7 @@ def _column_codes(
     if (code == UNKNOWN).any() and (codes == UNKNOWN).any():  # a dictionary may have unused values
         row = int(np.argmax(codes == UNKNOWN))
         text = state_text(values[factor.codes[row]])
-        unknown = UnknownName(f"state of {variable.name!r}", text, variable.states)
-        raise BadCell(str(unknown), row=row, column=v)
+        raise BadCell(str(UnknownState(variable.name, text, variable.states)), row=row, column=v)
     return codes
 
 

@@ -6,7 +6,7 @@ A factor keeps the table it was given and says its scale, so that reading and wr
 nothing.  log 0 = −inf survives every operation.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -115,6 +115,28 @@ class Factor:
 
     def __repr__(self) -> str:
         return f"Factor({self.title}, {'×'.join(map(str, self.table.shape)) or '1'}, {self.scale})"
+
+
+def all_variables(
+    factors: tuple[Factor, ...], variables: Iterable[Variable] | None
+) -> tuple[Variable, ...]:
+    """The variables given, or those of the factors; one name has one list of states."""
+    listed = None if variables is None else by_name(tuple(variables))
+    known: dict[str, Variable] = dict(listed or {})
+    for factor in factors:
+        for variable in factor.variables:
+            if listed is not None and variable.name not in listed:
+                raise InvalidInput(
+                    f"{factor.title} depends on {variable.name!r}, which is not among the "
+                    "variables; every variable of a factor was expected there. Add it."
+                )
+            if known.setdefault(variable.name, variable).states != variable.states:
+                raise InvalidInput(
+                    f"{variable.name!r} has the states {', '.join(variable.states[:8])} in "
+                    f"{factor.title} and {', '.join(known[variable.name].states[:8])} elsewhere; "
+                    "the same states in the same order were expected."
+                )
+    return tuple(known.values())
 
 
 def table_of(variables: Sequence[Variable], table: ArrayLike | Callable[..., float]) -> Array:

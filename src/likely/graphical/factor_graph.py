@@ -6,7 +6,7 @@ Drawn with a circle for each variable, a square for each factor, and an edge whe
 depends on a variable.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -16,6 +16,7 @@ from likely._typing import Array
 from likely.errors import ImpossibleEvidence, InvalidInput
 from likely.formatting import count
 from likely.graphical.beliefs import Beliefs, Configuration
+from likely.graphical.connected import is_forest
 from likely.graphical.diagrams.graph_pictures import DrawnGraph
 from likely.graphical.evidence import (
     Evidence,
@@ -24,9 +25,8 @@ from likely.graphical.evidence import (
     checked_evidence,
     is_series,
     known_variable,
-    known_variables,
 )
-from likely.graphical.factor import Factor
+from likely.graphical.factor import Factor, all_variables
 from likely.graphical.inference.contract import Request
 from likely.graphical.inference.enumeration import log_joint_table
 from likely.graphical.inference.junction_tree import JunctionTree
@@ -34,6 +34,7 @@ from likely.graphical.inference.memory import memory_in_bytes
 from likely.graphical.inference.messages import Messages, tree_messages
 from likely.graphical.inference.plans import Plans
 from likely.graphical.variable import Variable, by_name
+from likely.graphical.wanted import Wanted, WantedNames, wanted_names
 
 Memory = int | str | None
 
@@ -68,7 +69,7 @@ class FactorGraph(DrawnGraph):
                     f"A factor is {factor!r}; Factor(variables, table) was expected. For a network "
                     "of edges or tables by name use BayesianNetwork.from_edges or from_tables."
                 )
-        self.variables = _all_variables(self.factors, variables)
+        self.variables = all_variables(self.factors, variables)
         self.name = name
 
     @cached_property
@@ -115,22 +116,10 @@ class FactorGraph(DrawnGraph):
     @cached_property
     def is_tree(self) -> bool:
         """Whether the factor graph has no cycle; it may fall into several trees."""
-        above = list(range(len(self.variables) + len(self.factors)))
         place = {name: i for i, name in enumerate(self.names)}
-
-        def root(node: int) -> int:
-            while above[node] != node:
-                above[node] = above[above[node]]
-                node = above[node]
-            return node
-
-        for j, factor in enumerate(self.factors):
-            for name in factor.scope:
-                a, b = root(len(self.variables) + j), root(place[name])
-                if a == b:
-                    return False
-                above[a] = b
-        return True
+        n = len(place)
+        edges = [(n + j, place[name]) for j, f in enumerate(self.factors) for name in f.scope]
+        return is_forest(n + len(self.factors), edges)
 
     # ── plans of inference ───────────────────────────────────────────────────────────────────
 
@@ -192,7 +181,7 @@ class FactorGraph(DrawnGraph):
 
     def query(
         self,
-        variables: str | Sequence[str | tuple[str, ...]] | None = None,
+        variables: Wanted | None = None,
         given: Any = None,
         *,
         soft: Soft | None = None,
@@ -206,12 +195,14 @@ class FactorGraph(DrawnGraph):
         ----------
         variables
             A name or a list of names; a tuple in the list asks for the joint of its variables,
-            as in ``[("a", "b")]``.  All variables by default.
+            as in ``[("a", "b")]``.  All variables by default.  A tuple alone is refused, because
+            it may mean either.
         given
             Observed states by name, or a data frame or file with a row for each set of
             observations, whose empty cells are unobserved.
         soft
-            Likelihoods of the states of a variable, by name.
+            Likelihoods of the states of a variable, by name: a list in the order of its states, or
+            a number for each state.
         method
             "auto", "tree", "junction-tree", "elimination" or "enumeration".
         memory
@@ -351,22 +342,8 @@ class FactorGraph(DrawnGraph):
         evidence = checked_evidence(self.by_name, given, soft)
         return tree_messages(self, root, evidence, semiring=semiring, mode=mode, observed=observed)
 
-    def _wanted(
-        self, variables: str | Sequence[str | tuple[str, ...]] | None
-    ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-        """The names of single variables, and the tuples, that were asked for."""
-        if variables is None:
-            return self.names, ()
-        wanted = [variables] if isinstance(variables, str | int) else list(variables)
-        singles = [name for name in wanted if not isinstance(name, tuple | list)]
-        joints = [
-            tuple(known_variables(self.by_name, names))
-            for names in wanted
-            if isinstance(names, tuple | list)
-        ]
-        for names in joints:
-            by_name([self.by_name[name] for name in names])
-        return tuple(known_variables(self.by_name, singles)), tuple(joints)
+    def _wanted(self, variables: Wanted | None) -> WantedNames:
+        return wanted_names(self.by_name, variables)
 
     def _log_score(self, codes: Mapping[str, int], evidence: Evidence) -> float:
         score = sum(factor.log_value(codes) for factor in self.factors)
@@ -412,25 +389,3 @@ class FactorGraph(DrawnGraph):
 
 def _is_one_observation(given: object) -> bool:
     return given is None or isinstance(given, Mapping) or is_series(given)
-
-
-def _all_variables(
-    factors: tuple[Factor, ...], variables: Iterable[Variable] | None
-) -> tuple[Variable, ...]:
-    """The variables given, or those of the factors; one name has one list of states."""
-    listed = None if variables is None else by_name(tuple(variables))
-    known: dict[str, Variable] = dict(listed or {})
-    for factor in factors:
-        for variable in factor.variables:
-            if listed is not None and variable.name not in listed:
-                raise InvalidInput(
-                    f"{factor.title} depends on {variable.name!r}, which is not among the "
-                    "variables; every variable of a factor was expected there. Add it."
-                )
-            if known.setdefault(variable.name, variable).states != variable.states:
-                raise InvalidInput(
-                    f"{variable.name!r} has the states {', '.join(variable.states[:8])} in "
-                    f"{factor.title} and {', '.join(known[variable.name].states[:8])} elsewhere; "
-                    "the same states in the same order were expected."
-                )
-    return tuple(known.values())

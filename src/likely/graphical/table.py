@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.data.frames import frame_of, library_of
+from likely.data.frames import frame_of, index_of, library_of
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, UnknownName
 from likely.formatting import count, fixed, shortened, text_table
 from likely.graphical.evidence import Evidence, Soft, checked_evidence
@@ -24,7 +24,6 @@ from likely.graphical.inference.memory import memory_in_bytes, memory_limit
 from likely.graphical.inference.propagation import row_beliefs, row_most_probable
 from likely.graphical.inference.row_inference import (
     best_rows_one_by_one,
-    log_values,
     rows_one_by_one,
     rows_together,
     shape_of,
@@ -59,6 +58,7 @@ class TableBeliefs(Mapping[Any, Array]):
     method: str
     exact: bool = True
     library: str | None = None  # of the frame of evidence
+    index: Any = field(default=None, repr=False)  # of its rows, if it is one of pandas
     log_prior_partition: Callable[[], float] = field(default=lambda: 0.0, repr=False)
 
     @property
@@ -90,9 +90,9 @@ class TableBeliefs(Mapping[Any, Array]):
     def to_frame(self, library: str | None = None) -> Any:
         """One row for each row of evidence, with the columns ``A=state``, in the caller's library.
 
-        A joint has the columns ``A=state, B=state``.
+        A joint has the columns ``A=state, B=state``.  A pandas frame has the index of the evidence.
         """
-        return frame_of(self._columns(), library or self.library)
+        return frame_of(self._columns(), library or self.library, self.index)
 
     def _columns(self) -> dict[str, Array]:
         columns: dict[str, Array] = {}
@@ -131,15 +131,19 @@ class TableBeliefs(Mapping[Any, Array]):
 class TableConfigurations:
     """The most probable states of all variables together, in every row of a table.
 
-    ``log_score`` (n_rows,) is the natural log of the product of the factors there.
+    ``log_score`` (n_rows,) is the natural log of the product of the factors there; ``unique``
+    (n_rows,) says whether no other configuration has the same score.  A row that is impossible has
+    none, where that was allowed.
     """
 
     variables: Mapping[str, Variable]
     codes: Codes  # (n_rows, n_variables); −1 in a row that is impossible
     log_score: Array
+    unique: Array
     method: str
     exact: bool = True
     library: str | None = None
+    index: Any = field(default=None, repr=False)
     log_partition: Callable[[], Array] = field(default=lambda: np.array(0.0), repr=False)
 
     @property
@@ -164,9 +168,9 @@ class TableConfigurations:
         return len(self.codes)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row for each row of evidence, one column for each variable."""
+        """One row for each row of evidence, one column for each variable; see ``TableBeliefs``."""
         codes = dict(zip(self.variables, self.codes.T, strict=True))
-        return states_frame(self.variables, codes, library or self.library)
+        return states_frame(self.variables, codes, library or self.library, self.index)
 
     def __repr__(self) -> str:
         return f"<TableConfigurations: {count(len(self), 'row')}, {self.method}>"
@@ -193,7 +197,7 @@ def table_beliefs(
         method=method,
         memory=memory,
         impossible=impossible,
-        library=library_of(frame),
+        like=frame,
     )
 
 
@@ -207,9 +211,12 @@ def beliefs_of_codes(
     method: str = "auto",
     memory: "Memory" = None,
     impossible: str = "raise",
-    library: str | None = None,
+    like: Any = None,
 ) -> TableBeliefs:
-    """Beliefs for every row of codes (n_rows, n_variables); −1 is not observed."""
+    """Beliefs for every row of codes (n_rows, n_variables); −1 is not observed.
+
+    ``like`` is the frame that they were read from: answers are frames of its library.
+    """
     known_name("value of impossible", impossible, IMPOSSIBLE)
     limit = memory_in_bytes(memory)
     _refuse_large_answer(graph, len(codes), [*((name,) for name in singles), *joints], limit)
@@ -229,7 +236,8 @@ def beliefs_of_codes(
         found.log_partition,
         name,
         found.exact,
-        library,
+        library_of(like),
+        index_of(like),
         lambda: graph.log_partition(memory=memory),
     )
 
@@ -249,27 +257,31 @@ def table_configurations(
     known = with_likelihoods(graph, checked_evidence(graph.by_name, None, soft).soft)
     name = TOGETHER if method == "auto" else method.replace("_", "-")
     if name == TOGETHER:
-        best, log_score = row_most_probable(known, codes, limit)
+        best = row_most_probable(known, codes, limit)
     else:
         best = best_rows_one_by_one(known, codes, name, limit)
-        log_score = log_values(known, best)
-    _mark_impossible(log_score, impossible, [])
+    _mark_impossible(best.log_score, impossible, [])
     return TableConfigurations(
         graph.by_name,
-        np.where((log_score > -np.inf)[:, None], best, -1),
-        log_score,
+        np.where((best.log_score > -np.inf)[:, None], best.codes, -1),
+        best.log_score,
+        best.unique,
         name,
         library=library_of(frame),
+        index=index_of(frame),
         log_partition=lambda: row_beliefs(known, codes, (), limit).log_partition,
     )
 
 
 def states_frame(
-    variables: Mapping[str, Variable], codes: Mapping[str, Array], library: str | None
+    variables: Mapping[str, Variable],
+    codes: Mapping[str, Array],
+    library: str | None,
+    index: Any = None,
 ) -> Any:
     """A frame of the names of states, by the codes of each variable; −1 is missing."""
     columns = {name: _state_names(variables[name], own).tolist() for name, own in codes.items()}
-    return frame_of(columns, library)
+    return frame_of(columns, library, index)
 
 
 def evidence_codes(graph: "FactorGraph", frame: Any) -> Codes:

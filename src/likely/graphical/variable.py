@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput, UnknownState
 
 State = str | int | float | bool
 
@@ -69,7 +69,7 @@ class Variable:
         """The position of a state; an unknown one raises and suggests the nearest."""
         found = self.find(state)
         if found is None:
-            raise UnknownName(f"state of {self.name!r}", state_text(state), self.states)
+            raise UnknownState(self.name, state_text(state), self.states)
         return found
 
 

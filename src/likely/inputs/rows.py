@@ -257,7 +257,12 @@ def encode_new_rows(estimator: Any, schema: Schema, X: Any, *, sparse: bool = Tr
     """New rows by the schema of the fit; categories not seen in training are ignored."""
     advice = "Read it into a frame, or stream it with the command `likely predict`."
     refuse_file(X, "a prediction", advice)
-    encoded = schema.encode(check_table(estimator, X, reset=False, sparse=sparse))
+    return encode_checked(schema, check_table(estimator, X, reset=False, sparse=sparse))
+
+
+def encode_checked(schema: Schema, table: InMemoryTable) -> EncodedTable:
+    """Rows that were checked, by the schema of the fit; unseen categories are a warning."""
+    encoded = schema.encode(table)
     unseen = encoded.unseen
     if unseen:
         shown = ", ".join(f"{name}={value!r}" for name, value in unseen[:3])

@@ -38,7 +38,7 @@ class Layer(NamedTuple):
     bias: Array | None  # b^(l), (m_{l+1},)
 
 
-class Place(NamedTuple):
+class LayerPlace(NamedTuple):
     """Where the parameters of a layer lie in θ."""
 
     weight: slice
@@ -137,14 +137,14 @@ class Architecture:
         return sum(self.n_parameters_by_layer) + self.n_extra
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[LayerPlace, ...]:
         """Where each layer lies in θ."""
         found, start = [], 0
         for inputs, outputs, size in zip(
             self.sizes[:-1], self.sizes[1:], self.n_parameters_by_layer, strict=True
         ):
             middle, start = start + inputs * outputs, start + size
-            found.append(Place(slice(middle - inputs * outputs, middle), slice(middle, start)))
+            found.append(LayerPlace(slice(middle - inputs * outputs, middle), slice(middle, start)))
         return tuple(found)
 
     def unpack(self, theta: Array) -> list[Layer]:

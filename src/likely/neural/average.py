@@ -33,7 +33,7 @@ from likely.neural.fitting import Keeper, NetworkFit, fit_network
 from likely.neural.history import History
 from likely.neural.options import Options, checked_options
 from likely.neural.outputs import Output
-from likely.neural.problem import OpenedRows, Problem, assembled, seed_of
+from likely.neural.problem import OpenedRows, TrainingProblem, assembled, seed_of
 from likely.neural.propagation import predictor
 from likely.solvers.mini_batches import WINDOW
 from likely.special import log_softmax, logsumexp
@@ -160,20 +160,22 @@ class AverageFit(NamedTuple):
     """Several fits, and the rows that judge them together; None where nothing was held out."""
 
     fits: list[NetworkFit]
-    problems: list[Problem]
+    problems: list[TrainingProblem]
     held: HeldRows | None
     constant: Array
     shrinkage: float
 
 
-def fit_several(model: Any, rows: OpenedRows, units: Callable[[Problem], Problem]) -> AverageFit:
+def fit_several(
+    model: Any, rows: OpenedRows, units: Callable[[TrainingProblem], TrainingProblem]
+) -> AverageFit:
     """Train ``n_networks`` networks, one after another; Ctrl-C ends it with those that are done.
 
     ``units`` gives a problem with its response in the units of training.
     """
     options, output, seed = checked_options(model), model._output(rows), seed_of(model.random_state)
     averaging = model._averaging(output)
-    fits, problems = list[NetworkFit](), list[Problem]()
+    fits, problems = list[NetworkFit](), list[TrainingProblem]()
     for problem in _problems(model, rows, output, options, seed):
         problem = units(problem)
         keeper = Keeper(None, {}, problem.seed)
@@ -252,7 +254,7 @@ def parts_of_rows(y: Array, n_parts: int, seed: int) -> Codes:
 
 def _problems(
     model: Any, rows: OpenedRows, output: Output, options: Options, seed: int
-) -> Iterator[Problem]:
+) -> Iterator[TrainingProblem]:
     """The problem of each network: other seeds, and other rows to judge by."""
     given = model._held(rows)
     count = int(model.n_networks)
@@ -272,7 +274,7 @@ def _problems(
 
 
 def _held_rows(
-    fits: list[NetworkFit], problems: list[Problem], averaging: Averaging, *, common: bool
+    fits: list[NetworkFit], problems: list[TrainingProblem], averaging: Averaging, *, common: bool
 ) -> HeldRows | None:
     """Each network on the rows that judged it; on one common set, their average."""
     if any(problem.validation is None for problem in problems):
@@ -286,7 +288,7 @@ def _held_rows(
     return HeldRows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _predicted(fit: NetworkFit, problem: Problem, averaging: Averaging) -> HeldRows:
+def _predicted(fit: NetworkFit, problem: TrainingProblem, averaging: Averaging) -> HeldRows:
     """The rows that judged a network, and what it predicted before any end game."""
     held, architecture, output = problem.validation, problem.architecture, problem.output
     assert held is not None, "the caller has looked"

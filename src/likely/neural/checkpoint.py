@@ -21,7 +21,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.files import write_atomically
-from likely.neural.history import Curve
+from likely.neural.history import LossCurve
 from likely.tensor_files import TensorFormat
 
 FORMAT = 1  # raised when an older version of likely could misread the file
@@ -44,11 +44,11 @@ class Checkpoint:
 
     state: dict[str, Array]
     best: Array  # θ of the best epoch
-    curve: Curve
+    curve: LossCurve
     start_loss: float  # before the first epoch
     seed: int
     phase: int = 0  # 0: training; 1: the end game
-    earlier: Curve | None = None  # of phase 0, in phase 1
+    earlier: LossCurve | None = None  # of phase 0, in phase 1
 
 
 def write_checkpoint(path: AnyPath, meaning: Meaning, checkpoint: Checkpoint) -> None:
@@ -125,10 +125,10 @@ def _checkpoint(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Check
     )
 
 
-def _curve(name: str, arrays: Mapping[str, Array]) -> Curve | None:
+def _curve(name: str, arrays: Mapping[str, Array]) -> LossCurve | None:
     if f"{name}.loss" not in arrays:
         return None
-    return Curve(*(tuple(arrays[f"{name}.{each.name}"].tolist()) for each in fields(Curve)))
+    return LossCurve(*(tuple(arrays[f"{name}.{each.name}"].tolist()) for each in fields(LossCurve)))
 
 
 def _refuse_other_meaning(found: Mapping[str, str], expected: Meaning) -> None:

@@ -33,7 +33,7 @@ from likely.neural.average import Averaging, ClassAveraging, average_prediction
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.outputs import Output, output_of
-from likely.neural.problem import OpenedRows, Problem, Targets, class_weights, open_rows
+from likely.neural.problem import OpenedRows, Targets, TrainingProblem, class_weights, open_rows
 from likely.solvers.mini_batches import Batches
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
@@ -341,7 +341,7 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
     def _averaging(self, output: Output) -> Averaging:
         return ClassAveraging()
 
-    def _learned(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+    def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         return {"classes_": rows.classes}
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:

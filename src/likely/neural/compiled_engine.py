@@ -18,7 +18,7 @@ from likely.fast import activations
 from likely.fast.network import (
     Descent,
     Dropout,
-    Examples,
+    ExampleArrays,
     Network,
     predictors,
     total_loss,
@@ -35,7 +35,7 @@ from likely.neural.engine import (
     converted,
     weight_above_0,
 )
-from likely.neural.objective import Rows
+from likely.neural.objective import NetworkRows
 from likely.neural.outputs import CATEGORICAL, NOT_COMPILED
 from likely.solvers.updates import Update
 
@@ -58,13 +58,13 @@ class CompiledEngine(Engine):
 
     settings: EngineSettings
 
-    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> Rows:
+    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
         return converted(self.settings, X, y, weight)
 
     def epoch(
         self,
         state: TrainingState,
-        rows: Rows,
+        rows: NetworkRows,
         order: Array,
         *,
         batch: int,
@@ -94,7 +94,7 @@ class CompiledEngine(Engine):
             )
         return TrainingState(theta, slots, step), loss / weight if weight > 0 else 0.0
 
-    def loss(self, theta: Array, rows: Rows) -> float:
+    def loss(self, theta: Array, rows: NetworkRows) -> float:
         if not self._fits(rows):
             return self._readable.loss(theta, rows)
         weight = weight_above_0(rows)
@@ -108,8 +108,8 @@ class CompiledEngine(Engine):
             )
         return total / weight
 
-    def eta(self, theta: Array, X: Rows | Matrix) -> Array:
-        X = X.X if isinstance(X, Rows) else as_matrix(X, self.settings.dtype)
+    def eta(self, theta: Array, X: NetworkRows | Matrix) -> Array:
+        X = X.X if isinstance(X, NetworkRows) else as_matrix(X, self.settings.dtype)
         if not isinstance(X, np.ndarray):
             return self._readable.eta(theta, X)
         theta = self._ready(theta)
@@ -122,7 +122,7 @@ class CompiledEngine(Engine):
         """θ of the type that the loops are compiled for."""
         return np.require(theta, dtype=self.settings.dtype, requirements=["C", "W"])
 
-    def _fits(self, rows: Rows) -> bool:
+    def _fits(self, rows: NetworkRows) -> bool:
         """Whether the compiled loop knows such rows."""
         output = self.settings.output
         hard = output.compiled != CATEGORICAL or rows.y.ndim == 1
@@ -140,9 +140,9 @@ class CompiledEngine(Engine):
     def _network(self) -> Network:
         return compiled_network(self.settings.architecture)
 
-    def _examples(self, rows: Rows) -> Examples:
+    def _examples(self, rows: NetworkRows) -> ExampleArrays:
         classes = rows.y.ndim == 1
-        return Examples(
+        return ExampleArrays(
             X=rows.X,
             codes=rows.y if classes else np.zeros(0, dtype=np.int64),
             target=np.zeros((0, 0)) if classes else rows.y,

@@ -30,7 +30,7 @@ from likely.names import known_name
 from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_masks
 from likely.neural.objective import (
-    Rows,
+    NetworkRows,
     chunk_rows,
     chunks,
     loss_first_order,
@@ -115,14 +115,14 @@ class Engine(ABC):
         return TrainingState(theta, self.settings.update.slots_for(theta), 0)
 
     @abstractmethod
-    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> Rows:
+    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
         """Rows as the engine reads them, converted once; y are class numbers or numbers."""
 
     @abstractmethod
     def epoch(
         self,
         state: TrainingState,
-        rows: Rows,
+        rows: NetworkRows,
         order: Array,
         *,
         batch: int,
@@ -138,11 +138,11 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def loss(self, theta: Array, rows: Rows) -> float:
+    def loss(self, theta: Array, rows: NetworkRows) -> float:
         """The weighted mean loss, without the penalty and without dropout."""
 
     @abstractmethod
-    def eta(self, theta: Array, X: Rows | Matrix) -> Array:
+    def eta(self, theta: Array, X: NetworkRows | Matrix) -> Array:
         """The predictor of each row, (n, n_outputs)."""
 
 
@@ -153,13 +153,13 @@ class ReadableEngine(Engine):
 
     settings: EngineSettings
 
-    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> Rows:
+    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
         return converted(self.settings, X, y, weight)
 
     def epoch(
         self,
         state: TrainingState,
-        rows: Rows,
+        rows: NetworkRows,
         order: Array,
         *,
         batch: int,
@@ -180,7 +180,7 @@ class ReadableEngine(Engine):
         return TrainingState(theta, slots, step), loss / weight if weight > 0 else 0.0
 
     def _first_order(
-        self, theta: Array, part: Rows, index: Array, epoch: int
+        self, theta: Array, part: NetworkRows, index: Array, epoch: int
     ) -> tuple[float, Array]:
         """The summed loss of a batch, and g; a large batch is computed in pieces."""
         settings, architecture = self.settings, self.settings.architecture
@@ -197,7 +197,7 @@ class ReadableEngine(Engine):
             ).astype(theta.dtype, copy=False)
         return here.value, gradient
 
-    def _summed(self, theta: Array, part: Rows, index: Array, epoch: int) -> FirstOrder:
+    def _summed(self, theta: Array, part: NetworkRows, index: Array, epoch: int) -> FirstOrder:
         """Σ w loss and its gradient, with the masks of these examples."""
         settings = self.settings
         masks = dropout_masks(
@@ -223,16 +223,16 @@ class ReadableEngine(Engine):
         update.apply(theta, gradient, slots, step, rate)
         theta[frozen] = before
 
-    def loss(self, theta: Array, rows: Rows) -> float:
+    def loss(self, theta: Array, rows: NetworkRows) -> float:
         settings = self.settings
         term = partial(loss_total, settings.architecture, settings.output, theta)
         with np.errstate(over="ignore", invalid="ignore"):
             total = pairwise_total(map(term, chunks(settings.architecture, rows)))
         return float(total.value) / weight_above_0(rows)
 
-    def eta(self, theta: Array, X: Rows | Matrix) -> Array:
+    def eta(self, theta: Array, X: NetworkRows | Matrix) -> Array:
         architecture = self.settings.architecture
-        X = X.X if isinstance(X, Rows) else as_matrix(X, self.settings.dtype)
+        X = X.X if isinstance(X, NetworkRows) else as_matrix(X, self.settings.dtype)
         size = chunk_rows(architecture)
         out = np.empty((X.shape[0], architecture.sizes[-1]), dtype=theta.dtype)
         for start in range(0, len(out), size):
@@ -263,12 +263,12 @@ def as_matrix(X: Matrix, dtype: Any) -> Matrix:
     return np.require(X, dtype=dtype, requirements=["C", "W"])
 
 
-def converted(settings: EngineSettings, X: Matrix, y: Any, weight: Array | None) -> Rows:
+def converted(settings: EngineSettings, X: Matrix, y: Any, weight: Array | None) -> NetworkRows:
     """Rows in the dtype of the network; the target and the weights are in float64 or whole."""
     X = as_matrix(X, settings.dtype)
     if weight is not None:
         weight = np.require(weight, dtype=np.float64, requirements=["C", "W"])
-    return Rows(X, checked_target(settings, X.shape, y), weight)
+    return NetworkRows(X, checked_target(settings, X.shape, y), weight)
 
 
 def checked_target(settings: EngineSettings, shape: tuple[int, ...], y: Any) -> Array:
@@ -293,7 +293,7 @@ def checked_target(settings: EngineSettings, shape: tuple[int, ...], y: Any) -> 
     return target
 
 
-def weight_above_0(rows: Rows) -> float:
+def weight_above_0(rows: NetworkRows) -> float:
     """Σ w, refused if it is 0: there is no mean."""
     total = rows.total_weight
     if not total > 0:

@@ -23,7 +23,7 @@ from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.numbers import total_is_finite
 from likely.neural.engine import Engine
-from likely.neural.objective import Rows
+from likely.neural.objective import NetworkRows
 
 MOST_DENSE = 512  # columns: with more, indicators of categories are stored as sparse rows
 
@@ -33,7 +33,7 @@ Names = Callable[[], tuple[str, ...]]
 class Window(NamedTuple):
     """Some of the rows, as an engine reads them."""
 
-    rows: Rows
+    rows: NetworkRows
     start: int  # of the window among these rows
     n_rows: int  # of the window
     first: int  # the global index of the first of these rows
@@ -47,7 +47,7 @@ class PreparedExamples(ABC):
         """The rows in order, ``size`` at a time."""
 
     @abstractmethod
-    def whole(self) -> Rows:
+    def whole(self) -> NetworkRows:
         """All rows in memory."""
 
     @abstractmethod
@@ -137,13 +137,13 @@ class PreparedInMemory(PreparedExamples):
     """Rows of an array, converted once."""
 
     engine: Engine
-    rows: Rows
+    rows: NetworkRows
 
     def windows(self, size: int) -> Iterator[Window]:
         for low in range(0, self.rows.n_rows, size):
             yield Window(self.rows, low, min(size, self.rows.n_rows - low), 0)
 
-    def whole(self) -> Rows:
+    def whole(self) -> NetworkRows:
         return self.rows
 
     def loss(self, theta: Array) -> float:
@@ -224,7 +224,7 @@ class PreparedInFile(PreparedExamples):
             rows = self.engine.prepare(X, y[part], None if weight is None else weight[part])
             yield Window(rows, 0, X.shape[0], part.start)
 
-    def whole(self) -> Rows:
+    def whole(self) -> NetworkRows:
         ((rows, *_),) = self.windows(self.examples.n_rows)
         return rows
 

@@ -22,17 +22,17 @@ from likely.compute.executor import one_blas_thread
 from likely.neural.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
 from likely.neural.engine import Engine, EngineSettings, engine_for
 from likely.neural.examples import Examples
-from likely.neural.history import Curve
+from likely.neural.history import LossCurve
 from likely.neural.objective import NetworkObjective
 from likely.neural.options import Options, batches_for, check_callbacks
-from likely.neural.problem import Problem
+from likely.neural.problem import TrainingProblem
 from likely.neural.steps import MiniBatchSteps, PartlyFrozen, QuasiNewtonSteps, Steps
 from likely.neural.training import (
     Callback,
     Epoch,
     Losses,
-    Rules,
     Trained,
+    TrainingRules,
     advance,
     begun,
     replayed,
@@ -70,10 +70,10 @@ class Keeper:
     meaning: Meaning
     seed: int
     phase: int = 0
-    earlier: Curve | None = None
+    earlier: LossCurve | None = None
 
     def __call__(
-        self, state: dict[str, Array], best: Array, curve: Curve, start_loss: float
+        self, state: dict[str, Array], best: Array, curve: LossCurve, start_loss: float
     ) -> None:
         if self.path is not None:
             held = Checkpoint(state, best, curve, start_loss, self.seed, self.phase, self.earlier)
@@ -82,7 +82,7 @@ class Keeper:
 
 def fit_network(
     model: Any,
-    problem: Problem,
+    problem: TrainingProblem,
     start: Array,
     *,
     keeper: Keeper,
@@ -107,7 +107,11 @@ def fit_network(
 
 
 def one_epoch(
-    model: Any, problem: Problem, start: Array, state: dict[str, Array] | None, curve: Curve
+    model: Any,
+    problem: TrainingProblem,
+    start: Array,
+    state: dict[str, Array] | None,
+    curve: LossCurve,
 ) -> tuple[Array, dict[str, Array], Epoch]:
     """One epoch from a state, or from the start: θ and the state after it, and its losses."""
     with one_blas_thread():
@@ -122,7 +126,7 @@ def one_epoch(
 
 def _search(
     model: Any,
-    problem: Problem,
+    problem: TrainingProblem,
     start: Array,
     keeper: Keeper,
     resumed: Checkpoint | None,
@@ -137,9 +141,9 @@ def _search(
 
 def _end_game(
     model: Any,
-    problem: Problem,
+    problem: TrainingProblem,
     start: Array,
-    curve: Curve,
+    curve: LossCurve,
     keeper: Keeper,
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback],
@@ -163,16 +167,16 @@ def _end_game(
     )
 
 
-def _finished(model: Any, problem: Problem, curve: Curve) -> Trained:
+def _finished(model: Any, problem: TrainingProblem, curve: LossCurve) -> Trained:
     """The search before an end game that is resumed; its parameters are needed no more."""
     ending = rules_of(model, problem.options).ending(curve)
     assert ending is not None  # or the end game would not have begun
     return Trained(np.empty(0), None, curve, ending, curve.best)
 
 
-def rules_of(model: Any, options: Options) -> Rules:
+def rules_of(model: Any, options: Options) -> TrainingRules:
     """When training ends, and at which rates."""
-    return Rules(
+    return TrainingRules(
         int(model.max_epochs),
         scheduled(options.schedule),
         options.tol,
@@ -183,7 +187,7 @@ def rules_of(model: Any, options: Options) -> Rules:
     )
 
 
-def steps_on(model: Any, problem: Problem, examples: Examples) -> tuple[Steps[Any], Losses]:
+def steps_on(model: Any, problem: TrainingProblem, examples: Examples) -> tuple[Steps[Any], Losses]:
     """The steps of training on some rows, and the losses that are recorded."""
     engine = engine_on(problem.device, settings_of(model, problem, examples), examples)
     batches = batches_for(model, examples.n_rows, balanced=problem.balanced)
@@ -200,7 +204,7 @@ def steps_on(model: Any, problem: Problem, examples: Examples) -> tuple[Steps[An
 
 
 def _quasi_newton(
-    model: Any, problem: Problem, engine: Engine, examples: Examples
+    model: Any, problem: TrainingProblem, engine: Engine, examples: Examples
 ) -> QuasiNewtonSteps:
     rows = examples.prepared(engine, examples.n_rows).whole()
     total = examples.weight_total
@@ -215,7 +219,7 @@ def _quasi_newton(
     return QuasiNewtonSteps(PartlyFrozen(objective, frozen, total), total)
 
 
-def settings_of(model: Any, problem: Problem, examples: Examples) -> EngineSettings:
+def settings_of(model: Any, problem: TrainingProblem, examples: Examples) -> EngineSettings:
     """What the epochs of a model on some rows depend on."""
     return EngineSettings(
         problem.architecture,

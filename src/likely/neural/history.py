@@ -24,7 +24,7 @@ from likely.loss_curves import draw_losses, shown_rows
 
 @final
 @dataclass(frozen=True, eq=False)
-class Curve:
+class LossCurve:
     """What was recorded after each epoch; grows by ``with_epoch``."""
 
     loss: tuple[float, ...] = ()  # of the training rows
@@ -48,9 +48,9 @@ class Curve:
 
     def with_epoch(
         self, loss: float, validation: float | None, rate: float, seconds: float
-    ) -> "Curve":
+    ) -> "LossCurve":
         held = self.validation if validation is None else (*self.validation, validation)
-        return Curve((*self.loss, loss), held, (*self.rate, rate), (*self.seconds, seconds))
+        return LossCurve((*self.loss, loss), held, (*self.rate, rate), (*self.seconds, seconds))
 
 
 @final
@@ -89,7 +89,7 @@ class History:
     @classmethod
     def of(
         cls,
-        curve: Curve,
+        curve: LossCurve,
         *,
         kept_epoch: int,
         ending: str,

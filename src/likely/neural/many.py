@@ -20,13 +20,13 @@ from likely._typing import Array, Codes
 from likely.errors import InvalidInput, TrainingDiverged
 from likely.neural.engine import EngineSettings, TrainingState
 from likely.neural.examples import Examples
-from likely.neural.history import Curve
-from likely.neural.objective import Rows
+from likely.neural.history import LossCurve
+from likely.neural.objective import NetworkRows
 from likely.neural.steps import Ending
 from likely.neural.tensors.keyed import epoch_orders
 from likely.neural.tensors.library import as_array, checked_device
 from likely.neural.tensors.networks import Networks
-from likely.neural.training import Rules, Run, Trained, divergence
+from likely.neural.training import Trained, TrainingRules, TrainingRun, divergence
 from likely.progress import report
 from likely.solvers.mini_batches import Batches, ShuffledBatches
 
@@ -49,7 +49,7 @@ class Candidate:
 
     settings: EngineSettings
     theta: Array  # where it starts
-    rules: Rules
+    rules: TrainingRules
     seed: int  # of the order of the rows
 
 
@@ -111,7 +111,7 @@ class Together:
         self.validation = None if rows.validation is None else self._prepared(rows.validation)
         self.best = self.networks.theta.clone()
         self.runs = [
-            Run(None, each.theta, Curve(), start)
+            TrainingRun(None, each.theta, LossCurve(), start)
             for each, start in zip(candidates, self._start_losses(), strict=True)
         ]
 
@@ -220,7 +220,7 @@ class Together:
     def _networks(self) -> Networks:
         return Networks([self.candidates[each].settings for each in self.members], self.device)
 
-    def _prepared(self, examples: Examples) -> Rows:
+    def _prepared(self, examples: Examples) -> NetworkRows:
         ((_, X),) = examples.columns(examples.n_rows)
         return self.networks.prepare(X, examples.y, examples.weight)
 

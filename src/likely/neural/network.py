@@ -48,15 +48,15 @@ from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
 from likely.neural.description import describe_network, picture_of
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
-from likely.neural.history import Curve, History
+from likely.neural.history import History, LossCurve
 from likely.neural.inspection import Inspection, inspected
 from likely.neural.objective import chunk_rows
 from likely.neural.options import Options, checked_options
 from likely.neural.outputs import Output
 from likely.neural.problem import (
     OpenedRows,
-    Problem,
     Targets,
+    TrainingProblem,
     TrainingStart,
     assembled,
     in_units,
@@ -105,14 +105,14 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         """Further rows, with the weights of their classes."""
 
     @abstractmethod
-    def _learned(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+    def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         """What is learned before training: the classes, or the units of the response."""
 
     @abstractmethod
     def _averaging(self, output: Output) -> Averaging:
         """How several networks are averaged."""
 
-    def _finish(self, problem: Problem) -> None:  # most have nothing to add
+    def _finish(self, problem: TrainingProblem) -> None:  # most have nothing to add
         """Store what is learned after training."""
 
     def _finish_average(self, fit: AverageFit) -> None:  # most have nothing to add
@@ -137,7 +137,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         checked_options(self, in_file=is_file(X))
         rows, learned = self._opened(X, y, sample_weight), dict[str, Any]()
 
-        def units(problem: Problem) -> Problem:
+        def units(problem: TrainingProblem) -> TrainingProblem:
             learned.update({} if learned else self._common(problem, rows))
             return in_units(problem, learned)
 
@@ -329,7 +329,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         held = validation_rows(self, rows.coding, self._targets(rows.classes))
         return None if held is None else self._rows_of(held, rows.classes)
 
-    def _common(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+    def _common(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         """What is learned before training, of both kinds of networks."""
         held = 0 if problem.validation is None else problem.validation.n_rows
         return {
@@ -351,7 +351,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
 
     def _further(
         self, settings: Any, options: Options, X: Any, y: Any, sample_weight: Any
-    ) -> Problem:
+    ) -> TrainingProblem:
         """A problem on further rows, with the layers and the columns of the fit."""
         classes = vars(self).get("classes_", np.empty(0))
         found = known_rows(self, self.coding_, X, y, sample_weight, self._targets(classes))
@@ -383,7 +383,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             learned = self._common(problem, rows)
             self._remember(learned)
             problem = in_units(problem, learned)
-            start, state, curve = problem.start(self.initialise), None, Curve()
+            start, state, curve = problem.start(self.initialise), None, LossCurve()
         if isinstance(settings.batch, int):  # parts may have any size
             settings.set_params(batch=min(settings.batch, problem.training.n_rows))
         self.parameters_, after, epoch = one_epoch(settings, problem, start, state, curve)
@@ -394,7 +394,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         self._finish(problem)
         return self
 
-    def _store(self, fit: NetworkFit, problem: Problem) -> None:
+    def _store(self, fit: NetworkFit, problem: TrainingProblem) -> None:
         self.parameters_ = np.array(fit.theta)
         self.state_ = {} if problem.options.quasi_newton else without_theta(fit.state)
         self.history_ = self._of_training(fit.trained)
@@ -411,7 +411,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         ending = trained.ending
         return self._history(scaled, trained.kept_epoch, ending.reason, converged=ending.converged)
 
-    def _history(self, curve: Curve, kept: int, ending: str, *, converged: bool) -> History:
+    def _history(self, curve: LossCurve, kept: int, ending: str, *, converged: bool) -> History:
         return History.of(
             curve,
             kept_epoch=kept,
@@ -441,9 +441,9 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         return tags
 
 
-def _curve_of(history: History) -> Curve:
+def _curve_of(history: History) -> LossCurve:
     held = () if history.validation is None else tuple(history.validation.tolist())
     loss, rate, seconds = (
         tuple(each.tolist()) for each in (history.loss, history.rate, history.seconds)
     )
-    return Curve(loss, held, rate, seconds)
+    return LossCurve(loss, held, rate, seconds)

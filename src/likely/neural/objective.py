@@ -30,7 +30,7 @@ CHUNK_CELLS = 2**19  # values of the widest layer at once: 4 MiB, which stays in
 FEWEST_ROWS = 256
 
 
-class Rows(NamedTuple):
+class NetworkRows(NamedTuple):
     """Some examples as a network reads them."""
 
     X: Matrix  # dense or CSR
@@ -46,10 +46,10 @@ class Rows(NamedTuple):
         """Σ_i w_i."""
         return float(self.n_rows if self.weight is None else self.weight.sum())
 
-    def chosen(self, rows: Any) -> "Rows":
+    def chosen(self, rows: Any) -> "NetworkRows":
         """The examples with these numbers, or those of a slice."""
         weight = None if self.weight is None else self.weight[rows]
-        return Rows(self.X[rows], self.y[rows], weight)
+        return NetworkRows(self.X[rows], self.y[rows], weight)
 
 
 def weighted(weight: Array | None, each: Array) -> Array:
@@ -61,7 +61,9 @@ def weighted(weight: Array | None, each: Array) -> Array:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a loss that explodes is for the caller to see
-def loss_total(architecture: Architecture, output: Output, theta: Array, rows: Rows) -> Total:
+def loss_total(
+    architecture: Architecture, output: Output, theta: Array, rows: NetworkRows
+) -> Total:
     """Σ_i w_i loss_i."""
     eta = predictor(architecture, theta, rows.X)
     loss = output.loss(rows.y, eta, architecture.extra(theta))
@@ -70,7 +72,11 @@ def loss_total(architecture: Architecture, output: Output, theta: Array, rows: R
 
 @np.errstate(over="ignore", invalid="ignore")
 def loss_first_order(
-    architecture: Architecture, output: Output, theta: Array, rows: Rows, masks: Masks | None = None
+    architecture: Architecture,
+    output: Output,
+    theta: Array,
+    rows: NetworkRows,
+    masks: Masks | None = None,
 ) -> FirstOrder:
     """Σ_i w_i loss_i and its gradient."""
     trace = forward(architecture, theta, rows.X, masks)
@@ -82,7 +88,7 @@ def loss_first_order(
     return FirstOrder(float(weighted(rows.weight, found.loss).sum()), gradient)
 
 
-def chunks(architecture: Architecture, rows: Rows) -> Iterator[Rows]:
+def chunks(architecture: Architecture, rows: NetworkRows) -> Iterator[NetworkRows]:
     """Consecutive rows, as many at a time as the cache holds; the cut depends on sizes alone."""
     size = chunk_rows(architecture)
     for start in range(0, rows.n_rows, size):
@@ -119,7 +125,7 @@ class NetworkObjective(FirstOrderObjective):
 
     architecture: Architecture
     output: Output
-    data: Rows
+    data: NetworkRows
     l1: float = 0.0
     l2: float = 0.0
     executor: Executor = field(default_factory=Serial)
@@ -157,14 +163,14 @@ class NetworkObjective(FirstOrderObjective):
             )
         return total
 
-    def _loss(self, theta: Array, rows: Rows) -> float:
+    def _loss(self, theta: Array, rows: NetworkRows) -> float:
         term = partial(loss_total, self.architecture, self.output, theta)
         return _inf_for_nan(self.executor.sum(term, chunks(self.architecture, rows)).value)
 
     def _penalty(self, theta: Array) -> float:
         return penalty(self.architecture, theta, self.l1, self.l2)
 
-    def _first_order(self, theta: Array, rows: Rows) -> FirstOrder:
+    def _first_order(self, theta: Array, rows: NetworkRows) -> FirstOrder:
         term = partial(loss_first_order, self.architecture, self.output, theta)
         here = self.executor.sum(term, chunks(self.architecture, rows))
         share = self._share(rows)
@@ -183,11 +189,11 @@ class NetworkObjective(FirstOrderObjective):
             )
         return theta if theta.dtype.kind == "f" else theta.astype(np.float64)
 
-    def _share(self, rows: Rows) -> float:
+    def _share(self, rows: NetworkRows) -> float:
         """The part of the penalty that these rows have."""
         return 1.0 if rows is self.data else rows.total_weight / self.weight
 
-    def _chosen(self, rows: Any) -> Rows:
+    def _chosen(self, rows: Any) -> NetworkRows:
         return self.data if rows is None else self.data.chosen(numbers_of_rows(rows, self.n_rows))
 
 

@@ -54,7 +54,7 @@ class OpenedRows(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Problem:
+class TrainingProblem:
     """What is trained, and on which rows."""
 
     architecture: Architecture
@@ -88,7 +88,7 @@ class Problem:
             bias[...] = self.output.constant(y, weight)
         return theta
 
-    def with_rows(self, change: Callable[[Examples], Examples]) -> "Problem":
+    def with_rows(self, change: Callable[[Examples], Examples]) -> "TrainingProblem":
         """The same problem with all its rows changed, such as with a scaled response."""
         held, union = self.validation, self.union
         return replace(
@@ -102,14 +102,14 @@ class Problem:
 class TrainingStart(NamedTuple):
     """What a fit knows before its first epoch."""
 
-    problem: Problem
+    problem: TrainingProblem
     theta: Array
     learned: dict[str, Any]  # the columns, the classes, the units of the response
     meaning: Meaning
     resumed: Checkpoint | None
 
 
-def in_units(problem: Problem, learned: dict[str, Any]) -> Problem:
+def in_units(problem: TrainingProblem, learned: dict[str, Any]) -> TrainingProblem:
     """The problem with its response centred and scaled."""
     centre, scale = learned["response_centre_"], learned["response_scale_"]
     if not np.any(centre) and scale == 1.0:
@@ -172,7 +172,7 @@ def assembled(
     options: Options,
     held: Examples | None,
     seed: int,
-) -> Problem:
+) -> TrainingProblem:
     """The problem of a fit: the layers, and which rows are trained on."""
     architecture = Architecture.of(
         rows.coding.n_coefficients,
@@ -194,7 +194,7 @@ def assembled(
             "early_stopping=True was given without validation rows. Use validation=0.1, or "
             "validation=(X, y)."
         )
-    return Problem(
+    return TrainingProblem(
         architecture,
         output,
         options,

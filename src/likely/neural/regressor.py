@@ -30,7 +30,7 @@ from likely.neural.average import AverageFit, NumberAveraging, average_predictio
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.outputs import Output, ScalarOutput, output_of
-from likely.neural.problem import OpenedRows, Problem, Targets, open_rows
+from likely.neural.problem import OpenedRows, Targets, TrainingProblem, open_rows
 from likely.neural.propagation import predictor
 from likely.objectives.linear import weighted_sum
 from likely.solvers.mini_batches import WINDOW, Batches
@@ -342,7 +342,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     def _averaging(self, output: Output) -> NumberAveraging:
         return NumberAveraging(_response_of(output))
 
-    def _learned(self, problem: Problem, rows: OpenedRows) -> dict[str, Any]:
+    def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         output, y, weight = problem.output, problem.training.y, problem.training.weight
         least_squares = isinstance(output, ScalarOutput) and isinstance(
             output.likelihood, GaussianIdentity
@@ -369,7 +369,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         spread = averaging.dispersion(held.y, moved, held.weight)
         self.dispersion_ = self.response_scale_**2 * spread
 
-    def _finish(self, problem: Problem) -> None:
+    def _finish(self, problem: TrainingProblem) -> None:
         if self._response.dispersion_is_known:
             self.dispersion_ = 1.0
             return

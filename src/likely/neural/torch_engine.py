@@ -13,7 +13,7 @@ from typing import Any, final
 from likely._typing import Array, Matrix
 from likely.host_arrays import is_tensor
 from likely.neural.engine import Engine, EngineSettings, TrainingState, weight_above_0
-from likely.neural.objective import Rows
+from likely.neural.objective import NetworkRows
 from likely.neural.tensors.library import as_array, checked_device
 from likely.neural.tensors.networks import Networks
 from likely.neural.tensors.rows import on_device
@@ -34,14 +34,14 @@ class TorchEngine(Engine):
         self.device = checked_device(device)
         self._network = Networks([settings], self.device, record=record)
 
-    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> Rows:
+    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
         """Rows on the device; tensors that are there already are not copied."""
         return self._network.prepare(X, y, weight)
 
     def epoch(
         self,
         state: TrainingState,
-        rows: Rows,
+        rows: NetworkRows,
         order: Array,
         *,
         batch: int,
@@ -64,16 +64,18 @@ class TorchEngine(Engine):
         theta, slots = as_array(network.theta[0].clone()), as_array(network.slots[:, 0].clone())
         return TrainingState(theta, slots, step), float(loss[0])
 
-    def loss(self, theta: Array, rows: Rows) -> float:
+    def loss(self, theta: Array, rows: NetworkRows) -> float:
         weight_above_0(rows)
         return float(self._network.losses(self._on_device(theta), rows)[0])
 
-    def eta(self, theta: Array, X: Rows | Matrix) -> Array:
+    def eta(self, theta: Array, X: NetworkRows | Matrix) -> Array:
         """The predictor of each row: a tensor for a tensor, where it is, and NumPy otherwise."""
-        given = X.X if isinstance(X, Rows) else X
-        here = given if isinstance(X, Rows) else on_device(X, self.settings.dtype, self.device)
+        given = X.X if isinstance(X, NetworkRows) else X
+        here = (
+            given if isinstance(X, NetworkRows) else on_device(X, self.settings.dtype, self.device)
+        )
         eta = self._network.eta(self._on_device(theta), here)[0]
-        if is_tensor(given) and not isinstance(X, Rows):
+        if is_tensor(given) and not isinstance(X, NetworkRows):
             return eta.to(given.device)
         return as_array(eta)
 

@@ -25,7 +25,7 @@ from likely._typing import Array
 from likely.errors import TrainingDiverged
 from likely.formatting import count
 from likely.neural.checkpoint import Checkpoint
-from likely.neural.history import Curve
+from likely.neural.history import LossCurve
 from likely.neural.steps import Ending, Steps
 from likely.progress import report
 from likely.solvers.schedules import Schedule
@@ -59,16 +59,16 @@ class Epoch(NamedTuple):
 
 
 Callback = Callable[[Epoch], Any]  # a true value ends the training
-Keep = Callable[[dict[str, Array], Array, Curve, float], None]  # writes a checkpoint
+Keep = Callable[[dict[str, Array], Array, LossCurve, float], None]  # writes a checkpoint
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Rules:
+class TrainingRules:
     """When training ends, at which rates, and what is kept."""
 
     max_epochs: int
-    rate: Callable[[int, Curve], float]  # of the epoch, from 0, and what was recorded before it
+    rate: Callable[[int, LossCurve], float]  # of the epoch, from 0, and what was recorded before it
     tol: float | None = 1e-4  # None: train for max_epochs
     patience: int = 10
     early_stopping: bool = False
@@ -76,7 +76,7 @@ class Rules:
     level: float | None = None  # of the training loss, at which training ends
     advice: str = ""  # against a loss that explodes
 
-    def ending(self, curve: Curve) -> Ending | None:
+    def ending(self, curve: LossCurve) -> Ending | None:
         """Why training ends after these epochs; None where it goes on."""
         if self.level is not None and curve.loss and curve.loss[-1] <= self.level:
             return Ending(f"the training loss is down to {self.level:.6g}", converged=True)
@@ -97,12 +97,12 @@ class Rules:
         return Ending(f"max_epochs={self.max_epochs} was reached", converged=asked)
 
 
-def scheduled(schedule: Schedule) -> Callable[[int, Curve], float]:
+def scheduled(schedule: Schedule) -> Callable[[int, LossCurve], float]:
     """The rates of a schedule, which may read the losses that are watched."""
     return lambda epoch, curve: schedule.rate(epoch, curve.watched)
 
 
-def replayed(rates: Sequence[float]) -> Callable[[int, Curve], float]:
+def replayed(rates: Sequence[float]) -> Callable[[int, LossCurve], float]:
     """Rates that were used before, the last of them for all further epochs."""
     return lambda epoch, curve: rates[min(epoch, len(rates) - 1)]
 
@@ -123,7 +123,7 @@ class Trained:
 
     theta: Array  # the parameters that are kept
     state: Any  # of the last epoch
-    curve: Curve
+    curve: LossCurve
     ending: Ending
     kept_epoch: int
     interrupted: bool = False  # by Ctrl-C
@@ -131,19 +131,19 @@ class Trained:
 
 @final
 @dataclass
-class Run:
+class TrainingRun:
     """Training under way: what changes from epoch to epoch."""
 
     state: Any
     best: Array
-    curve: Curve
+    curve: LossCurve
     start_loss: float
 
 
 def train(
     steps: Steps[Any],
     theta: Array,
-    rules: Rules,
+    rules: TrainingRules,
     losses: Losses,
     *,
     resumed: Checkpoint | None = None,
@@ -172,9 +172,9 @@ def train(
 
 def _loop(
     steps: Steps[Any],
-    rules: Rules,
+    rules: TrainingRules,
     losses: Losses,
-    run: Run,
+    run: TrainingRun,
     keep: Keep | None,
     callbacks: Sequence[Callback],
 ) -> Ending:
@@ -192,18 +192,20 @@ def _loop(
             return Ending("a callback ended it", converged=True)
 
 
-def begun(steps: Steps[Any], theta: Array, losses: Losses) -> Run:
+def begun(steps: Steps[Any], theta: Array, losses: Losses) -> TrainingRun:
     state = steps.start(theta)
     evaluate = losses.training or losses.validation
     start_loss = 1.0 if evaluate is None else evaluate(steps.theta(state))
-    return Run(state, steps.theta(state), Curve(), start_loss)
+    return TrainingRun(state, steps.theta(state), LossCurve(), start_loss)
 
 
-def _continued(steps: Steps[Any], resumed: Checkpoint) -> Run:
-    return Run(steps.restored(resumed.state), resumed.best, resumed.curve, resumed.start_loss)
+def _continued(steps: Steps[Any], resumed: Checkpoint) -> TrainingRun:
+    return TrainingRun(
+        steps.restored(resumed.state), resumed.best, resumed.curve, resumed.start_loss
+    )
 
 
-def advance(steps: Steps[Any], rules: Rules, losses: Losses, run: Run) -> Epoch:
+def advance(steps: Steps[Any], rules: TrainingRules, losses: Losses, run: TrainingRun) -> Epoch:
     """One epoch; the run moves on once its losses are known and finite."""
     began, number = perf_counter(), run.curve.n_epochs
     rate = rules.rate(number, run.curve)
@@ -223,7 +225,7 @@ def advance(steps: Steps[Any], rules: Rules, losses: Losses, run: Run) -> Epoch:
 
 
 def divergence(
-    rules: Rules, run: Run, rate: float, losses: Sequence[float | None]
+    rules: TrainingRules, run: TrainingRun, rate: float, losses: Sequence[float | None]
 ) -> TrainingDiverged | None:
     """The error of an epoch after those of ``run`` with such losses; None where they are sound."""
     for loss in losses:

@@ -21,6 +21,7 @@ from likely.data.block import (
     Blocks,
     all_in_memory,
     between_rows,
+    first_rows,
     in_windows,
     joined_rows,
     taken_rows,
@@ -82,9 +83,14 @@ class RowBatches(BatchedObjective):
     def with_penalty(self, gradient: Array, theta: Array, share: float) -> Array:
         if not share:
             return gradient
-        penalty = self.whole.penalty_on.scaled(share)
-        smooth = gradient + penalty.gradient(theta)
-        return penalty.rough().least_subgradient(theta, smooth)
+        smooth = gradient + share * self.whole.penalty_on.gradient(theta)
+        if not self._is_rough:
+            return np.asarray(smooth)
+        return self.whole.penalty_on.scaled(share).rough().least_subgradient(theta, smooth)
+
+    @cached_property
+    def _is_rough(self) -> bool:
+        return self.whole.penalty(np.ones(self.whole.size)) > 0
 
     def batches(self, plan: Batches, seed: int, epoch: int) -> Iterator[Batch]:
         if isinstance(plan, ShuffledBatches):
@@ -93,7 +99,10 @@ class RowBatches(BatchedObjective):
         return self._drawn(plan, seed, epoch)
 
     def trial_batches(self, size: int) -> list[Batch]:
-        some = joined_rows([with_weight(block) for block in self.start_blocks])
+        rows = all_in_memory(self.start_blocks)
+        if rows is None:  # of a file, only the first of each block
+            rows = first_rows(self.start_blocks, min(1.0, MOST_TRIED / self.n_rows))
+        some = with_weight(rows.between(0, rows.n_rows))
         places = np.linspace(0, some.n_rows - 1, min(some.n_rows, MOST_TRIED)).astype(np.intp)
         order = places[epoch_order(len(places), 0, 0)]
         return [self._batch(block) for block in cut_into_batches([taken_rows(some, order)], size)]

@@ -16,6 +16,7 @@ small.  The penalty is scaled in one of three ways (``PENALTY_SCALINGS``):
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import ceil
 from typing import NamedTuple, final
 
 import numpy as np
@@ -77,6 +78,16 @@ class BatchedObjective(Measured, ABC):
         here, factor = batch.first_order(theta), self.n_rows / (self.weight * batch.n_rows)
         gradient = self.with_penalty(factor * here.gradient, theta, share)
         return factor * here.value, gradient
+
+    def trained_value(self, theta: Array, scaling: str, size: int) -> float:
+        """What batches of ``size`` descend on: Σ w L + W c R, c the mean of c_k over an epoch.
+
+        It is F only for the scaling "sum".
+        """
+        n_batches = ceil(self.n_rows / size)
+        shares = {"sum": 1 / self.weight, "mean": 1.0, "epoch": 1 / n_batches}
+        further = self.weight * shares[scaling] - 1 if scaling != "sum" else 0.0
+        return self.value(theta) + further * self.penalty_value(theta)
 
     def share(self, scaling: str, batch: Batch) -> float:
         """c_k."""

@@ -123,7 +123,7 @@ class StochasticDescent(Solver[BatchedObjective, StochasticState]):
                 "Use model.objective(X, y).in_batches(), or ExampleLosses."
             )
         theta = np.array(theta, dtype=float)
-        value = objective.value(theta)
+        value = self._value(objective, theta)
         phi = theta if objective.units is None else theta * objective.units
         rate = self.learning_rate
         if rate is None:
@@ -149,7 +149,7 @@ class StochasticDescent(Solver[BatchedObjective, StochasticState]):
         phi, mean, slots, steps = self._through(objective, state, read, rate)
         theta = in_own_units(objective, mean if self.average else phi)
         with np.errstate(over="ignore", invalid="ignore"):
-            value = objective.value(theta) if np.isfinite(theta).all() else inf
+            value = self._value(objective, theta) if np.isfinite(theta).all() else inf
         if not isfinite(value):
             return self._diverged(state, rate)
         best = (value, theta) if value < state.best[0] else state.best
@@ -208,6 +208,10 @@ class StochasticDescent(Solver[BatchedObjective, StochasticState]):
         value, theta = state.best
         return replace(state, stuck=stuck, value=value, theta=theta)
 
+    def _value(self, objective: BatchedObjective, theta: Array) -> float:
+        size = batches_of(self.batch).size
+        return objective.trained_value(theta, self.penalty_scaling, size)
+
     def _schedule(self, rate: float) -> Schedule:
         return schedule_of(self.schedule, rate, self.epochs)
 
@@ -221,7 +225,7 @@ def tried_rate(solver: StochasticDescent, objective: BatchedObjective, phi: Arra
     """The rate that lowers the mean loss of some examples most in one epoch over them."""
     plan = batches_of(solver.batch)
     some = objective.trial_batches(plan.size)
-    share = objective.share("sum", some[0])
+    share = objective.share(solver.penalty_scaling, some[0])
 
     def mean(end: Array) -> float:
         theta = in_own_units(objective, end)

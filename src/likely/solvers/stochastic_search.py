@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 
 from likely._typing import Array
+from likely.errors import InvalidInput
 from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
 from likely.solvers.proximal_newton import ProximalNewton
@@ -20,17 +21,24 @@ from likely.solvers.search_problem import Found, Limits, SearchProblem
 from likely.solvers.stochastic import EPOCHS_DONE, NO_FALL, StochasticDescent
 
 SMALL_GAP = 1e-4  # of the null deviance: a fit that is as good for predictions
-ADVICE = "; more epochs of StochasticDescent come nearer, and solver='auto' finds the exact optimum"
+ADVICE = ". More epochs of StochasticDescent come nearer; solver='auto' finds the exact optimum"
 
 
 def search_in_batches(
     solver: StochasticDescent, problem: SearchProblem, start: Array, limits: Limits
 ) -> Found:
     """The end of a search by batches, with its gap where that can be known."""
+    batched = problem.batches(start)
+    if solver.penalty_scaling != "sum" and batched.penalty_value(np.ones_like(start)) > 0:
+        raise InvalidInput(
+            f"penalty_scaling={solver.penalty_scaling!r} was given to the solver of a model, whose "
+            "penalty stands beside the sum of its losses; 'sum' was expected. Multiply the penalty "
+            "instead, or use minimise with objective(X, y).in_batches()."
+        )
     solver = replace(solver, epochs=min(solver.epochs, limits.max_iter))
     solution, state = search(
         solver,
-        problem.batches(start),
+        batched,
         start,
         tol=limits.tol,
         max_iter=solver.epochs + 1,  # the solver itself says that its epochs are done

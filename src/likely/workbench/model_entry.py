@@ -189,12 +189,13 @@ class ModelEntry:
         return all(argument in signature(each.fit).parameters for each in classes)
 
     def arguments(self, task: "Task | None", *, seed: int = 0) -> dict[str, Any]:
-        """Settings for a task: its kind and the order of its classes where the model takes them."""
+        """Settings for a task: its kind, its order and its name, where the model takes them."""
         takes = signature(self.load()).parameters
         found: dict[str, Any] = {"random_state": seed} if "random_state" in takes else {}
         if task is not None and not self.is_foreign:
             found |= {"kind": task.kind} if "kind" in takes else {}
             found |= {"order": list(task.order)} if "order" in takes and task.order else {}
+            found |= {"target": task.target} if "target" in takes else {}
         found |= self.settings
         return {
             name: value.load()(**value.settings) if isinstance(value, InnerModel) else value

@@ -3,8 +3,8 @@
 import pytest
 
 from likely.errors import InvalidInput, UnknownName
+from likely.graphical import read_dot
 from likely.graphical.diagrams.diagram import Arrow, Diagram, Edge, Node, Plate
-from likely.graphical.diagrams.dot import read_dot
 from tests.graphical.diagrams.some_diagrams import CROSSING, FIVE, FOUR_CYCLE, MESSAGES, NESTED
 
 A, B = Node("a"), Node("b")

@@ -105,7 +105,7 @@ def test_unknown_stands_for_no_name(tmp_path, written):
         ("table 0.01 0.99;", "", "has no row of numbers"),
         ("table 0.01 0.99;", "table 0.01 0.99; table 0.01 0.99;", "table occurs twice"),
         ("(Asy/Patch) 0.05, 0.95;", "", r"'light-on' has no row \(Asy/Patch\).*or a default"),
-        ("(Asy/Patch) 0.05", "(Asi/Patch) 0.05", "no state of 'family-out' 'Asi/Patch'.*Did you"),
+        ("(Asy/Patch) 0.05", "(Asi/Patch) 0.05", "'family-out' has no state 'Asi/Patch'.*Did you"),
         (
             "(Asy/Patch) 0.05",
             '("not at home") 0.05',

@@ -57,7 +57,7 @@ def changed(**entries):
     [
         ("[" * 100_000, "cannot be read as JSON|is not JSON"),
         ('{"format": "likely-graph",\n', "line 2: it is not JSON"),
-        ("[1, 2]", "no graph of likely.*Name the format"),
+        ("[1, 2]", "no graph of likely.*name the file .uai, .bif"),
         ("{}", "no graph of likely"),
         (changed(version=2), "version '2'; 1 was expected. Install a newer"),
         (changed(kind="tree"), "kind 'tree' was found; factor-graph, bayesian-network"),

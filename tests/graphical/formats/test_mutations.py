@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 
 from likely.errors import InvalidFile, LikelyError
-from likely.graphical.bayesian_network import SUM_TOLERANCE, BayesianNetwork
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.conditional_table import FILE_ROUNDING
 from likely.graphical.formats.content import file_content
 from likely.graphical.formats.registry import FORMATS, read_graph
 from likely.graphical.formats.uai_answers import read_answer
 from likely.graphical.formats.uai_evidence import read_evidence_sets
 from tests.graph_files import BAYES, DOG, FIELD, SHARED, assert_same_graph
+
+pytestmark = pytest.mark.filterwarnings("ignore::likely.errors.RoundedTables")
 
 WORDS = "-1 0 1 2 3 1e9 1000000000 999999999999999999999 1e999 -inf nan inf 1e-400 1_0 0x1 ١ 2.0 .5"
 WORDS += ' MARKOV BAYES # // /* */ " "a" \\ { } ( ) [ ] ; , | network variable probability table'
@@ -97,7 +100,7 @@ def assert_refused_or_right(format, content):
     assert all((f.table >= 0).all() and np.isfinite(f.table).all() for f in graph.factors)
     if isinstance(graph, BayesianNetwork):
         for factor in graph.factors:
-            assert np.abs(factor.table.sum(axis=-1) - 1).max() <= SUM_TOLERANCE
+            assert np.abs(factor.table.sum(axis=-1) - 1).max() <= FILE_ROUNDING
     again = FORMATS[format].read(path, FORMATS[format].content(graph, path))
     assert_same_graph(again, graph)
     assert time.perf_counter() - begin < LONGEST

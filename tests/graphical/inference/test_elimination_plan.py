@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from likely.errors import GraphTooLarge, InvalidInput, UnknownName
-from likely.graphical.inference.elimination_plan import ORDERS, elimination_plan, order_by_rule
+from likely.graphical.inference.elimination_order import ORDERS, order_by_rule
+from likely.graphical.inference.elimination_plan import elimination_plan
 from tests.graphical.random_graphs import random_graph
 
 GRID = [

@@ -139,3 +139,24 @@ def test_a_clique_of_more_variables_than_an_array_has_axes():
     for name in small.names:
         assert_allclose(beliefs.marginal(name), expected.marginal(name), atol=1e-12)
     assert beliefs.log_partition == pytest.approx(expected.log_partition, abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_tree_is_drawn_with_boxes_and_separators_that_do_not_overlap(seed, tmp_path):
+    tree = random_graph(seed, n=12, n_factors=14).junction_tree()
+    diagram = tree.draw(tmp_path / "tree.svg")
+    assert [node.label for node in diagram.nodes] == [", ".join(names) for names in tree.cliques]
+    assert {node.kind for node in diagram.nodes} == {"square"}
+    below = [k for k, above in enumerate(tree.parent) if above is not None]
+    assert [(e.source, e.target, e.label) for e in diagram.edges] == [
+        (f"clique {tree.parent[k]}", f"clique {k}", ", ".join(tree.separators[k])) for k in below
+    ]
+    boxes = diagram.boxes()
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert (tmp_path / "tree.svg").read_text().rstrip() == tree._repr_svg_()
+
+
+def test_a_large_clique_names_some_of_its_variables():
+    variables = [Variable(f"x{i}", 2) for i in range(9)]
+    (node,) = FactorGraph([Factor(variables, np.ones([2] * 9))]).junction_tree().draw().nodes
+    assert node.label.endswith("and 3 more")

@@ -59,7 +59,8 @@ def evidence_of(graph, row):
 def assert_rows_equal_enumeration(graph, codes):
     n, exact = len(codes), Enumeration()
     weight = np.random.default_rng(0).random(n)
-    beliefs, (best, score) = row_beliefs(graph, codes, graph.names), row_most_probable(graph, codes)
+    beliefs = row_beliefs(graph, codes, graph.names)
+    best, score, unique = row_most_probable(graph, codes)
     scopes = tuple({factor.scope for factor in graph.factors})
     expected, can = [np.zeros(f.table.shape) for f in graph.factors], np.zeros(n, dtype=bool)
     total = 0.0
@@ -69,7 +70,7 @@ def assert_rows_equal_enumeration(graph, codes):
         if not can[i]:
             assert beliefs.log_partition[i] == score[i] == -np.inf
             assert np.isnan([beliefs.marginals[name][i].sum() for name in graph.names]).all()
-            assert (best[i] == -1).all()
+            assert (best[i] == -1).all() and not unique[i]
             continue
         answer = exact.answer(graph, Request(graph.names, scopes, evidence))
         assert beliefs.log_partition[i] == pytest.approx(answer.log_partition, rel=0, abs=1e-10)
@@ -81,7 +82,9 @@ def assert_rows_equal_enumeration(graph, codes):
         total += weight[i] * answer.log_partition
         codes_of_best = dict(zip(graph.names, best[i].tolist(), strict=True))
         assert codes_of_best.items() >= evidence.codes.items()
-        top = graph._log_score(exact.most_probable(graph, evidence, None).codes, evidence)
+        found_best = exact.most_probable(graph, evidence, None)
+        top = graph._log_score(found_best.codes, evidence)
+        assert unique[i] == found_best.unique
         assert score[i] == pytest.approx(top, rel=0, abs=1e-10)
         assert graph._log_score(codes_of_best, evidence) == pytest.approx(top, rel=0, abs=1e-10)
     counts, log_likelihood = row_families(graph, codes, weight)
@@ -127,6 +130,7 @@ def test_rows_at_the_edge(twin, trees):
         FactorGraph([Factor([], 0.5)], [one, a]),
         FactorGraph([Factor([a, one, b], np.arange(6.0).reshape(3, 1, 2)), Factor([b], [1, 2])]),
         FactorGraph([Factor([a], [1, 0, 2]), Factor([b], [3, 4])]),
+        FactorGraph([Factor([a, b], [[1, 2], [3, 3], [2, 2]])]),  # the best states of b are tied
     ]
     for graph in graphs:
         rows = np.full((3, len(graph.names)), -1)
@@ -153,7 +157,7 @@ def test_many_rows_in_threads_equal_single_queries():
     codes = with_gaps(drawn(network, 9000, 0), 0.4, 1)
     beliefs = row_beliefs(network, codes, network.names)
     counts, log_likelihood = row_families(network, codes, np.ones(len(codes)))
-    best, score = row_most_probable(network, codes)
+    best, score, _ = row_most_probable(network, codes)
     for row in (0, 4095, 4096, 8999):
         seen = {
             n: network.by_name[n].states[c]

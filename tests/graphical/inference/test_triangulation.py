@@ -1,6 +1,6 @@
 """Elimination orders and their cliques: chordal graphs, trees of cliques, equal twins."""
 
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -8,12 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.graphical.inference import triangulation
-from likely.graphical.inference.triangulation import (
+from likely.graphical.inference.elimination_order import (
     RULES,
+    TREE_RULES,
+    fast_elimination,
+    readable_elimination,
+)
+from likely.graphical.inference.triangulation import (
     TooManyCells,
     _fast_clique_tree,
     clique_tree,
-    eliminate,
     triangulate,
 )
 
@@ -77,12 +81,26 @@ def graphs(draw):
 
 
 @pytest.mark.parametrize("rule", range(len(RULES)), ids=RULES)
+@given(graph=graphs(), n_held=st.integers(0, 12))
+def test_twins_give_the_same_order_and_leave_the_held_variables(rule, graph, n_held):
+    n, edges, log_states = graph
+    held = np.arange(n) < n_held
+    starts, others = lists(n, edges)
+    readable, fast = (
+        eliminate(starts, others, log_states, rule, held=held)
+        for eliminate in (readable_elimination, fast_elimination)
+    )
+    assert fast.order.tolist() == readable.order.tolist()
+    assert sorted(fast.order.tolist()) == list(range(min(n_held, n), n))
+    assert [sorted(own) for own in fast.around()] == list(readable.around())
+
+
+@pytest.mark.parametrize("rule", range(len(TREE_RULES)), ids=TREE_RULES)
 @given(graph=graphs())
 def test_twins_give_the_same_tree_of_cliques(rule, graph):
     n, edges, log_states = graph
     starts, others = lists(n, edges)
-    near = [set(others[a:b].tolist()) for a, b in pairwise(starts)]
-    readable = clique_tree(*eliminate(near, log_states.tolist(), rule))
+    readable = clique_tree(readable_elimination(starts, others, log_states, rule))
     assert_is_clique_tree(readable, n, edges)
     fast = _fast_clique_tree(starts, others, log_states, rule)
     for a, b in zip(readable, fast, strict=True):
@@ -121,7 +139,9 @@ def test_a_grid_has_the_width_of_its_shorter_side(twin):
 def test_the_smallest_of_all_rules_is_kept(graph):
     n, edges, log_states = graph
     starts, others = lists(n, edges)
-    with_all = [_fast_clique_tree(starts, others, log_states, rule) for rule in range(len(RULES))]
+    with_all = [
+        _fast_clique_tree(starts, others, log_states, rule) for rule in range(len(TREE_RULES))
+    ]
     smallest = min(tree.log_total(log_states) for tree in with_all)
     found = triangulate(starts, others, log_states).log_total(log_states)
     assert found <= max(smallest, np.log(triangulation.ENOUGH_CELLS)) + 1e-9

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from likely.additive import pairwise_total
 from likely.data.formats.registry import read
 from likely.distributions.responsibility import FAST_CELLS
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import ContinuousColumn, InvalidInput, UnknownName
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference.enumeration import Enumeration
@@ -414,6 +414,30 @@ def test_a_file_has_the_states_of_the_frame(tmp_path):
     assert_same_tables(network, expected)
 
 
+def test_columns_and_rows_of_python_are_data():
+    columns = {"sky": ["clear", "grey", None, "grey"], "n": [1, 2.0, 1, "many"]}
+    rows = [
+        {"sky": "clear", "n": 1},
+        {"n": 2, "sky": "grey"},
+        {"n": 1},
+        {"sky": "grey", "n": "many"},
+    ]
+    frame = pd.DataFrame({"sky": columns["sky"], "n": ["1", "2", "1", "many"]})
+    expected = BayesianNetwork.from_data(frame, [("sky", "n")])
+    assert expected.by_name["n"].states == ("1", "2", "many")
+    for data in (columns, rows):
+        network = BayesianNetwork.from_data(data, [("sky", "n")])
+        assert network.variables == expected.variables
+        assert_same_tables(network, expected)
+        assert_same_tables(expected.fit(data), expected)
+    weighted = BayesianNetwork.from_data({"a": ["x", "y"], "w": [3, 1]}, [], sample_weight="w")
+    assert_allclose(weighted.tables["a"].table, [4 / 6, 2 / 6])
+    with pytest.raises(InvalidInput, match=r"different numbers of rows \(\('a', 2\), \('b', 1\)\)"):
+        BayesianNetwork.from_data({"a": [1, 2], "b": [1]}, [])
+    with pytest.raises(InvalidInput, match="no row"):
+        BayesianNetwork.from_data({"a": []}, [])
+
+
 def test_measurements_identifiers_and_empty_columns_are_refused():
     with pytest.raises(InvalidInput, match=r"'x' has 1,200 distinct values.*Discretizer"):
         BayesianNetwork.from_data(pd.DataFrame({"x": np.linspace(0, 1, 1200)}), [])
@@ -421,6 +445,22 @@ def test_measurements_identifiers_and_empty_columns_are_refused():
         BayesianNetwork.from_data(pd.DataFrame({"x": [None, None], "y": [1, 2]}), [])
     with pytest.raises(InvalidInput, match="neither numbers, Booleans nor text"):
         BayesianNetwork.from_data(pd.DataFrame({"x": pd.to_datetime(["2020-01-01"])}), [])
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_a_column_that_looks_continuous_is_named_in_a_warning(tmp_path, as_file):
+    numbers = np.linspace(0, 1, 120)
+    data = pd.DataFrame({"a": ["x", "y"] * 60, "t": numbers, "u": numbers**2, "n": range(120)})
+    given = tmp_path / "rows.csv" if as_file else data
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.warns(ContinuousColumn, match=r"'t' has 120 .* with 'u': .*Discretizer") as caught:
+        network = BayesianNetwork.from_data(given, [])
+    assert len(caught) == 1 and len(network.by_name["t"].states) == 120
+    whole = data[["a", "n"]].astype({"n": float})
+    BayesianNetwork.from_data(whole, [])  # whole numbers, also as floats, are no measurements
+    BayesianNetwork.from_data(data[["t"]].round(1), [])  # a few values are states
+    states = {"t": numbers.tolist()}
+    BayesianNetwork.from_data(data[["t"]], [], states=states)  # they were named
 
 
 def test_family_counts_and_tables_are_those_of_one_pass():

@@ -3,6 +3,9 @@
 directed       an arrow from each parent to its child
 undirected     a line between variables that share a factor
 factor-graph   a square for each factor, and a line to each variable that it depends on
+
+The junction tree of a graph has a box for each clique, with its variables, and a line to the clique
+that it hangs on, with those that both have.
 """
 
 from abc import ABC
@@ -15,7 +18,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import UnknownName
-from likely.formatting import short_number
+from likely.formatting import listed, short_number
 from likely.graphical.diagrams.diagram import MOST_SHOWN, Arrow, Diagram, Edge, Node
 from likely.graphical.diagrams.symbols import subscripted
 from likely.graphical.evidence import known_variables
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 FACTOR_GRAPH = "factor-graph"
 MOST_VALUES = 4  # of a message that are written beside its arrow
+MOST_NAMES = 6  # of the variables of a clique that are written in its box
 
 
 class DrawnMessage(Protocol):
@@ -134,6 +138,23 @@ def factor_names(graph: "FactorGraph") -> tuple[str, ...]:
         taken.add(name)
         names.append(name)
     return tuple(names)
+
+
+def clique_picture(
+    cliques: Sequence[Sequence[str]],
+    parent: Sequence[int | None],
+    separators: Sequence[Sequence[str]],
+) -> Diagram:
+    """Cliques and the tree that joins them; ``parent`` is the clique that each hangs on."""
+    nodes = [
+        Node(f"clique {k}", "square", listed(names, MOST_NAMES)) for k, names in enumerate(cliques)
+    ]
+    edges = [
+        Edge(f"clique {above}", f"clique {k}", False, listed(separator, MOST_NAMES))
+        for k, (above, separator) in enumerate(zip(parent, separators, strict=True))
+        if above is not None
+    ]
+    return Diagram(tuple(nodes), tuple(edges), arrangement="layers")
 
 
 def _directed(graph: Any, observed: frozenset[str]) -> Diagram:

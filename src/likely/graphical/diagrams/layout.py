@@ -16,6 +16,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.formatting import count
+from likely.graphical.connected import connected_parts
 from likely.graphical.diagrams.columns import column_places, lines_between_columns
 from likely.graphical.diagrams.curves import (
     BULGES,
@@ -261,24 +262,6 @@ def _shape(node: Node, centre: Place, size: list[float]) -> PlacedNode:
 
 def _arcs(centres: Array, edges: Edges) -> list[list[Array]]:
     return [[arc(centres[a], centres[b], bulge) for bulge in BULGES] for a, b in edges]
-
-
-def connected_parts(n: int, edges: Edges) -> list[list[int]]:
-    """The nodes of each connected part, in order."""
-    above = list(range(n))
-
-    def root(node: int) -> int:
-        while above[node] != node:
-            above[node] = above[above[node]]
-            node = above[node]
-        return node
-
-    for a, b in edges:
-        above[root(a)] = root(b)
-    parts: dict[int, list[int]] = {}
-    for node in range(n):
-        parts.setdefault(root(node), []).append(node)
-    return list(parts.values())
 
 
 def is_acyclic(n: int, edges: Edges) -> bool:

@@ -33,7 +33,8 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import count
-from likely.graphical.bayesian_network import BayesianNetwork, wrong_row, wrong_sum
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.conditional_table import wrong_row, wrong_sum
 from likely.graphical.evidence import known_variable
 from likely.graphical.factor import MOST_VARIABLES, Factor
 from likely.graphical.factor_graph import FactorGraph

@@ -81,8 +81,8 @@ def graph_of_record(record: Any) -> FactorGraph:
     """The graph of a record in types of JSON; anything else is refused with its place."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise InvalidInput(
-            f'It is no graph of likely; an object with "format": "{FORMAT}" was expected. Name the '
-            "format if it is another: format='uai', 'bif' or 'xmlbif'."
+            f'It is no graph of likely; an object with "format": "{FORMAT}" was expected. If it is '
+            "another format, name the file .uai, .bif or .xmlbif, or pass format='uai'."
         )
     if record.get("version") != VERSION:
         raise InvalidInput(

@@ -102,7 +102,7 @@ def write_graph(graph: FactorGraph, path: str | Path, format: str | None = None)
     if format is None and format_suffix(path) not in SUFFIXES:
         raise InvalidInput(
             f"The name {path.name!r} does not say a format of graphs; a suffix was expected, "
-            f"one of {', '.join(SUFFIXES)}. Use one, or format='json'."
+            f"one of {', '.join(SUFFIXES)}. Use one, or pass format='json'."
         )
     found = lookup("graph format", format, FORMATS) if format else SUFFIXES[format_suffix(path)]
     if graph.kind not in found.kinds:
@@ -128,5 +128,5 @@ def _recognised(path: Path, content: bytes) -> GraphFormat:
     raise InvalidFile(
         path,
         f"neither its name nor its content says which format it has; one of {', '.join(SUFFIXES)} "
-        f"was expected. Name the format: format='uai', one of {', '.join(FORMATS)}.",
+        f"was expected. Rename the file, or pass format='uai', one of {', '.join(FORMATS)}.",
     )

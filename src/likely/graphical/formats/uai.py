@@ -26,7 +26,8 @@ from pathlib import Path
 
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import count
-from likely.graphical.bayesian_network import BayesianNetwork, wrong_row, wrong_sum
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.conditional_table import wrong_row, wrong_sum
 from likely.graphical.factor import MOST_VARIABLES, Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.formats.content import decoded
@@ -46,8 +47,8 @@ def read_uai(path: Path, content: bytes) -> FactorGraph:
     model = MODELS.get(opening.upper())
     if model is None:
         raise words.wrong(
-            f"it begins with {shortened(opening)}; MARKOV or BAYES was expected. Name the format "
-            "if it is not UAI: format='bif', 'xmlbif' or 'json'."
+            f"it begins with {shortened(opening)}; MARKOV or BAYES was expected. If it is "
+            "another format, name the file .bif, .xmlbif or .json, or pass format='bif'."
         )
     variables = _variables(words)
     factors = _factors(words, variables, conditional=model is BayesianNetwork)

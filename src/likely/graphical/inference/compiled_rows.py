@@ -20,6 +20,7 @@ from likely.fast.single_rows import (
     single_row_expectations,
     single_row_marginals,
 )
+from likely.graphical.inference.enumeration import TIE
 from likely.graphical.inference.factor_tables import FactorTables
 from likely.graphical.inference.junction_tree import NUMBER, JunctionTree
 
@@ -95,19 +96,20 @@ class RowLoops:
             factor_counts(plan, expected, counts)
         return self._too_wide(log_partition)
 
-    def fill_best(self, best: Codes, log_score: Array) -> None:
-        """Fill the codes of best configurations, and the logs of their scores."""
+    def fill_best(self, best: Codes, log_score: Array, unique: Array) -> None:
+        """Fill the codes of best configurations, the logs of their scores, and whether no other is
+        as good."""
         values, plan = self.tables.logs, self.tree.layout.plan
-        base = np.empty(self.tree.layout.clique_at[-1])
+        base, found = np.empty(self.tree.layout.clique_at[-1]), (TIE, best, log_score, unique)
         if self._block > 1:
             base_scores(values, plan, base)
 
         def term(rows: Codes) -> None:
             if self._block == 1:
                 work = np.empty(self.tree.layout.n_numbers)
-                single_row_best(self.codes, rows, values, plan, work, best, log_score)
+                single_row_best(self.codes, rows, values, plan, work, *found)
             else:
-                row_best(self.codes, rows, values, base, plan, self._work, best, log_score)
+                row_best(self.codes, rows, values, base, plan, self._work, *found)
 
         self._for_all(term)
 

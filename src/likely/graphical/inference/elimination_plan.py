@@ -1,27 +1,26 @@
 """The plan of an elimination: its order, the tables of each step, and the bytes they need.
 
-Eliminating x multiplies the tables that depend on it, which joins all its neighbours.  The best
-order is hard to find; three rules choose the next variable by what it costs now:
+Eliminating x multiplies the tables that depend on it, and sums x out of the product.  The order is
+given, or found by a rule (``elimination_order.py``):
 
-    min-fill      the pairs of its neighbours that it would join
+    min-fill      the pairs of its neighbours that x would join
     min-weight    the cells of the product
     min-degree    the variables of the product
 
 References
 ----------
-Koller & Friedman, Probabilistic Graphical Models, §9.4.
+Koller & Friedman, Probabilistic Graphical Models, §9.3.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
-from math import log2, prod
+from math import prod
 from typing import Literal, final
 
 from likely.errors import GraphTooLarge, InvalidInput
 from likely.formatting import listed, quoted
+from likely.graphical.inference.elimination_order import order_by_rule
 from likely.graphical.inference.memory import memory_limit
-from likely.names import lookup
 
 Scope = tuple[str, ...]
 Kept = Literal["nothing", "choices", "products"]
@@ -156,114 +155,3 @@ def _checked_order(
             f"The order {fault}; each variable to eliminate was expected once: {listed(others)}."
         )
     return names
-
-
-# ── orders by rule ───────────────────────────────────────────────────────────────────────────
-
-
-@final
-@dataclass(frozen=True)
-class OrderRule:
-    """What eliminating variable i costs, from ``near`` and the logs of the numbers of states.
-
-    Bit j of ``near[i]`` says that i and j are neighbours.  ``loss`` is what the cost of j loses
-    when its neighbour i is eliminated and no pair is joined by that.
-    """
-
-    cost: Callable[[list[int], Sequence[float], int], float]
-    loss: Callable[[list[int], Sequence[float], int, int], float]
-
-
-def _fill(near: list[int], log_states: Sequence[float], i: int) -> float:
-    around = near[i]
-    return sum((around & ~near[j]).bit_count() - 1 for j in _bits(around)) // 2
-
-
-def _fill_loss(near: list[int], log_states: Sequence[float], i: int, j: int) -> float:
-    return (near[j] & ~near[i]).bit_count() - 1
-
-
-def _weight(near: list[int], log_states: Sequence[float], i: int) -> float:
-    return log_states[i] + sum(log_states[j] for j in _bits(near[i]))
-
-
-def _weight_loss(near: list[int], log_states: Sequence[float], i: int, j: int) -> float:
-    return log_states[i]
-
-
-def _degree(near: list[int], log_states: Sequence[float], i: int) -> float:
-    return near[i].bit_count()
-
-
-def _degree_loss(near: list[int], log_states: Sequence[float], i: int, j: int) -> float:
-    return 1
-
-
-ORDERS: Mapping[str, OrderRule] = {
-    "min-fill": OrderRule(_fill, _fill_loss),
-    "min-weight": OrderRule(_weight, _weight_loss),
-    "min-degree": OrderRule(_degree, _degree_loss),
-}
-
-
-def order_by_rule(
-    scopes: Sequence[Scope], n_states: Mapping[str, int], names: Sequence[str], rule: str
-) -> tuple[str, ...]:
-    """``names`` in the order of a rule; of equals, the one that the graph lists first."""
-    chosen = lookup("elimination order", rule, ORDERS)
-    place = {name: i for i, name in enumerate(n_states)}
-    near = _neighbours(scopes, place)
-    log_states = [log2(n) for n in n_states.values()]
-    costs = {place[name]: chosen.cost(near, log_states, place[name]) for name in names}
-    waiting = [(cost, i) for i, cost in costs.items()]
-    heapify(waiting)
-    order = []
-    while waiting:
-        cost, i = heappop(waiting)
-        if costs.get(i) != cost:
-            continue  # the cost has changed since
-        order.append(i)
-        del costs[i]
-        for j, changed in _costs_without(chosen, near, log_states, i, costs):
-            costs[j] = changed
-            heappush(waiting, (changed, j))
-    listed_names = tuple(n_states)
-    return tuple(listed_names[i] for i in order)
-
-
-def _neighbours(scopes: Sequence[Scope], place: Mapping[str, int]) -> list[int]:
-    near = [0] * len(place)
-    for scope in scopes:
-        together = sum(1 << place[name] for name in scope)
-        for name in scope:
-            near[place[name]] |= together
-    return [around & ~(1 << i) for i, around in enumerate(near)]
-
-
-def _costs_without(
-    rule: OrderRule,
-    near: list[int],
-    log_states: Sequence[float],
-    i: int,
-    costs: Mapping[int, float],
-) -> list[tuple[int, float]]:
-    """Take i out of ``near``, join its neighbours, and give the costs that this changes."""
-    around, out = near[i], ~(1 << i)
-    if not _fill(near, log_states, i):
-        lost = [(j, rule.loss(near, log_states, i, j)) for j in _bits(around) if j in costs]
-        for j in _bits(around):
-            near[j] &= out
-        return [(j, costs[j] - loss) for j, loss in lost]
-    touched = around
-    for j in _bits(around):
-        near[j] = (near[j] | around) & out & ~(1 << j)
-        touched |= near[j]
-    return [(j, rule.cost(near, log_states, j)) for j in _bits(touched) if j in costs]
-
-
-def _bits(mask: int) -> Iterator[int]:
-    """The positions of the ones of a number."""
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest

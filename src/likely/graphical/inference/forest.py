@@ -2,8 +2,10 @@
 
 A node sends to a neighbour once all its other neighbours have reported.  The step of a message is
 one more than that of the last message it waits for, so that leaves send in step 1.  Messages of
-one step have the letters a, b, …: those of variables before those of factors, the last node
-first; a leaf keeps its letter where its own message is not asked for.
+one step have the letters a, b, …: those of variables before those of factors.  On the way in, from
+the leaves, those of the last node come first; on the way out, those of the first node, with
+messages to leaves at the end.  A label belongs to an edge and a direction: where messages go to one
+root only, the others are not sent, and keep their letters.
 """
 
 from collections.abc import Iterable, Sequence
@@ -58,24 +60,26 @@ class Forest:
 
     def labelled(self, edges: Iterable[Edge]) -> list[tuple[Edge, str]]:
         """Messages in the order in which they are sent, with step and letter: "1a", "1b", …"""
-        wanted = set(edges)
-        up, down = self.steps_to_roots(), self.steps_from_roots()
-        leaves = {(i, near[0]) for i, near in enumerate(self.neighbours) if len(near) == 1}
+        wanted, up, down = set(edges), self.steps_to_roots(), self.steps_from_roots()
 
         def step(edge: Edge) -> int:
             source, target = edge
             return up[source] if self.parent[source] == target else down[target]
 
-        def place(edge: Edge) -> tuple[int, bool, int, int]:
+        def place(edge: Edge) -> tuple[int, ...]:
             source, target = edge
-            return step(edge), source >= self.n_variables, -source, target
+            outwards = step(edge) > step((target, source))
+            to_leaf = outwards and len(self.neighbours[target]) == 1
+            of_factor = source >= self.n_variables
+            return step(edge), outwards, of_factor, to_leaf, source if outwards else -source, target
 
-        found = []
-        for number, group in groupby(sorted(wanted | leaves, key=place), key=step):
-            for i, edge in enumerate(group):
-                if edge in wanted:
-                    found.append((edge, f"{number}{letters(i)}"))
-        return found
+        every = [(i, j) for i, near in enumerate(self.neighbours) for j in near]
+        return [
+            (edge, f"{number}{letters(i)}")
+            for number, group in groupby(sorted(every, key=place), key=step)
+            for i, edge in enumerate(group)
+            if edge in wanted
+        ]
 
 
 def forest_of(

@@ -17,7 +17,7 @@ Koller & Friedman, Probabilistic Graphical Models, ch. 10.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from likely.graphical.inference.memory import memory_limit
 from likely.graphical.inference.scopes import Scopes
 from likely.graphical.inference.speed import CLIQUE_WORK
 from likely.graphical.inference.triangulation import CliqueTree, TooManyCells, triangulate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from likely.graphical.diagrams.diagram import Diagram
 
 NUMBER = 8  # bytes of a float64
 ALWAYS_FITS = 64 * 2**20  # bytes; the free memory is not asked for below this
@@ -177,6 +182,22 @@ class JunctionTree:
         limit = memory_limit(memory)
         if self.bytes > limit:
             raise GraphTooLarge(f"A junction tree of width {self.width}", self.bytes, limit, REMEDY)
+
+    def draw(self, path: "str | Path | None" = None) -> "Diagram":
+        """The cliques as boxes, and the separators on the edges between them; see ``Diagram``.
+
+        With ``path``, the picture is also saved there: .svg, .dot, .gv or .txt.
+        """
+        from likely.graphical.diagrams.graph_pictures import clique_picture
+
+        diagram = clique_picture(self.cliques, self.parent, self.separators)
+        if path is not None:
+            diagram.save(path)
+        return diagram
+
+    def _repr_svg_(self) -> str | None:
+        """The picture for a notebook; none where there are too many cliques to read."""
+        return self.draw()._repr_svg_()
 
     def __str__(self) -> str:
         rows = [

@@ -101,7 +101,8 @@ class Messages:
 
     Without a root, every edge has carried one message each way.  With a root, only the messages
     towards it were sent; where the graph falls into several trees, each of the others sends to
-    its first variable, so that log Z(e) is known.
+    its first variable, so that log Z(e) is known.  A message has the same label with any root and
+    without one.
 
     ``messages["4a"]`` is the message with that label, ``messages.edge("f", "x")`` the one from f
     to x.

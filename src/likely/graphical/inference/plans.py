@@ -16,6 +16,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import GraphTooLarge
+from likely.graphical.connected import is_forest
 from likely.graphical.inference.factor_tables import FactorTables
 from likely.graphical.inference.junction_tree import JunctionTree, junction_tree
 from likely.graphical.inference.scopes import Scopes
@@ -142,20 +143,7 @@ def _is_forest(scopes: Scopes, observed: Array) -> bool:
     free = ~observed & (scopes.n_states > 1)
     inside = free[scopes.axes]
     factors, axes = scopes.factor_of_axis[inside], scopes.axes[inside]
-    n_factors = len(np.unique(factors))
-    if len(axes) >= int(free.sum()) + n_factors and len(axes):
+    if len(axes) >= int(free.sum()) + len(np.unique(factors)) and len(axes):
         return False  # a forest has fewer edges than nodes
-    above = list(range(scopes.n_variables + scopes.n_factors))
-
-    def root(node: int) -> int:
-        while above[node] != node:
-            above[node] = above[above[node]]
-            node = above[node]
-        return node
-
-    for factor, v in zip(factors.tolist(), axes.tolist(), strict=True):
-        a, b = root(scopes.n_variables + factor), root(v)
-        if a == b:
-            return False
-        above[a] = b
-    return True
+    ends = zip((scopes.n_variables + factors).tolist(), axes.tolist(), strict=True)
+    return is_forest(scopes.n_variables + scopes.n_factors, list(ends))

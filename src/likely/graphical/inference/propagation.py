@@ -2,7 +2,7 @@
 
     row_beliefs         P(x_i | e_r) and log Z(e_r) for every row r
     row_families        Σ_r w_r P(x_j | e_r) for the scope j of every factor: the E step of learning
-    row_most_probable   argmax_x F(x, e_r) and its log
+    row_most_probable   argmax_x F(x, e_r), its log, and whether it is the only one
 
 Rows that are impossible have log Z = −inf.
 """
@@ -10,7 +10,7 @@ Rows that are impossible have log Z = −inf.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
@@ -106,27 +106,34 @@ def row_families(
     return tables, float(np.dot(weight[counted], log_partition[counted]))
 
 
-def row_most_probable(
-    graph: "FactorGraph", codes: Codes, memory: int | None = None
-) -> tuple[Codes, Array]:
-    """The codes of a most probable configuration given each row, and the log of its score.
+class BestRows(NamedTuple):
+    """The most probable configuration given each row.
 
-    A row that is impossible has codes of −1 and a log score of −inf.
+    A row that is impossible has codes of −1, a log score of −inf, and no unique configuration.
     """
+
+    codes: Codes  # (n_rows, n_variables)
+    log_score: Array  # (n_rows,)
+    unique: Array  # (n_rows,) whether no other configuration has the same score
+
+
+def row_most_probable(graph: "FactorGraph", codes: Codes, memory: int | None = None) -> BestRows:
+    """A most probable configuration given each row, and the log of its score."""
     codes = np.ascontiguousarray(codes, dtype=np.int32)
     best, log_score = np.empty(codes.shape, dtype=np.int64), np.empty(len(codes))
+    unique = np.empty(len(codes), dtype=np.bool_)
     for part in row_parts(graph, codes, memory):
         loops = _loops(graph, codes, part, memory)
         if loops is not None:
-            loops.fill_best(best, log_score)
+            loops.fill_best(best, log_score, unique)
             continue
         for row in part.rows:
             evidence = _evidence(graph, codes[row])
             try:
-                best[row], _, log_score[row] = best_in(graph, part.tree, evidence, memory)
+                best[row], unique[row], log_score[row] = best_in(graph, part.tree, evidence, memory)
             except ImpossibleEvidence:
-                best[row], log_score[row] = -1, -np.inf
-    return best, log_score
+                best[row], unique[row], log_score[row] = -1, False, -np.inf
+    return BestRows(best, log_score, unique)
 
 
 def _relevant(

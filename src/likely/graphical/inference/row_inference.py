@@ -18,7 +18,7 @@ from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference.contract import Request
 from likely.graphical.inference.methods import answer, most_probable
-from likely.graphical.inference.propagation import row_beliefs
+from likely.graphical.inference.propagation import BestRows, row_beliefs
 
 
 def log_values(graph: FactorGraph, codes: Codes) -> Array:
@@ -114,16 +114,17 @@ def rows_one_by_one(graph: FactorGraph, codes: Codes, asked: Request, method: st
 
 def best_rows_one_by_one(
     graph: FactorGraph, codes: Codes, method: str, memory: int | None
-) -> Codes:
+) -> BestRows:
+    """Each different row alone, by the method that was named."""
     rows, which = np.unique(codes, axis=0, return_inverse=True)
-    best = np.full(rows.shape, -1)
+    best, unique = np.full(rows.shape, -1), np.zeros(len(rows), dtype=np.bool_)
     for row, own in enumerate(rows):
         try:
             _, found = most_probable(graph, Evidence(_observed(graph, own)), method, memory)
         except ImpossibleEvidence:
             continue
-        best[row] = [found.codes[name] for name in graph.names]
-    return best[which]
+        best[row], unique[row] = [found.codes[name] for name in graph.names], found.unique
+    return BestRows(best[which], log_values(graph, best)[which], unique[which])
 
 
 def _observed(graph: FactorGraph, row: Codes) -> dict[str, int]:

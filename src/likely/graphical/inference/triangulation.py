@@ -1,34 +1,29 @@
-"""Elimination orders, and the cliques of the graph that they make chordal.
+"""The cliques of the graph that an elimination makes chordal, as a tree.
 
-Eliminating a variable joins all its neighbours; it and they are a clique.  The best order is hard
-to find, so several rules choose the next variable, and the order with the fewest cells is kept:
-
-    fill            the pairs of neighbours that it would join
-    size            the cells of its clique, Π n_a
-    weighted fill   Σ log n_a log n_b over those pairs
-    separator       the cells of its neighbours
-
-A variable whose neighbours are all joined goes first in each: that adds no edge, and can be part of
-a best order.  The leaves of a tree are such variables, so that trees get no new edge.
+Eliminating a variable joins all its neighbours; it and they are a clique.  Orders by several rules
+are tried (``elimination_order.py``), and the one with the fewest cells is kept.  The leaves of a
+tree go first in each, so that trees get no new edge.
 
 References
 ----------
-Koller & Friedman, Probabilistic Graphical Models, §9.4 and §10.4.
+Koller & Friedman, Probabilistic Graphical Models, §10.4.
 Kjærulff, Triangulation of graphs, 1990.
 """
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
-from math import floor
 from typing import NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
+from likely.graphical.inference.elimination_order import (
+    TREE_RULES,
+    Elimination,
+    fast_elimination,
+    readable_elimination,
+)
 from likely.graphical.inference.speed import VARIABLE_WORK, is_fast
 
-RULES = ("fill", "size", "weighted fill", "separator")  # numbered as in fast/triangulation
-DIGITS = 1e9  # keys are compared to nine digits: sums of logs in another order are equal
 ENOUGH_CELLS = 20_000  # a tree of fewer cells is not worth another rule
 SHUFFLE_CELLS = 1500  # of a table, whose propagation takes as long as one variable of a shuffle
 MOST_SHUFFLES = 60
@@ -74,7 +69,7 @@ def triangulate(starts: Array, neighbours: Array, log_states: Array) -> CliqueTr
         none = np.zeros(0, dtype=np.int64)
         return CliqueTree(np.zeros(1, dtype=np.int64), none, none, none, none)
     best, fewest, n_stopped = None, np.inf, 0
-    for rule in range(len(RULES)):
+    for rule in range(len(TREE_RULES)):
         tree = clique_tree_by_rule(starts, neighbours, log_states, rule)
         log_cells = np.inf if tree is None else tree.log_total(log_states)
         n_stopped += tree is None
@@ -98,7 +93,7 @@ def _improved(best: CliqueTree, starts: Array, neighbours: Array, log_states: Ar
             break
         order = generator.permutation(log_states.size)
         shuffled = _renumbered(starts, neighbours, order)
-        tree = _fast_clique_tree(*shuffled, log_states[order], attempt % len(RULES))
+        tree = _fast_clique_tree(*shuffled, log_states[order], attempt % len(TREE_RULES))
         if tree is not None and tree.log_total(log_states[order]) < fewest:
             fewest = tree.log_total(log_states[order])
             best = tree._replace(members=order[tree.members], home=tree.home[np.argsort(order)])
@@ -120,9 +115,8 @@ def clique_tree_by_rule(
     """The clique tree of the order that one rule gives; None if a clique is too large."""
     if is_fast(VARIABLE_WORK * log_states.size):
         return _fast_clique_tree(starts, neighbours, log_states, rule)
-    near = [set(neighbours[a:b].tolist()) for a, b in pairwise(starts)]
-    found = eliminate(near, log_states.tolist(), rule)
-    return None if found is None else clique_tree(*found)
+    found = readable_elimination(starts, neighbours, log_states, rule, most=LOG_MOST)
+    return None if found is None else clique_tree(found)
 
 
 def _fast_clique_tree(
@@ -130,72 +124,19 @@ def _fast_clique_tree(
 ) -> CliqueTree | None:
     from likely.fast import triangulation as fast
 
-    room = 4 * neighbours.size + 16 * log_states.size
-    while True:
-        outcome, order, first, near = fast.eliminate(
-            starts, neighbours, log_states, rule, LOG_MOST, room
-        )
-        if outcome == fast.STOPPED:
-            return None
-        if outcome == fast.DONE:
-            return CliqueTree(*fast.clique_tree(order, first, near))
-        room *= 4
+    found = fast_elimination(starts, neighbours, log_states, rule, most=LOG_MOST)
+    return None if found is None else CliqueTree(*fast.clique_tree(*found))
 
 
-# ── the readable twin ────────────────────────────────────────────────────────────────────────
-
-
-def eliminate(
-    near: list[set[int]], log_states: Sequence[float], rule: int
-) -> tuple[list[int], list[set[int]]] | None:
-    """The order of a rule, and the neighbours of each variable when it goes; ``near`` is used up.
-
-    None if a clique has more than e^LOG_MOST cells.
-    """
-    order, around = [], []
-    keys = {v: _keys(v, near, log_states, rule) for v in range(len(near))}
-    while keys:
-        v = min(keys, key=lambda u: (keys[u], u))
-        own = near[v]
-        if log_states[v] + sum(log_states[u] for u in own) > LOG_MOST:
-            return None
-        order.append(v)
-        around.append(own)
-        del keys[v]
-        changed = set(own)
-        for u in own:
-            near[u] = (near[u] | own) - {u, v}
-        for u in own:
-            changed |= near[u]
-        keys |= {u: _keys(u, near, log_states, rule) for u in changed}
-    return order, around
-
-
-def _keys(
-    v: int, near: list[set[int]], log_states: Sequence[float], rule: int
-) -> tuple[float, float]:
-    """What the rule ranks by, and what decides between equals."""
-    missing = [(a, b) for a, b in combinations(near[v], 2) if b not in near[a]]
-    size = sum(log_states[u] for u in near[v])
-    rounded = floor(DIGITS * (size + log_states[v]) + 0.5)
-    if not missing:
-        return -1, rounded
-    weight = sum(log_states[a] * log_states[b] for a, b in missing)
-    return (
-        (len(missing), rounded),
-        (rounded, len(missing)),
-        (floor(DIGITS * weight + 0.5), rounded),
-        (floor(DIGITS * size + 0.5), len(missing)),
-    )[rule]
-
-
-def clique_tree(order: list[int], around: list[set[int]]) -> CliqueTree:
+def clique_tree(found: Elimination) -> CliqueTree:
     """The maximal cliques of an elimination, and the tree that they form.
 
     The clique of a step is its variable and its neighbours.  That of step i lies in that of an
     earlier step j, if i is the first of j's neighbours to go and j has one neighbour more: then
     both are one clique.
     """
+    order: Sequence[int] = found.order.tolist()
+    around = [set(own) for own in found.around()]
     position = {v: i for i, v in enumerate(order)}
     up = [min((position[u] for u in own), default=-1) for own in around]
     top = list(range(len(order)))  # the first step of the clique that each step belongs to

@@ -3,7 +3,7 @@
 A row of weight 0 is left out before its cells are read, so that they have no effect at all.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Block, Blocks, block_rows
 from likely.data.formats.registry import read
-from likely.data.frames import InMemoryTable, as_table
+from likely.data.frames import InMemoryTable, as_table, frame_of
 from likely.data.layouts.mixed import Mixed
 from likely.data.source import Source, column_index
 from likely.data.source_blocks import UNKNOWN_ROWS, chunks, weights
@@ -29,7 +29,7 @@ from likely.graphical.evidence_table import (
     codes_of_table,
     distinct_rows,
 )
-from likely.graphical.variable import Variable
+from likely.graphical.variable import Variable, state_text
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import as_frame, own_columns
 
@@ -121,8 +121,8 @@ def column_of_weights(source: Source, sample_weight: Any) -> str | None:
 
 
 def given_rows(data: Any, sample_weight: Any) -> GivenRows:
-    """The rows of a frame or an array whose weight is not 0."""
-    frame, sample_weight = own_columns(as_frame(data), sample_weight)
+    """The rows of a frame, an array, lists by column or a list of mappings; weights are not 0."""
+    frame, sample_weight = own_columns(as_frame(_as_columns(data)), sample_weight)
     table = as_table(frame)
     if table.n_rows == 0:
         refuse_no_rows()
@@ -131,6 +131,31 @@ def given_rows(data: Any, sample_weight: Any) -> GivenRows:
         return GivenRows(table, weight, None)
     kept = np.flatnonzero(weight)
     return GivenRows(table.take(kept), weight[kept], kept)
+
+
+def _as_columns(data: Any) -> Any:
+    """A mapping of columns, or a list of mappings, as a frame; anything else as it is."""
+    if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
+        names = dict.fromkeys(name for row in data for name in row)
+        data = {name: [row.get(name) for row in data] for name in names}
+    if not isinstance(data, Mapping):
+        return data
+    columns = {str(name): list(values) for name, values in data.items()}
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InvalidInput(
+            f"The columns have different numbers of rows ({listed(list(lengths.items()))}); as "
+            "many were expected in each. Use None for a missing cell."
+        )
+    return frame_of({name: _cells(values) for name, values in columns.items()}, "pyarrow")
+
+
+def _cells(values: list[Any]) -> list[Any]:
+    """Cells of one type; those of several are the texts of states, which are what counts."""
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) <= 1 or kinds <= {int, float}:
+        return values
+    return [value if value is None or value != value else state_text(value) for value in values]
 
 
 def refuse_no_rows() -> NoReturn:

@@ -2,18 +2,24 @@
 
 States are sorted as the library sorts categories: numbers by size, then text.  An ordered
 categorical keeps its order and all of its categories, also those that do not occur.  Null and
-empty cells are missing, and no state.
+empty cells are missing, and no state.  Very many numbers are probably measurements, each of which
+would be a state without a neighbour: that is a warning.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.categories import distinct_of_factor, ordered_categories
 from likely.data.frames import FrameTable, InMemoryTable
 from likely.data.source import TableKinds, refuse_others
 from likely.data.source_blocks import find_schema
-from likely.errors import InvalidInput
+from likely.errors import ContinuousColumn, InvalidInput, warn_user
+from likely.formatting import quoted
+from likely.graphical.evidence import is_blank
 from likely.graphical.evidence_table import codes_by_state, state_texts
 from likely.graphical.learning.coded_rows import (
     CodedRows,
@@ -23,9 +29,11 @@ from likely.graphical.learning.coded_rows import (
     given_rows,
     source_of,
 )
-from likely.graphical.variable import State, Variable, state_text
+from likely.graphical.variable import State, Variable
+from likely.kinds import ColumnKind
 
 MOST_STATES = 1000  # of a column whose states were not given: more are measurements or identifiers
+MANY_STATES = 50  # of a column of numbers that are not all whole: more are measurements
 
 States = Mapping[str, int | Iterable[State]]
 
@@ -42,40 +50,64 @@ def rows_with_states(
         schema = find_schema(
             features, flags, executor_for(executor, source.nbytes), table=source, weight=weight
         )
-        found = {
-            name: state_texts(values, kind)
-            for name, kind, values in zip(
-                features.names, schema.kinds, schema.categories, strict=True
-            )
-            if values is not None
-        }
-        variables = _variables(features.names, found, states)
+        columns = zip(features.names, schema.kinds, schema.categories, strict=True)
+        values = {name: FoundValues(own, kind) for name, kind, own in columns if own is not None}
+        variables = _variables(features.names, values, states)
         return coded_rows(variables, source, sample_weight=sample_weight, executor=executor)
     given = given_rows(data, sample_weight)
     names = given.table.names or tuple(f"x{j}" for j in range(len(given.table.kinds)))
     refuse_others(TableKinds(given.table.names, given.table.kinds))
-    found = {
-        name: _states_of_column(given.table, column)
+    values = {
+        name: _values_of_column(given.table, column)
         for column, name in enumerate(names)
         if name not in states
     }
-    variables = _variables(names, found, states)
+    variables = _variables(names, values, states)
     return coded(variables, given, executor, codes_by_state)
 
 
+class FoundValues(NamedTuple):
+    """The distinct values of a column in the order of its states, and its kind."""
+
+    values: Array
+    kind: ColumnKind
+
+    @property
+    def are_measurements(self) -> bool:
+        """Whether these are many numbers, and not whole ones."""
+        if self.kind != "number" or len(self.values) <= MANY_STATES:
+            return False
+        return any(not float(value).is_integer() for value in self.values.tolist())
+
+
 def _variables(
-    names: tuple[str, ...], found: Mapping[str, list[str]], states: States
+    names: tuple[str, ...], found: Mapping[str, FoundValues], states: States
 ) -> list[Variable]:
+    texts = {name: state_texts(*found[name]) for name in names if name not in states}
     variables = [
-        Variable(name, states[name]) if name in states else _variable(name, found[name])
+        Variable(name, states[name]) if name in states else _variable(name, texts[name])
         for name in names
     ]
+    measured = [name for name, own in found.items() if own.are_measurements and name in texts]
+    if measured:
+        _warn_of_measurements(measured, len(texts[measured[0]]))
     hidden = [name for name in states if name not in names]
     return variables + [Variable(name, states[name]) for name in hidden]
 
 
+def _warn_of_measurements(names: list[str], n_states: int) -> None:
+    first = f"Column {names[0]!r} has {n_states:,} different numbers, and each is a state"
+    others = f"; so it is with {quoted(names[1:])}" if names[1:] else ""
+    warn_user(
+        f"{first}{others}: it looks continuous, and most states occur in few rows. Put it into "
+        "bins with likely.Discretizer, or use BayesianNetworkClassifier, which does. If they are "
+        f"names, give states={{{names[0]!r}: [...]}}, or the column as text.",
+        ContinuousColumn,
+    )
+
+
 def _variable(name: str, texts: list[str]) -> Variable:
-    texts = list(dict.fromkeys(text for text in texts if text.strip()))
+    texts = list(dict.fromkeys(text for text in texts if not is_blank(text)))
     if not texts:
         raise InvalidInput(
             f"Column {name!r} has no value in any row; at least one state was expected. Drop the "
@@ -90,10 +122,10 @@ def _variable(name: str, texts: list[str]) -> Variable:
     return Variable(name, texts)
 
 
-def _states_of_column(table: InMemoryTable, column: int) -> list[str]:
+def _values_of_column(table: InMemoryTable, column: int) -> FoundValues:
     if isinstance(table, FrameTable):
         series = table.frame.get_column(table.frame.columns[column])
         ordered = ordered_categories(series.to_native())
         if ordered is not None:
-            return [state_text(value) for value in ordered]
-    return state_texts(distinct_of_factor(table.factor(column)), table.kinds[column])
+            return FoundValues(np.array(ordered, dtype=object), "category")
+    return FoundValues(distinct_of_factor(table.factor(column)), table.kinds[column])

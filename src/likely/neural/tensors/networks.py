@@ -18,7 +18,7 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.neural.engine import EngineSettings, checked_target
-from likely.neural.objective import Rows
+from likely.neural.objective import NetworkRows
 from likely.neural.tensors.graphs import RecordedSteps
 from likely.neural.tensors.keyed import kept_units, keys_of, least_dropped, next_key
 from likely.neural.tensors.library import as_array, torch_library
@@ -100,16 +100,16 @@ class Networks:
         self.theta.copy_(self._tensor(theta, self.dtype))
         self.slots.copy_(self._tensor(slots, self.dtype))
 
-    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> Rows:
+    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
         """Rows on the device, converted once; tensors may be there already."""
         settings, torch = self.settings[0], torch_library()
         target = self._tensor(checked_target(settings, X.shape, as_array(y)))
         weight = None if weight is None else self._tensor(as_array(weight), torch.float64)
-        return Rows(on_device(X, settings.dtype, self.device), target, weight)
+        return NetworkRows(on_device(X, settings.dtype, self.device), target, weight)
 
     def epoch(
         self,
-        rows: Rows,
+        rows: NetworkRows,
         orders: Any,
         *,
         batch: int,
@@ -145,7 +145,7 @@ class Networks:
         weight = rows.weight[orders].sum(1)
         return self.total / weight.where(weight > 0, 1.0)
 
-    def losses(self, theta: Any, rows: Rows) -> Any:
+    def losses(self, theta: Any, rows: NetworkRows) -> Any:
         """The weighted mean loss of each network, without dropout and penalty, (n_networks,)."""
         total, torch = 0.0, torch_library()
         for part in self._chunks(rows.n_rows):
@@ -205,7 +205,7 @@ class Networks:
             yield orders[:, low:][None]
 
     def _gathered(
-        self, rows: Rows, chosen: Any, masks: tuple[Any | None, ...], numbers: StepNumbers
+        self, rows: NetworkRows, chosen: Any, masks: tuple[Any | None, ...], numbers: StepNumbers
     ) -> GatheredBatches:
         weight = None if rows.weight is None else rows.weight[chosen]
         target = self.loss.target(rows.y[chosen])
