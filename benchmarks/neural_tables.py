@@ -3,9 +3,14 @@
     python -m benchmarks.neural_tables
 
 Every model is scored on the same five folds: log loss of classes, the negative log-likelihood per
-row of numbers; lower is better.  ``scikit-learn MLP`` has early stopping, as ours, and standardised
-columns.  Models of numbers from scikit-learn have no density, so theirs is the Gaussian whose
+row of numbers; lower is better.  ``scikit-learn MLP`` has standardised columns and the layers,
+rate, patience and limit of epochs of ours, and is one network, so ``one network`` is the fair
+comparison with it; the registered model averages five.  Gradient boosting has its default
+settings.  Models of numbers from scikit-learn have no density, so theirs is the Gaussian whose
 variance is the mean square error of the same held-out rows, which flatters them a little.
+
+The rate, the patience and the charge for choices of ``neural-network`` were chosen by looking at
+all of these tables but the digits, so its figures on the others are slightly optimistic.
 """
 
 import warnings
@@ -21,8 +26,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import likely as lk
+from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import entry_for
 
-OURS, LINEAR = "neural-network", "softmax or linear"
+OURS, ONE, LINEAR = "neural-network", "one network", "softmax or linear"
 BOOSTING, MLP = "gradient boosting", "scikit-learn MLP"
 CONSTANT = "constant"
 
@@ -65,20 +72,26 @@ def framed(X: Any, y: Any) -> pd.DataFrame:
 
 
 def models(table: Table) -> dict[str, Any]:
-    early = {"early_stopping": True, "max_iter": 500, "random_state": 0}
+    early = {"early_stopping": True, "learning_rate_init": 3e-3, "n_iter_no_change": 30}
+    early |= {"max_iter": 500, "random_state": 0}
+    ours = {OURS: OURS, ONE: one_network()}
     if table.kind == "real":
         return {
-            OURS: OURS,
+            **ours,
             LINEAR: "linear",
             BOOSTING: HistGradientBoostingRegressor(random_state=0),
             MLP: make_pipeline(StandardScaler(), MLPRegressor(**early)),
         }
     return {
-        OURS: OURS,
+        **ours,
         LINEAR: "logistic" if table.kind == "binary" else "softmax",
         BOOSTING: HistGradientBoostingClassifier(random_state=0),
         MLP: make_pipeline(StandardScaler(), MLPClassifier(**early)),
     }
+
+
+def one_network() -> ModelEntry:
+    return entry_for(OURS).with_settings({"n_networks": 1})
 
 
 def losses(table: Table) -> dict[str, float]:
@@ -89,13 +102,13 @@ def losses(table: Table) -> dict[str, float]:
     if table.kind != "real":
         return values
     gaussian = {name: 0.5 + 0.5 * np.log(2 * np.pi * value**2) for name, value in values.items()}
-    own = lk.compare(table.data, table.target, [OURS, "linear"], kind=table.kind)
-    proper = {entry.name: -entry.value for entry in own.entries}
-    return {**gaussian, OURS: proper[OURS], LINEAR: proper["linear"], CONSTANT: proper[CONSTANT]}
+    dense = {OURS: OURS, ONE: one_network(), LINEAR: "linear"}
+    own = lk.compare(table.data, table.target, dense, kind=table.kind)
+    return {**gaussian, **{entry.name: -entry.value for entry in own.entries}}
 
 
 def main() -> None:
-    names = (OURS, LINEAR, BOOSTING, MLP, CONSTANT)
+    names = (OURS, ONE, LINEAR, BOOSTING, MLP, CONSTANT)
     print(f"| table | {' | '.join(names)} |")
     print(f"| --- |{' --- |' * len(names)}")
     for table in tables():

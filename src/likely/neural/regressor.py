@@ -144,8 +144,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     end_game_ : History or None
         Of the training on all rows, with ``end_game``.
     average_ : NetworkAverage or None
-        With ``n_networks``: the parameters and the history of each network, and ``shrinkage``;
-        ``parameters_`` and ``history_`` are those of the first.
+        With ``n_networks``: each network, and ``shrinkage``; other attributes are of the first.
     dispersion_ : float
         ψ in Var[y] = ψ V(μ): 1 where the response fixes it, else the mean of (y − μ)²/V(μ) over the
         validation rows, or over the training rows where there are none.
@@ -350,11 +349,8 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         if not self.scale_response or not least_squares:
             return {}
         centre = np.average(y, axis=0, weights=weight)
-        scale = float(
-            np.sqrt(
-                np.average(np.square(y - centre).reshape(len(y), -1).mean(axis=1), weights=weight)
-            )
-        )
+        squares = np.square(y - centre).reshape(len(y), -1).mean(axis=1)
+        scale = float(np.sqrt(np.average(squares, weights=weight)))
         if not np.isfinite(scale):
             raise InvalidInput(
                 "The squares of y overflow, and y cannot be scaled. Divide it by a round number."
