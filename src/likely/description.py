@@ -123,7 +123,7 @@ class NamedTable:
 
 @final
 @dataclass(frozen=True)
-class LossCurve:
+class DescribedLosses:
     """Losses by the step of a training, for a picture."""
 
     noun: str  # of a step: "epoch"
@@ -155,7 +155,7 @@ class Description:
     notes: tuple[str, ...] = ()  # how to read the tables, and what limits them
     parts: "tuple[Description, ...]" = ()  # the models inside, each with a title of its own
     n_iter: int | None = None  # steps of the search; None where there was none
-    curves: tuple[LossCurve, ...] = ()  # how the losses fell, for a picture
+    curves: tuple[DescribedLosses, ...] = ()  # how the losses fell, for a picture
 
     def __str__(self) -> str:
         from likely.description_text import text_of

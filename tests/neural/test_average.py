@@ -10,7 +10,7 @@ from likely.errors import InvalidInput
 from likely.likelihoods.gaussian import Gaussian
 from likely.neural.average import (
     ClassAveraging,
-    HeldRows,
+    JudgedRows,
     NumberAveraging,
     best_shrinkage,
     parts_of_rows,
@@ -98,7 +98,7 @@ def test_shrinkage_is_that_of_a_fine_grid():
     log_p = np.log(rng.dirichlet([0.3, 0.3], size=60))
     y = (rng.random(60) < 0.5 * np.exp(log_p[:, 1]) + 0.25).astype(int)
     constant, averaging, grid = np.log([0.5, 0.5]), ClassAveraging(), np.linspace(0, 1, 1001)
-    held = HeldRows(y, np.ones(60), log_p)
+    held = JudgedRows(y, np.ones(60), log_p)
     losses = []
     for s in grid:
         odds = s * (log_p[:, 1] - log_p[:, 0])
@@ -115,7 +115,7 @@ def test_shrinkage_of_numbers_is_least_squares_and_ends_at_0_and_1():
     averaging, one = NumberAveraging(Gaussian()), np.ones(200)
     for slope, low, high in ((0.5, 0.3, 0.7), (-1.0, 0.0, 0.0), (2.0, 1.0, 1.0)):
         y = slope * mean + 0.5 * rng.normal(size=(200, 1))
-        found = best_shrinkage(HeldRows(y, one, mean), np.zeros(1), averaging, 0.0)
+        found = best_shrinkage(JudgedRows(y, one, mean), np.zeros(1), averaging, 0.0)
         assert low <= found <= high
         squares = float((mean * y).sum() / (mean * mean).sum())
         assert_allclose(found, np.clip(squares, 0, 1), atol=1e-4)

@@ -148,7 +148,7 @@ class NumberAveraging(Averaging):
         return float(np.dot(weight, each) / weight.sum())
 
 
-class HeldRows(NamedTuple):
+class JudgedRows(NamedTuple):
     """Rows that a network did not see, and what it predicts for them."""
 
     y: Array
@@ -161,7 +161,7 @@ class AverageFit(NamedTuple):
 
     fits: list[NetworkFit]
     problems: list[TrainingProblem]
-    held: HeldRows | None
+    held: JudgedRows | None
     constant: Array
     shrinkage: float
 
@@ -194,7 +194,9 @@ def fit_several(
     return AverageFit(fits, problems, held, constant, s)
 
 
-def best_shrinkage(held: HeldRows, constant: Array, averaging: Averaging, optimism: float) -> float:
+def best_shrinkage(
+    held: JudgedRows, constant: Array, averaging: Averaging, optimism: float
+) -> float:
     """s, by the loss of rows that the networks have not seen; ``optimism`` is in nats."""
 
     def loss(s: float) -> float:
@@ -275,7 +277,7 @@ def _problems(
 
 def _held_rows(
     fits: list[NetworkFit], problems: list[TrainingProblem], averaging: Averaging, *, common: bool
-) -> HeldRows | None:
+) -> JudgedRows | None:
     """Each network on the rows that judged it; on one common set, their average."""
     if any(problem.validation is None for problem in problems):
         return None
@@ -285,10 +287,10 @@ def _held_rows(
     if common:
         mean = averaging.mean(np.stack([part.prediction for part in parts]))
         return parts[0]._replace(prediction=mean)
-    return HeldRows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return JudgedRows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _predicted(fit: NetworkFit, problem: TrainingProblem, averaging: Averaging) -> HeldRows:
+def _predicted(fit: NetworkFit, problem: TrainingProblem, averaging: Averaging) -> JudgedRows:
     """The rows that judged a network, and what it predicted before any end game."""
     held, architecture, output = problem.validation, problem.architecture, problem.output
     assert held is not None, "the caller has looked"
@@ -301,7 +303,7 @@ def _predicted(fit: NetworkFit, problem: TrainingProblem, averaging: Averaging) 
         )
         for _, X in held.columns(WINDOW)
     ]
-    return HeldRows(output.target(held.y), _weight(held), np.concatenate(each))
+    return JudgedRows(output.target(held.y), _weight(held), np.concatenate(each))
 
 
 def _weight(examples: Examples) -> Array:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.description import Description, Fact, LossCurve, NamedColumn, NamedTable
+from likely.description import DescribedLosses, Description, Fact, NamedColumn, NamedTable
 from likely.formatting import count, short_number
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.diagrams.network_picture import network_picture
@@ -48,12 +48,12 @@ def describe_network(model: Any) -> Description:
     )
 
 
-def _curves(model: Any) -> list[LossCurve]:
+def _curves(model: Any) -> list[DescribedLosses]:
     """The learning curve of each network."""
     average = model.average_
     histories = [model.history_] if average is None else average.histories
     return [
-        LossCurve(
+        DescribedLosses(
             "epoch",
             tuple(each.loss.tolist()),
             () if each.validation is None else tuple(each.validation.tolist()),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from likely.description import Description, LossCurve, NamedTable
+from likely.description import DescribedLosses, Description, NamedTable
 from likely.description_text import by_group, cells_of
 from likely.formatting import capitalised, count, fixed, listed, number, shortened
 from likely.report.figures import ACCENT, INK, MUTED, SECOND, legend_above, picture
@@ -56,7 +56,7 @@ def _blocks(about: Description) -> list[Block]:
     return blocks
 
 
-def _curves(curves: Sequence[LossCurve]) -> Gallery:
+def _curves(curves: Sequence[DescribedLosses]) -> Gallery:
     """The losses of training and of held-out rows after each step, with the step that was kept."""
     first = curves[0]
     several = len(curves) > 1
