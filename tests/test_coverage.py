@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 WHOLE = {"NUM": 9, "DIST": 8, "EST": 7, "NB": 17, "LR": 19, "REG": 13, "GLM": 9, "ORD": 3, "MIX": 7}
 PARTS = {  # the rest of these groups belongs to later families
     "KER": (5,),
-    "NN": (7, 9),
+    "NN": range(1, 12),
     "OPT": range(1, 16),
     "SEL": range(1, 14),
     "GM": (*range(1, 13), 16),

@@ -14,6 +14,7 @@ from scipy.stats import kstest
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import TargetKind, kinds_in_order
 from likely.linear.softmax import SoftmaxRegression
+from likely.neural.classifier import NeuralNetworkClassifier
 from likely.spaces import (
     DIMENSIONS,
     Choice,
@@ -188,7 +189,7 @@ def test_every_draw_of_a_models_space_builds_the_model(name: str) -> None:
         assert {setting: built[setting] for setting in chosen} == chosen
 
 
-FEW = {"n_penalties": 4, "cv": 2}  # of a model that walks a path of penalties
+FEW = {"n_penalties": 4, "cv": 2, "max_epochs": 20, "n_networks": 2}  # of costly models
 KINDS_OF_TUNABLE = [
     (name, kind)
     for name in TUNABLE
@@ -263,3 +264,40 @@ def test_a_space_is_written_in_the_types_that_json_has(space: Space) -> None:
     written = space.to_json()
     assert json.loads(json.dumps(written)) == written
     assert list(written) == space.names
+
+
+NETWORK = Space(
+    {
+        "hidden": Choice(((), (4,), (4, 3))),
+        "activation": Choice(("tanh", "relu")),
+        "l1": Real(1e-3, 1.0, log=True, zero=0.5),
+        "l2": Real(1e-3, 1.0, log=True),
+        "batch": Choice((8, 16)),
+        "learning_rate": Real(1e-3, 1e-1, log=True),
+        "schedule": Choice(("constant", "inverse-time")),
+        "solver": Choice(("adam", "momentum")),
+        "momentum": Conditional(Real(0.5, 0.95), "solver", ("momentum",)),
+    }
+)
+
+
+@pytest.mark.parametrize("search", ["grid", "random", "bayes"])
+def test_one_declared_space_drives_the_three_searches_of_a_network(search: str) -> None:
+    """Penalties together, units and layers, activation, batch, rate and schedule, momentum."""
+    table, _ = rows_of_kind("binary")
+    model = NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0)
+    names = ("hidden", "solver", "momentum") if search == "grid" else NETWORK.names
+    space = {name: NETWORK.dimensions[name] for name in names}
+    trials = 18 if search == "grid" else 6
+    study = tune(table, "y", model, space=space, search=search, trials=trials, folds=2)
+    assert len(study.trials) >= 6
+    for trial in study.trials:
+        assert trial.score is not None, trial.problem
+        built = NeuralNetworkClassifier(**trial.parameters)
+        assert {name: built.get_params()[name] for name in trial.parameters} == trial.parameters
+
+
+def test_a_choice_of_layers_is_found_again_in_what_json_has() -> None:
+    layers = NETWORK.dimensions["hidden"]
+    assert layers.to_unit([4, 3]) == layers.to_unit((4, 3))
+    assert layers.to_unit([4, 4]) is None

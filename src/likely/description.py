@@ -123,6 +123,27 @@ class NamedTable:
 
 @final
 @dataclass(frozen=True)
+class DescribedLosses:
+    """Losses by the step of a training, for a picture."""
+
+    noun: str  # of a step: "epoch"
+    train: tuple[float, ...]  # from step 1
+    validation: tuple[float, ...] = ()  # none where no rows were held out
+    kept: int = 0  # the step whose parameters the model has
+    title: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "of": self.title,
+            "by": self.noun,
+            "train": list(self.train),
+            "validation": list(self.validation),
+            "kept": self.kept,
+        }
+
+
+@final
+@dataclass(frozen=True)
 class Description:
     """A fitted model in words and numbers; prints as text."""
 
@@ -134,6 +155,7 @@ class Description:
     notes: tuple[str, ...] = ()  # how to read the tables, and what limits them
     parts: "tuple[Description, ...]" = ()  # the models inside, each with a title of its own
     n_iter: int | None = None  # steps of the search; None where there was none
+    curves: tuple[DescribedLosses, ...] = ()  # how the losses fell, for a picture
 
     def __str__(self) -> str:
         from likely.description_text import text_of
@@ -175,6 +197,8 @@ class Description:
         found |= {table.key: table.to_json() for table in self.tables}
         if self.fit:
             found["fit"] = {fact.key: fact.value for fact in self.fit}
+        if self.curves:
+            found["curves"] = [curve.to_json() for curve in self.curves]
         if self.parts:
             found["parts"] = [part.to_json() for part in self.parts]
         return {**found, "notes": list(self.notes), "n_iter": self.n_iter}

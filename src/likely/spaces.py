@@ -183,7 +183,9 @@ class Choice(Dimension):
         return self.values[floor(min(u, LAST_BELOW_ONE) * len(self.values))]
 
     def to_unit(self, value: Any) -> float | None:
+        value = tuple(value) if isinstance(value, list) else value  # as JSON has it
         for k, candidate in enumerate(self.values):
+            candidate = tuple(candidate) if isinstance(candidate, list) else candidate
             if type(candidate) is type(value) and candidate == value:  # True is not 1 here
                 return (k + 0.5) / len(self.values)
         return None
@@ -192,7 +194,8 @@ class Choice(Dimension):
         return self.values
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "choice", "values": list(self.values)}
+        values = [list(value) if isinstance(value, tuple) else value for value in self.values]
+        return {"kind": "choice", "values": values}
 
 
 @final

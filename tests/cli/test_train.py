@@ -20,7 +20,7 @@ def suited(model):
     return "iris", "petal_length", 150
 
 
-SLOW = {"logistic-lasso", "softmax-lasso"}  # a path of fits in each fold
+SLOW = {"logistic-lasso", "softmax-lasso", "neural-network"}  # many fits in each fold
 
 
 @pytest.mark.parametrize(
@@ -255,3 +255,14 @@ def test_a_weight_that_does_not_count_rows_is_noted(likely, model):
         "Weights count rows: the total weight is 240 for 80 rows, and intervals are those of 240 "
         "rows. Divide the weights by their mean if they are sampling weights."
     ]
+
+
+def test_a_network_prints_its_learning_curve(likely):
+    fast = ("--set", "n_networks=2", "--set", "max_epochs=4", "--set", "hidden=[5]")
+    said = likely("train", "iris", "neural-network", *fast)
+    assert said.exit == 0
+    assert (
+        "Learning curve of the first of 2 networks; the parameters are those of epoch" in said.out
+    )
+    assert "training loss" in said.out and "held-out loss" in said.out
+    assert likely("explain", "@last").exit == 0

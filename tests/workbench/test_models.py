@@ -23,7 +23,7 @@ from likely.workbench.models import (
     space_of,
 )
 from likely.workbench.predictions import predict_for, truth_of
-from likely.workbench.task import task_of
+from likely.workbench.task import Task, task_of
 
 N = 120
 
@@ -204,3 +204,27 @@ def test_every_entry_says_what_the_workbench_needs():
         tags = get_tags(entry.load()(**entry.arguments(None)))
         if entry.streams:
             assert tags.input_tags.allow_nan == entry.missing, name
+
+
+@pytest.mark.parametrize(
+    ("kind", "made", "response"),
+    [
+        ("binary", "NeuralNetworkClassifier", None),
+        ("ordinal", "NeuralNetworkClassifier", None),
+        ("real", "NeuralNetworkRegressor", None),
+        ("positive", "NeuralNetworkRegressor", "gamma"),
+        ("count", "NeuralNetworkRegressor", "poisson"),
+    ],
+)
+def test_one_name_is_the_network_that_suits_the_target(kind, made, response):
+    classes = ("a", "b") if kind in ("binary", "ordinal") else ()
+    task = Task(kind, "y", classes, classes if kind == "ordinal" else None)
+    entry = MODELS["neural-network"]
+    built = entry.build(task, {"hidden": (7,)}, seed=3)
+    assert type(built).__name__ == made
+    assert (built.response, built.hidden, built.random_state) == (response, (7,), 3)
+    assert built.early_stopping and built.n_networks == 5
+    if classes == ():
+        assert entry.build(task, {"response": "gaussian"}).response == "gaussian"
+        given = entry.with_settings({"response": "tweedie(1.5)"}).build(task)
+        assert given.response == "tweedie(1.5)"

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 import likely
@@ -217,3 +218,23 @@ def test_an_estimated_alpha_is_refused_with_what_to_give_instead():
     response = NegativeBinomial(fitted.alpha_)
     curve = likely.training_curve(likely.GLM(response), X, y)
     assert_allclose(curve.train[-1], -fitted.log_likelihood(X, y) / len(X), rtol=1e-6)
+
+
+def test_the_curve_of_a_network_is_its_history():
+    """One idea: the losses after each epoch are those that the fit records."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = likely.NeuralNetworkClassifier(
+        (6,), max_epochs=8, tol=None, dtype="float64", random_state=0
+    )
+    curve = likely.training_curve(model, X[:80], y[:80], validation=(X[80:], y[80:]))
+    fitted = clone(model).set_params(validation=(X[80:], y[80:])).fit(X[:80], y[:80])
+    assert len(curve.train) == 9  # the start, and eight epochs
+    assert_allclose(curve.train[1:], fitted.history_.loss, rtol=1e-12)
+    assert_allclose(curve.validation[1:], fitted.history_.validation, rtol=1e-12)
+    assert curve.best == fitted.history_.best_epoch
+    assert_allclose(curve.snapshots[-1].parameters_, fitted.parameters_)
+    assert "8 epochs (max_epochs=8 was reached)" in str(curve)
+    with pytest.raises(InvalidInput, match=r"has its own\. Set max_epochs of the model"):
+        likely.training_curve(model, X, y, max_iter=3)

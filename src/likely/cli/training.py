@@ -87,7 +87,7 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     }
     findings = about_task(task) + dropped_columns(found.model) + rows.notes
     findings += score_findings(found.score, len(places))
-    text = "\n\n".join([opening(facts), *score_text(found.score)])
+    text = "\n\n".join([opening(facts), *score_text(found.score), *losses_text(found.model)])
     return TrainedModel(
         found.model, facts, text, findings, data, plain_parameters(model), found.validation
     )
@@ -326,6 +326,25 @@ def score_text(score: "Score | None") -> list[str]:
     parts = [_how(score), "The model was then fitted to all rows.", why_dashes(gone), about]
     text = " ".join(filter(None, parts))
     return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text)]
+
+
+def losses_text(model: Any) -> list[str]:
+    """The learning curve of a model that is trained in epochs: some of them, as a table."""
+    from likely.description import describe
+    from likely.loss_curves import shown_rows
+
+    curves = describe(model).curves
+    if not curves:
+        return []
+    first = curves[0]
+    losses = {"training loss": first.train, "held-out loss": first.validation}
+    columns = {first.noun: [str(k + 1) for k in range(len(first.train))]}
+    columns |= {name: [f"{x:.4g}" for x in values] for name, values in losses.items() if values}
+    every = shown_rows(columns, max(first.kept - 1, 0))
+    rows = [row for row in every if row[0] != "…"]
+    which = "" if len(curves) == 1 else f" of the first of {len(curves)} networks"
+    text = f"Learning curve{which}; the parameters are those of {first.noun} {first.kept}."
+    return [wrapped(text), table(list(columns), rows)]
 
 
 def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:

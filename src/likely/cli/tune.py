@@ -43,6 +43,7 @@ class SearchOptions(NamedTuple):
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # --try
     space: Mapping[str, Any] | None = None  # --space
     metric: str | None = None
+    stop_unpromising: bool | None = None
 
 
 @click.command()
@@ -92,6 +93,12 @@ class SearchOptions(NamedTuple):
     metavar="NAME=LOW:HIGH[:log]|A,B,...",
     help="Setting to search, in place of the default ones. May be repeated.",
 )
+@click.option(
+    "--stop-unpromising/--finish-trials",
+    default=None,
+    help="Stop a trial at a fold where it is worse than the median of the earlier trials, or "
+    "finish every trial [default: stop for neural networks, unless --search halving].",
+)
 @set_option
 @click.option(
     "-o",
@@ -114,6 +121,7 @@ def tune(
     metric: str | None,
     tries: tuple[str, ...],
     declared: tuple[str, ...],
+    stop_unpromising: bool | None,
     assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
@@ -132,7 +140,15 @@ def tune(
     rows = open_with_target(settings, data, options)
     rows.refuse_sealed_rows("tune")  # before the folder of the search is made
     how = SearchOptions(
-        search, trials, minutes, nested, folds, settings_tried(tries), space, metric
+        search,
+        trials,
+        minutes,
+        nested,
+        folds,
+        settings_tried(tries),
+        space,
+        metric,
+        stop_unpromising,
     )
     with settings.using_jobs():
         study = _searched(settings, rows, chosen, how, place)
@@ -194,6 +210,7 @@ def _searched(
                 folds=how.folds,
                 metric=how.metric,
                 by_hand=how.by_hand,
+                stop_unpromising=how.stop_unpromising,
                 seed=settings.seed,
                 study=place.study,
             )
@@ -287,6 +304,7 @@ def study_facts(study: "Study") -> dict[str, Any]:
                 **(trial.score.estimate if trial.score else NO_ESTIMATE).to_json(),
                 "seconds": None if trial.score is None else trial.score.seconds,
                 "problem": trial.problem,
+                "stopped": trial.stopped,
             }
             for trial in study.trials
         ],

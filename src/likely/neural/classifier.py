@@ -16,6 +16,7 @@ from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.data.categories import ordered_categories
@@ -28,6 +29,7 @@ from likely.inputs.ordering import ordered_classes
 from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
 from likely.inputs.tables import refuse_file
 from likely.likelihoods.ordinal import Ordinal
+from likely.neural.average import Averaging, ClassAveraging, average_prediction
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.outputs import Output, output_of
@@ -130,6 +132,10 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         Where epochs are computed: ``cuda`` is a GPU, by torch, with the same steps to rounding.
         None is the device of X if that is a CUDA tensor, else the processor, like ``cpu``; a
         ``torch.device`` always means torch.  Answers are NumPy arrays.
+    n_networks : int, default=1
+        Networks to train with different seeds and to average.  With early stopping each holds
+        another part of the rows out, and all together are drawn towards the constant model as far
+        as the rows that each has not seen ask for: ``average_.shrinkage``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of start values, orders, dropout and held-out rows.
 
@@ -144,6 +150,9 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         Losses, rates and seconds of each epoch; prints as a table, ``plot()``, ``to_frame()``.
     end_game_ : History or None
         Of the training on all rows, with ``end_game``.
+    average_ : NetworkAverage or None
+        With ``n_networks``: the parameters and the history of each network, and ``shrinkage``;
+        ``parameters_`` and ``history_`` are those of the first.
 
     Examples
     --------
@@ -194,6 +203,7 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         evaluate_training: bool = True,
         dtype: Any = None,
         device: Any = None,
+        n_networks: int = 1,
         random_state: Any = None,
     ) -> None:
         self.hidden = hidden
@@ -228,6 +238,7 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         self.evaluate_training = evaluate_training
         self.dtype = dtype
         self.device = device
+        self.n_networks = n_networks
         self.random_state = random_state
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -260,6 +271,10 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
+        check_is_fitted(self)
+        if self.average_ is not None:
+            matrix = self._matrix(X)
+            return average_prediction(self, lambda theta: self._predictor(matrix, theta))
         eta = self._eta(X)
         return self.output_.log_probability(eta, self._extra)
 
@@ -322,6 +337,9 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         weight = class_weights(self.class_weight, classes, examples.y, examples.weight)
         weighted = examples.having(examples.y, weight)
         return weighted if weight is None or weight.all() else weighted.where(weight > 0)
+
+    def _averaging(self, output: Output) -> Averaging:
+        return ClassAveraging()
 
     def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         return {"classes_": rows.classes}

@@ -2,11 +2,18 @@
 
 from typing import Any
 
-from likely.description import Description, Fact, NamedColumn, NamedTable
+import numpy as np
+
+from likely.description import DescribedLosses, Description, Fact, NamedColumn, NamedTable
 from likely.formatting import count, short_number
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.diagrams.network_picture import network_picture
 from likely.neural.architecture import Architecture
+
+STRENGTH = (
+    "Strength is the sum over all paths from a column to the outputs of the products of absolute "
+    "weights, as a share: how much a column can matter, if columns have one scale, not its effect."
+)
 
 
 def describe_network(model: Any) -> Description:
@@ -34,10 +41,40 @@ def describe_network(model: Any) -> Description:
     return Description(
         f"{type(model).__name__}: {sizes}, {model.output_.name}",
         fit=tuple(facts),
-        tables=(_layers(architecture),),
-        notes=(*notes, *_penalties(model)),
+        tables=(_layers(architecture), _columns(model)),
+        notes=(*_average(model), *notes, *_penalties(model), STRENGTH),
         n_iter=history.n_epochs,
+        curves=tuple(_curves(model)),
     )
+
+
+def _curves(model: Any) -> list[DescribedLosses]:
+    """The learning curve of each network."""
+    average = model.average_
+    histories = [model.history_] if average is None else average.histories
+    return [
+        DescribedLosses(
+            "epoch",
+            tuple(each.loss.tolist()),
+            () if each.validation is None else tuple(each.validation.tolist()),
+            each.kept_epoch,
+            f"network {k}" if len(histories) > 1 else "",
+        )
+        for k, each in enumerate(histories, start=1)
+        if each.n_epochs
+    ]
+
+
+def _average(model: Any) -> list[str]:
+    """How many networks are averaged, and how far they are followed."""
+    average = model.average_
+    if average is None:
+        return []
+    s, networks = average.shrinkage, count(len(average.parameters), "network")
+    if s == 1.0:
+        return [f"Predictions are the mean of {networks}; layers and losses are of the first."]
+    drawn = f"drawn towards the constant model (shrinkage {short_number(s, 2)}: 0 is the constant)"
+    return [f"Predictions are the mean of {networks}, {drawn}; layers and losses are of the first."]
 
 
 def picture_of(model: Any) -> Diagram:
@@ -46,7 +83,7 @@ def picture_of(model: Any) -> Diagram:
     classes = vars(model).get("classes_", ())
     return network_picture(
         architecture.sizes,
-        activations=architecture.activations,
+        activations=(*architecture.activations[:-1], output.name),
         biases=architecture.biases,
         inputs=model.terms_,
         outputs=list(map(str, classes)) if len(classes) == output.n_outputs else None,
@@ -61,6 +98,27 @@ def _penalties(model: Any) -> list[str]:
         if vars(model)[name]
     ]
     return [f"Penalty on the weights: {' + '.join(given)}."] if given else []
+
+
+def _columns(model: Any) -> NamedTable:
+    """How strongly the outputs can depend on each column: Σ over all paths of Π |w|, as a share."""
+    average = model.average_
+    thetas = [model.parameters_] if average is None else list(average.parameters)
+    total = np.zeros(model.architecture_.sizes[0])
+    for theta in thetas:
+        reach = np.ones(model.architecture_.sizes[-1])
+        for layer in reversed(model.architecture_.unpack(theta.astype(np.float64))):
+            reach = np.dot(reach, np.abs(layer.weight))
+        total += reach / max(reach.sum(), np.finfo(float).tiny)
+    share = total / len(thetas)
+    return NamedTable(
+        "columns",
+        (NamedColumn("column", "column"), NamedColumn("strength", "strength", "number")),
+        tuple(zip(model.terms_, share.tolist(), strict=True)),
+        noun="column",
+        title="Columns by the strength of their connections",
+        weights=tuple((each,) for each in share.tolist()),
+    )
 
 
 def _layers(architecture: Architecture) -> NamedTable:

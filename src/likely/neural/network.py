@@ -20,28 +20,27 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array, Matrix
-from likely.data.block import Block
-from likely.description import ColumnsRead, Description
+from likely._typing import Array
 from likely.errors import InvalidInput, warn_user
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import PlateParameter, conditional_plate
-from likely.inputs.coding import Coding, columns_coded, new_rows
 from likely.inputs.estimators import (
-    ColumnNeeds,
     columns_named,
-    feature_names,
+    refuse_unless_whole,
     unchanged_if_refused,
 )
 from likely.inputs.tables import is_file
-from likely.neural.architecture import Architecture
+from likely.neural.average import (
+    AverageFit,
+    Averaging,
+    NetworkAverage,
+    fit_several,
+    refuse_for_several,
+    refuse_several,
+)
 from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
-from likely.neural.description import describe_network, picture_of
-from likely.neural.examples import Examples, finite_matrix
+from likely.neural.examples import Examples
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
 from likely.neural.history import History, LossCurve
 from likely.neural.inspection import Inspection, inspected
-from likely.neural.objective import chunk_rows
 from likely.neural.options import Options, checked_options
 from likely.neural.outputs import Output
 from likely.neural.problem import (
@@ -57,24 +56,20 @@ from likely.neural.problem import (
     seed_of,
     validation_rows,
 )
-from likely.neural.propagation import predictor
+from likely.neural.snapshots import epoch_snapshots
 from likely.neural.steps import without_theta
+from likely.neural.surface import FittedNetwork
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
 
 OF_TRAINING = ("callbacks", "checkpoint", "device", "resume", "validation")  # not of the model
 
 
-class NeuralNetwork(CallbackSupportMixin, ABC):
+class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
     """Layers of units that are trained together by one loss."""
 
     saved_as_none: ClassVar[tuple[str, ...]] = OF_TRAINING
 
-    architecture_: Architecture
-    output_: Output
-    coding_: Coding
-    parameters_: Array
-    history_: History
     state_: dict[str, Array]  # what the update rule remembers, for partial_fit
 
     @abstractmethod
@@ -97,8 +92,15 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
     def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         """What is learned before training: the classes, or the units of the response."""
 
+    @abstractmethod
+    def _averaging(self, output: Output) -> Averaging:
+        """How several networks are averaged."""
+
     def _finish(self, problem: TrainingProblem) -> None:  # most have nothing to add
         """Store what is learned after training."""
+
+    def _finish_average(self, fit: AverageFit) -> None:  # most have nothing to add
+        """Store what several networks say together."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on rows X with targets y.
@@ -107,7 +109,34 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         read in windows; with a frame or a file, the other arguments may be names of its columns.
         Ctrl-C ends the training; the model is then that of the last epoch.
         """
+        refuse_unless_whole("n_networks", self.n_networks, lowest=1, advice="Use 5.")
+        if self.n_networks > 1:
+            return self._fit_several(X, y, sample_weight)
         self._speak_up(self._fitted(X, y, sample_weight))
+        return self
+
+    def _fit_several(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Train several networks; the first is the one that is inspected."""
+        refuse_for_several(self)
+        checked_options(self, in_file=is_file(X))
+        rows, learned = self._opened(X, y, sample_weight), dict[str, Any]()
+
+        def units(problem: TrainingProblem) -> TrainingProblem:
+            learned.update({} if learned else self._common(problem, rows))
+            return in_units(problem, learned)
+
+        found = fit_several(self, rows, units)
+        self._remember(learned)
+        self._store(found.fits[0], found.problems[0])
+        self.average_ = NetworkAverage(
+            np.stack([fit.theta for fit in found.fits]),
+            found.shrinkage,
+            found.constant,
+            tuple(self._of_training(fit.trained) for fit in found.fits),
+        )
+        self._finish_average(found)
+        unfinished = [fit for fit in found.fits if not fit.trained.ending.converged]
+        self._speak_up((unfinished or found.fits)[0])
         return self
 
     @with_callbacks
@@ -163,6 +192,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         given.  Rows are in memory.
         """
         check_is_fitted(self)
+        refuse_several(self, "fine_tune")
         changed: dict[str, Any] = {"trainable": layers, "end_game": None}
         changed |= {} if learning_rate is None else {"learning_rate": learning_rate}
         changed |= {} if max_epochs is None else {"max_epochs": max_epochs}
@@ -176,6 +206,13 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             self._store(fit, problem)
         self._speak_up(fit)
         return self
+
+    def epoch_steps(self, X: Any, y: Any, validation: Any = None) -> list[Any]:
+        """The network at its start and after each epoch of a training on these rows.
+
+        ``validation`` is a set (X, y) to judge it by.  This network itself is not changed.
+        """
+        return epoch_snapshots(self, X, y, validation)
 
     def trace(self, X: Any, y: Any = None) -> Inspection:
         """The values of every layer for each row; with y also the losses, errors and gradient.
@@ -191,83 +228,6 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
         if self.response_scale_ != 1.0 or np.any(self.response_centre_):
             target = (target - self.response_centre_) / self.response_scale_
         return inspected(self.architecture_, self.output_, self.parameters_, matrix, target)
-
-    @property
-    def weights_(self) -> list[Array]:
-        """W^(l) of each layer, (units, units before it): views of ``parameters_``."""
-        check_is_fitted(self)
-        return [layer.weight for layer in self.architecture_.unpack(self.parameters_)]
-
-    @property
-    def biases_(self) -> list[Array | None]:
-        """b^(l) of each layer, (units,); None where it has none."""
-        check_is_fitted(self)
-        return [layer.bias for layer in self.architecture_.unpack(self.parameters_)]
-
-    @property
-    def n_parameters_(self) -> int:
-        """How many weights, biases and thresholds there are."""
-        check_is_fitted(self)
-        return self.architecture_.n_parameters
-
-    @property
-    def n_iter_(self) -> int:
-        """How many epochs there were."""
-        return self.history_.n_epochs
-
-    @property
-    def terms_(self) -> tuple[str, ...]:
-        """The name of each input of the network: its column, or column[category]."""
-        return self.coding_.names()
-
-    def describe(self) -> Description:
-        """The layers, how training went, and how well the network fits."""
-        check_is_fitted(self)
-        return describe_network(self)
-
-    def plate(self) -> Diagram:
-        """The plate diagram: x is given, y is modelled for each row, and all weights are shared."""
-        penalised = bool(self.l1) or bool(self.l2)
-        return conditional_plate(type(self).__name__, self._plate_parameters(), penalised=penalised)
-
-    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
-        return (PlateParameter("W"),)
-
-    def draw(self, path: Any = None) -> Diagram:
-        """The layers as a diagram, with a line for each weight; saved where a path is given."""
-        check_is_fitted(self)
-        diagram = picture_of(self)
-        if path is not None:
-            diagram.save(path)
-        return diagram
-
-    def column_needs(self) -> ColumnNeeds:
-        """Categories as they are; numbers scaled, because one rate serves all weights."""
-        return ColumnNeeds(scale=True, categories=True)
-
-    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """How many columns are numbers and how many categories; which of them to check."""
-        check_is_fitted(self)
-        return columns_coded(self.coding_.schema, feature_names(self), n_rows)
-
-    def _eta(self, X: Any) -> Array:
-        """The predictor of new rows, (n, n_outputs), in float64, in units of training."""
-        check_is_fitted(self)
-        X, theta = self._matrix(X), self.parameters_.astype(np.float64)
-        size = chunk_rows(self.architecture_)
-        parts = [
-            predictor(self.architecture_, theta, X[low : low + size].astype(np.float64, copy=False))
-            for low in range(0, X.shape[0], size)
-        ]
-        return np.concatenate(parts)
-
-    @property
-    def _extra(self) -> Array:
-        return self.architecture_.extra(self.parameters_.astype(np.float64))
-
-    def _matrix(self, X: Any) -> Matrix:
-        """New rows as the network reads them."""
-        return finite_matrix(Block(new_rows(self, self.coding_, X)), self.coding_.names)
 
     def _held(self, rows: OpenedRows) -> Examples | None:
         held = validation_rows(self, rows.coding, self._targets(rows.classes))
@@ -285,6 +245,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
             "held_out_": (held, problem.training.n_rows),
             "response_centre_": 0.0,
             "response_scale_": 1.0,
+            "average_": None,
             **self._learned(problem, rows),
         }
 
@@ -308,6 +269,7 @@ class NeuralNetwork(CallbackSupportMixin, ABC):
 
     def _one_epoch(self, X: Any, y: Any, sample_weight: Any, rows: OpenedRows | None) -> Self:
         """Train for one epoch on these rows; ``rows`` are given in the first call."""
+        refuse_several(self, "partial_fit")
         idle = {"early_stopping": False, "validation": None, "end_game": None}
         settings = type(self)(**{**self.get_params(deep=False), **idle})
         options = checked_options(settings)

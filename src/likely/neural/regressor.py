@@ -15,6 +15,7 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import InvalidInput
@@ -25,6 +26,7 @@ from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian, GaussianIdentity
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
+from likely.neural.average import AverageFit, NumberAveraging, average_prediction
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.outputs import Output, ScalarOutput, output_of
@@ -124,6 +126,10 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         Where epochs are computed: ``cuda`` is a GPU, by torch, with the same steps to rounding.
         None is the device of X if that is a CUDA tensor, else the processor, like ``cpu``; a
         ``torch.device`` always means torch.  Answers are NumPy arrays.
+    n_networks : int, default=1
+        Networks to train with different seeds and to average.  With early stopping each holds
+        another part of the rows out, and all together are drawn towards the constant model as far
+        as the rows that each has not seen ask for: ``average_.shrinkage``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of start values, orders, dropout and held-out rows.
 
@@ -137,6 +143,8 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         Losses, rates and seconds of each epoch; prints as a table, ``plot()``, ``to_frame()``.
     end_game_ : History or None
         Of the training on all rows, with ``end_game``.
+    average_ : NetworkAverage or None
+        With ``n_networks``: each network, and ``shrinkage``; other attributes are of the first.
     dispersion_ : float
         ψ in Var[y] = ψ V(μ): 1 where the response fixes it, else the mean of (y − μ)²/V(μ) over the
         validation rows, or over the training rows where there are none.
@@ -186,6 +194,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         evaluate_training: bool = True,
         dtype: Any = None,
         device: Any = None,
+        n_networks: int = 1,
         random_state: Any = None,
     ) -> None:
         self.hidden = hidden
@@ -218,6 +227,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         self.evaluate_training = evaluate_training
         self.dtype = dtype
         self.device = device
+        self.n_networks = n_networks
         self.random_state = random_state
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -234,8 +244,13 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """E[y | x] of each row, (n,), or (n, n_responses)."""
-        eta = self._eta(X)
-        mean = self.response_centre_ + self.response_scale_ * self.output_.mean(eta, self._extra)
+        check_is_fitted(self)
+        if self.average_ is not None:
+            matrix = self._matrix(X)
+            found = average_prediction(self, lambda theta: self._predictor(matrix, theta))
+        else:
+            found = self.output_.mean(self._eta(X), self._extra)
+        mean = self.response_centre_ + self.response_scale_ * found
         return np.asarray(mean[:, 0] if mean.shape[1] == 1 else mean)
 
     def predict_distribution(self, X: Any) -> PredictiveDistribution:
@@ -291,8 +306,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     @property
     def _response(self) -> Response:
         """The response whose density y has; a square error is that of a Gaussian."""
-        output = self.output_
-        return output.likelihood.response if isinstance(output, ScalarOutput) else Gaussian()
+        return _response_of(self.output_)
 
     def _deviances(self, y: Array, mean: Array, weight: Array | None) -> Array:
         """The deviance of each response, (n_responses,)."""
@@ -324,6 +338,9 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     def _rows_of(self, examples: Examples, classes: Array) -> Examples:
         return examples
 
+    def _averaging(self, output: Output) -> NumberAveraging:
+        return NumberAveraging(_response_of(output))
+
     def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         output, y, weight = problem.output, problem.training.y, problem.training.weight
         least_squares = isinstance(output, ScalarOutput) and isinstance(
@@ -332,16 +349,21 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         if not self.scale_response or not least_squares:
             return {}
         centre = np.average(y, axis=0, weights=weight)
-        scale = float(
-            np.sqrt(
-                np.average(np.square(y - centre).reshape(len(y), -1).mean(axis=1), weights=weight)
-            )
-        )
+        squares = np.square(y - centre).reshape(len(y), -1).mean(axis=1)
+        scale = float(np.sqrt(np.average(squares, weights=weight)))
         if not np.isfinite(scale):
             raise InvalidInput(
                 "The squares of y overflow, and y cannot be scaled. Divide it by a round number."
             )
         return {"response_centre_": centre, "response_scale_": scale if scale > 0 else 1.0}
+
+    def _finish_average(self, fit: AverageFit) -> None:
+        held, averaging = fit.held, self._averaging(self.output_)
+        if held is None or self.average_ is None:
+            return  # the dispersion is that of the first network
+        moved = averaging.shrunk(held.prediction, fit.constant, self.average_.shrinkage)
+        spread = averaging.dispersion(held.y, moved, held.weight)
+        self.dispersion_ = self.response_scale_**2 * spread
 
     def _finish(self, problem: TrainingProblem) -> None:
         if self._response.dispersion_is_known:
@@ -372,3 +394,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         low = output.likelihood.response.means.low if isinstance(output, ScalarOutput) else 0.0
         tags.target_tags.positive_only = low >= 0
         return tags
+
+
+def _response_of(output: Output) -> Response:
+    return output.likelihood.response if isinstance(output, ScalarOutput) else Gaussian()

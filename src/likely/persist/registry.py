@@ -36,6 +36,7 @@ PART_MODULES = (
     "likely.inputs.coding",
     "likely.links",
     "likely.neural.architecture",
+    "likely.neural.average",
     "likely.neural.history",
     "likely.neural.outputs.categorical",
     "likely.neural.outputs.ordinal",

@@ -223,20 +223,33 @@ def _moved(model: Any, fit: Fit) -> Fit:
     return fit._replace(truth=_truth(fit.held, model), constant=constant)
 
 
-def cross_validate(model: Any, loop: Loop) -> Repeat:
-    """One model on the folds of one repeat; its first error is raised."""
-    found = attempt(model, loop)
+def cross_validate(
+    model: Any, loop: Loop, *, until: Callable[[Repeat], bool] | None = None
+) -> Repeat:
+    """One model on the folds of one repeat; its first error is raised.
+
+    ``until`` is asked after each fold whether the rest may be left out.
+    """
+    found = attempt(model, loop, until=until)
     if found.error is not None:
         raise found.error
     return found
 
 
-def attempt(model: Any, loop: Loop, executor: Executor | None = None) -> Repeat:
+def attempt(
+    model: Any,
+    loop: Loop,
+    executor: Executor | None = None,
+    *,
+    until: Callable[[Repeat], bool] | None = None,
+) -> Repeat:
     """One model on the folds of one repeat, up to its first error; one by one by default."""
     found, at_once = Repeat(), Serial() if executor is None else executor
     with at_once.mapping(loop.outcome, loop.fits({"": model}, 0, {"": found})) as outcomes:
         for outcome in outcomes:
             found.take(outcome)
+            if until is not None and found.error is None and until(found):
+                break
     return found
 
 

@@ -83,7 +83,10 @@ class ModelEntry:
     streams: bool = False  # whether it can be fitted to a file larger than memory, as it is
     missing: bool = False  # whether it takes missing cells as they are
     space: Dimensions | None = None  # which settings are worth searching
+    stop_unpromising: bool = False  # whether trials of a search are stopped at the median
     example: Any = None  # an estimator that was given in place of a name
+    for_numbers: str = ""  # its estimator for numbers, if it has one for classes and one for them
+    by_kind: Mapping[TargetKind, Mapping[str, Any]] = field(default_factory=dict)  # more settings
 
     @property
     def suits(self) -> frozenset[TargetKind]:
@@ -137,8 +140,24 @@ class ModelEntry:
 
         return response_named(own["response"]).target_kind
 
+    def for_task(self, task: "Task | None") -> "ModelEntry":
+        """This model with the estimator and the settings that the target needs.
+
+        Settings that were given go before those of the kind of target.
+        """
+        if task is None:
+            return self
+        numbers = bool(self.for_numbers) and task.kind not in CLASS_KINDS
+        return replace(
+            self,
+            estimator=self.for_numbers if numbers else self.estimator,
+            settings={**self.by_kind.get(task.kind, {}), **self.settings},
+            for_numbers="",
+            by_kind={},
+        )
+
     def load(self) -> type[Any]:
-        """The class of the estimator."""
+        """The class of the estimator; of two, that for classes."""
         if self.example is not None:
             return type(self.example)
         return class_at(self.estimator) if "." in self.estimator else _class_named(self.estimator)
@@ -198,7 +217,8 @@ class ModelEntry:
             model = clone(self.example)
             given = {**self.settings, **(settings or {})}
             return model.set_params(**given) if given else model
-        model = self._constructed(self.with_settings(settings or {}).arguments(task, seed=seed))
+        entry = self.for_task(task)
+        model = entry._constructed(entry.with_settings(settings or {}).arguments(task, seed=seed))
         if self.is_foreign and task is not None:
             _refuse_without_probabilities(self, model, task)
         return model

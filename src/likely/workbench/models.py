@@ -37,6 +37,15 @@ PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison 
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
 L1_OFF = 0.5  # half of the draws have no l1: a lasso is a different model, not a little more ridge
 WEAKEST_L2 = 1e-3  # a prior of standard deviation 30 on columns scaled to one
+NETWORKS = {  # a validation loss may stay level for twenty epochs and fall again
+    "early_stopping": True,
+    "patience": 30,
+    "max_epochs": 500,
+    "learning_rate": 3e-3,
+    "n_networks": 5,
+}
+COUNTS = {"response": "poisson"}
+HIDDEN_LAYERS = ((), (10,), (30,), (100,), (300,), (30, 30), (100, 100), (50, 50, 50))
 CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")
 
 
@@ -95,6 +104,24 @@ def network_space(scale: Scale) -> dict[str, Dimension]:
         "structure": Choice(("tan", "naive-bayes", "chow-liu")),
         "discretize": Choice(("entropy", "quantile")),
         "smoothing": Real(1e-2, 1e2, log=True),
+    }
+
+
+def neural_space(scale: Scale) -> dict[str, Dimension]:
+    """Layers, activation, penalties, dropout, and the rate, schedule and batch of steps.
+
+    Steps are Adam's: those with momentum diverge for some rates that are good for others.
+    """
+    rows = max(scale.rows, 1)
+    return {
+        "hidden": Choice(HIDDEN_LAYERS),
+        "activation": Choice(("relu", "tanh", "softplus")),
+        "l2": Real(WEAKEST_L2, rows, log=True, zero=0.25),
+        "l1": Real(1e-4 * rows, 0.1 * rows, log=True, zero=0.75),
+        "dropout": Real(0.05, 0.5, zero=0.5),
+        "learning_rate": Real(1e-4, 1e-2, log=True),
+        "schedule": Choice(("constant", "cosine", "reduce-on-plateau")),
+        "batch": Choice((16, 32, 64, 128)),
     }
 
 
@@ -287,6 +314,19 @@ MODELS: dict[str, ModelEntry] = {
             cost="medium",
             settings={"model": InnerModel("LinearRegression", {}), "along": "l1", **PATH},
             space=lasso_path_space,
+        ),
+        ModelEntry(
+            "neural-network",
+            "NeuralNetworkClassifier",
+            CLASS_KINDS | NUMBER_KINDS - {"count"},
+            "Layers of units, trained with early stopping; n_networks averages several.",
+            cost="high",
+            also=frozenset({"count"}),  # Poisson: on overdispersed counts the constant is better
+            settings=NETWORKS,
+            space=neural_space,
+            stop_unpromising=True,
+            for_numbers="NeuralNetworkRegressor",
+            by_kind={"positive": {"response": "gamma", "link": "log"}, "count": COUNTS},
         ),
         ModelEntry(
             "mixture",

@@ -53,6 +53,13 @@ class HasEMSteps(Protocol):
     def em_steps(self, X: Any) -> Sequence[Any]: ...
 
 
+@runtime_checkable
+class HasEpochSteps(Protocol):
+    """A network that gives itself after every epoch of a training."""
+
+    def epoch_steps(self, X: Any, y: Any, validation: Any = None) -> Sequence[Any]: ...
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class TrainingCurve:
@@ -138,7 +145,8 @@ def training_curve(
     Parameters
     ----------
     model : estimator
-        A linear model, or a mixture, with its settings; it is not changed.
+        A linear model, a mixture, or a neural network, with its settings; it is not changed.  The
+        losses of a network after each epoch are also in ``history_`` of every fit.
     X, y : the training rows, and their labels or responses
         A mixture needs no y.
     validation : tuple (X, y), optional
@@ -180,13 +188,19 @@ def training_curve(
         steps = count(len(snapshots) - 1, "step")
         at_limit = len(snapshots) > model.max_iter
         ending = f"stopped after {steps}, by max_iter" if at_limit else steps
+    elif isinstance(model, HasEpochSteps):
+        _refuse_epochs(model, solver, max_iter)
+        snapshots = tuple(model.epoch_steps(X, y, held))
+        history = snapshots[-1].history_
+        ending = f"{count(history.n_epochs, 'epoch')} ({history.ending})"
     elif isinstance(model, HasObjective):
         snapshots, solution = _searched(model, (X, y), held, solver, max_iter=max_iter, tol=tol)
         ending = _ending(solution, len(snapshots) - 1)
     else:
         raise InvalidInput(
-            f"{type(model).__name__} is not trained in steps that can be recorded; a linear model "
-            "or a mixture was expected. Use likely.learning_curve, which fits again at each point."
+            f"{type(model).__name__} is not trained in steps that can be recorded; a linear model, "
+            "a mixture or a neural network was expected. Use likely.learning_curve, which fits "
+            "again at each point."
         )
     train = [_mean_loss(each, X, y) for each in snapshots]
     losses = None if held is None else np.array([_mean_loss(each, *held) for each in snapshots])
@@ -214,6 +228,15 @@ def _refuse_solver(model: Any, solver: Any) -> None:
             f"solver={solver!r} was given, and {type(model).__name__} is trained by EM. Leave it "
             "out."
         )
+
+
+def _refuse_epochs(model: Any, solver: Any, max_iter: int | None) -> None:
+    for name, given, own in (("solver", solver, "solver"), ("max_iter", max_iter, "max_epochs")):
+        if given is not None:
+            raise InvalidInput(
+                f"{name}={given!r} was given, and {type(model).__name__} has its own. Set {own} of "
+                "the model instead."
+            )
 
 
 def _searched(

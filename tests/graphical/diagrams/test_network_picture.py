@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from likely.errors import InvalidInput, UnknownName
 from likely.graphical import network_picture
 from likely.graphical.diagrams.curves import sampled
-from likely.graphical.diagrams.diagram import Column, Diagram, Edge, Node, Plate
+from likely.graphical.diagrams.diagram import Diagram, DiagramColumn, Edge, Node, Plate
 from likely.graphical.diagrams.dot import read_dot
 from likely.graphical.diagrams.network_picture import MOST_DRAWN
 
@@ -138,7 +138,9 @@ def test_columns_of_other_files_that_miss_a_node_are_left_out():
 def test_labels_of_edges_find_a_place_between_columns():
     nodes = tuple(Node(name) for name in ("a", "b", "c"))
     edges = (Edge("a", "c", label="0.25"), Edge("b", "c", label="-1.5"))
-    diagram = Diagram(nodes, edges, columns=(Column("two", ("a", "b")), Column("one", ("c",))))
+    diagram = Diagram(
+        nodes, edges, columns=(DiagramColumn("two", ("a", "b")), DiagramColumn("one", ("c",)))
+    )
     boxes = diagram.boxes()
     assert {"0.25", "-1.5", "two", "one"} <= {box.label for box in boxes}
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
@@ -147,8 +149,11 @@ def test_labels_of_edges_find_a_place_between_columns():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ((Column("", ("a",)),), "'b' is in 0 columns; each node was expected in exactly one"),
-        ((Column("", ("a", "b")), Column("", ("a",))), "'a' is in 2 columns"),
+        (
+            (DiagramColumn("", ("a",)),),
+            "'b' is in 0 columns; each node was expected in exactly one",
+        ),
+        ((DiagramColumn("", ("a", "b")), DiagramColumn("", ("a",))), "'a' is in 2 columns"),
     ],
 )
 def test_columns_that_do_not_hold_every_node_once_are_refused(columns, message):
@@ -158,9 +163,9 @@ def test_columns_that_do_not_hold_every_node_once_are_refused(columns, message):
 
 def test_unknown_members_and_plates_beside_columns_are_refused():
     with pytest.raises(UnknownName, match="There is no node 'c'"):
-        Diagram((Node("a"),), columns=(Column("", ("a", "c")),))
+        Diagram((Node("a"),), columns=(DiagramColumn("", ("a", "c")),))
     with pytest.raises(InvalidInput, match="columns and plates; one of the two"):
-        Diagram((Node("a"),), (), (Plate("N", ("a",)),), columns=(Column("", ("a",)),))
+        Diagram((Node("a"),), (), (Plate("N", ("a",)),), columns=(DiagramColumn("", ("a",)),))
 
 
 @pytest.mark.parametrize("sizes", [(), (3,), (3, 0, 1)])

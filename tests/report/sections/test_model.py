@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from likely import LogisticRegression, SoftmaxRegression
+from likely import LogisticRegression, NeuralNetworkClassifier, SoftmaxRegression
 from likely.cli.main import run
 from likely.report.sections.model import model_page
 from likely.runs import RunFacts
@@ -60,3 +60,25 @@ def test_parameters_are_counted_as_the_aic_counts_them(tmp_path, monkeypatch, ca
     assert run(["report", "run"]) == 0
     page = " ".join((tmp_path / "report.html").read_text().split())
     assert re.search(rf"Effective df</dt>\s*<dd[^>]*>{said}</dd>", page)
+
+
+def test_the_learning_curves_of_networks_are_drawn(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    settings = {"early_stopping": True, "max_epochs": 5, "tol": None, "random_state": 0}
+    model = NeuralNetworkClassifier((4,), n_networks=2, **settings)
+    write_run(tmp_path / "run", flowers(), "species", model, "neural-network")
+    assert run(["report", "run"]) == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "Learning curves" in page and "One line for each of 2 networks" in page
+    assert "network 1: training" in page and "held out" in page
+    capsys.readouterr()
+    assert run(["explain", "run", "--json"]) == 0
+    curves = json.loads(capsys.readouterr().out)["result"]["curves"]
+    assert [len(curve["train"]) for curve in curves] == [5, 5]
+    assert all(1 <= curve["kept"] <= 5 for curve in curves)
+
+
+def test_a_model_that_is_not_trained_in_steps_has_no_curve():
+    fitted = Prepared(SoftmaxRegression(l2=1.0)).fit(flowers(), "species")
+    assert fitted.describe().curves == ()
+    assert "curves" not in fitted.describe().to_json()

@@ -75,7 +75,7 @@ class Arrow:
 
 @final
 @dataclass(frozen=True)
-class Column:
+class DiagramColumn:
     """Nodes that lie above each other, the first on top, and what is written below them.
 
     Without members it is the space between two columns, which can have a caption too.
@@ -106,7 +106,7 @@ class Diagram:
     arrows: tuple[Arrow, ...] = ()
     title: str = ""
     arrangement: Arrangement = "auto"
-    columns: tuple[Column, ...] = ()
+    columns: tuple[DiagramColumn, ...] = ()
 
     def __post_init__(self) -> None:
         if self.arrangement not in ARRANGEMENTS:

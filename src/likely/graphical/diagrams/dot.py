@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import final
 
 from likely.errors import InvalidFile
-from likely.graphical.diagrams.diagram import Arrow, Column, Diagram, Edge, Node, Plate
+from likely.graphical.diagrams.diagram import Arrow, Diagram, DiagramColumn, Edge, Node, Plate
 
 SHAPES = {"circle": "circle", "square": "square", "dot": "point", "ellipsis": "plaintext"}
 KIND_OF = {
@@ -84,7 +84,7 @@ def _clusters(plates: list[tuple[int, Plate]], indent: str) -> list[str]:
     return lines
 
 
-def _columns(columns: tuple[Column, ...]) -> list[str]:
+def _columns(columns: tuple[DiagramColumn, ...]) -> list[str]:
     """Columns as subgraphs of one rank, from left to right."""
     lines = ["  rankdir=LR;"] if columns else []
     for k, column in enumerate(columns):
@@ -171,13 +171,13 @@ class _Reader:
             self._columns(),
         )
 
-    def _columns(self) -> tuple[Column, ...]:
+    def _columns(self) -> tuple[DiagramColumn, ...]:
         """The columns as ``dot_text`` writes them; none where they do not hold every node."""
         found = [each for each in self.clusters if COLUMN.fullmatch(each[0])]
         every = [name for _, _, members in found for name in members]
         if sorted(every) != sorted(self.nodes):
             return ()
-        return tuple(Column(label, tuple(members)) for _, label, members in found)
+        return tuple(DiagramColumn(label, tuple(members)) for _, label, members in found)
 
     def _statements(self, within: list[int]) -> None:
         """Statements up to the closing brace, in the clusters and columns of these numbers."""

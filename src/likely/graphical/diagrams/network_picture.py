@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from likely.errors import InvalidInput
 from likely.formatting import count, shortened
-from likely.graphical.diagrams.diagram import Column, Diagram, Edge, Node
+from likely.graphical.diagrams.diagram import Diagram, DiagramColumn, Edge, Node
 from likely.graphical.diagrams.symbols import subscripted, superscripted
 
 MOST_DRAWN = 12  # units of a layer that are all drawn
@@ -64,14 +64,16 @@ def network_picture(
     functions = [""] * n_layers if activations is None else list(activations)
     layers = [_units(sizes, k, inputs, outputs) for k in range(len(sizes))]
     nodes = list[Node]()
-    columns = list[Column]()
+    columns = list[DiagramColumn]()
     for k, units in enumerate(layers):
         constant = [Node(f"bias {k + 1}", "dot", "1")] if k < n_layers and given[k] else []
         members = [*constant, *units]
         nodes += members
-        columns.append(Column(_caption(sizes, k, functions), tuple(one.name for one in members)))
+        columns.append(
+            DiagramColumn(_caption(sizes, k, functions), tuple(one.name for one in members))
+        )
         if k < n_layers:
-            columns.append(Column(_weights(sizes[k], sizes[k + 1], bias=given[k])))
+            columns.append(DiagramColumn(_weights(sizes[k], sizes[k + 1], bias=given[k])))
     return Diagram(tuple(nodes), _edges(nodes, columns), title=title, columns=tuple(columns))
 
 
@@ -124,7 +126,7 @@ def _weights(n: int, n_next: int, *, bias: bool) -> str:
     return f"{weights}, {count(n_next, 'bias', 'biases')}" if bias else weights
 
 
-def _edges(nodes: Sequence[Node], columns: Sequence[Column]) -> tuple[Edge, ...]:
+def _edges(nodes: Sequence[Node], columns: Sequence[DiagramColumn]) -> tuple[Edge, ...]:
     """A line from every unit and constant of a layer to every unit of the next."""
     kinds = {node.name: node.kind for node in nodes}
     filled = [column.members for column in columns if column.members]

@@ -1,11 +1,12 @@
 """The model: its description, with a picture of estimates and their intervals."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from likely.description import Description, NamedTable
+from likely.description import DescribedLosses, Description, NamedTable
 from likely.description_text import by_group, cells_of
 from likely.formatting import capitalised, count, fixed, listed, number, shortened
-from likely.report.figures import ACCENT, INK, MUTED, picture
+from likely.report.figures import ACCENT, INK, MUTED, SECOND, legend_above, picture
 from likely.report.section import (
     Block,
     Facts,
@@ -41,6 +42,8 @@ def _blocks(about: Description) -> list[Block]:
     blocks: list[Block] = [Text(f"{about.title}.{_shares(about)}")]
     if about.fit:
         blocks.append(Facts(tuple((capitalised(fact.name), fact.written) for fact in about.fit)))
+    if about.curves:
+        blocks += [Heading("Learning curves"), _curves(about.curves)]
     for table in about.tables:
         if table.key == "steps":
             blocks.append(Heading("Preparation of the columns"))
@@ -51,6 +54,40 @@ def _blocks(about: Description) -> list[Block]:
     for part in about.parts:
         blocks += [Heading(part.title), *_blocks(part)[1:]]
     return blocks
+
+
+def _curves(curves: Sequence[DescribedLosses]) -> Gallery:
+    """The losses of training and of held-out rows after each step, with the step that was kept."""
+    first = curves[0]
+    several = len(curves) > 1
+
+    def draw(ax: Any) -> None:
+        for k, curve in enumerate(curves):
+            steps = range(1, len(curve.train) + 1)
+            names = ("Training", "Held out", "Kept") if k == 0 else ("_", "_", "_")
+            faint = 0.45 if several else 1.0
+            ax.plot(steps, curve.train, color=SECOND, lw=1.4, alpha=faint, label=names[0])
+            if curve.validation:
+                ax.plot(steps, curve.validation, color=ACCENT, lw=1.4, alpha=faint, label=names[1])
+                if 0 < curve.kept <= len(curve.validation):
+                    at = curve.validation[curve.kept - 1]
+                    ax.plot([curve.kept], [at], "o", color=INK, markersize=5, label=names[2])
+        ax.set(xlabel=capitalised(first.noun), ylabel="Mean loss")
+        legend_above(ax, 3)
+
+    judged = [curve for curve in curves if curve.validation]
+    ends = [
+        f"{curve.title + ': ' if curve.title else ''}training {number(curve.train[-1])} after "
+        f"{count(len(curve.train), curve.noun)}"
+        + (f", held out {number(min(curve.validation))} at best" if curve.validation else "")
+        for curve in curves
+    ]
+    caption = f"Mean loss after each {first.noun}, without penalties."
+    if judged:
+        caption += f" The dot is the {first.noun} whose parameters were kept."
+    if several:
+        caption += f" One line for each of {count(len(curves), 'network')}."
+    return Gallery((picture(draw, f"Learning curves. {'; '.join(ends)}.", caption=caption),))
 
 
 def _shares(about: Description) -> str:

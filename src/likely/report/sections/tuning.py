@@ -26,7 +26,7 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     scored.sort(key=lambda trial: sign * trial["value"])
     opening = (
         f"{count(len(study['trials']), 'trial')} of {study['model']} by {study['search']} search; "
-        f"{metric}, {study['better']} is better. Baseline (constant): "
+        f"{metric}, {study['better']} is better.{_stopped(study)} Baseline (constant): "
         f"{number(study.get('baseline'))}. Intervals are for the held-out rows."
     )
     names = list(dict.fromkeys(name for trial in scored for name in trial["parameters"]))
@@ -37,6 +37,12 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     more = f"{count(left, 'more trial')}" if left > 0 else ""
     blocks.append(TableBlock(head, rows, marked=frozenset({0}), more=more))
     return Section("tuning", TITLE, tuple(blocks))
+
+
+def _stopped(study: Mapping[str, Any]) -> str:
+    """How many trials were not finished."""
+    n = sum(bool(trial.get("stopped")) for trial in study["trials"])
+    return f" {n} were stopped early, as worse than the median of the earlier ones." if n else ""
 
 
 def _row(trial: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ Trials that the log already holds are not run again.  As proposals depend on ear
 a search that was killed at any moment gives the same result as an uninterrupted one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -19,6 +19,14 @@ from likely.spaces import Parameters, Space
 from likely.workbench.cross_validation import caught_warnings, warnings_by_thread
 from likely.workbench.search.strategies import Plan, Search, ranked
 from likely.workbench.search.trials import Objective, Proposal, Trial, TrialLog, TrialScore
+from likely.workbench.search.unpromising import (
+    StoppableObjective,
+    StoppedTrial,
+    in_waves,
+    median_rule,
+)
+
+Evaluation = Callable[..., TrialScore | StoppedTrial]
 
 FINISHED, OUT_OF_TIME, INTERRUPTED = "finished", "out of time", "interrupted"
 
@@ -51,14 +59,18 @@ class Clock:
 
 
 class TrialOutcome(NamedTuple):
-    """A score, or the reason why there is none."""
+    """A score, or the reason why there is none, with the folds of a trial that was stopped."""
 
     score: TrialScore | None
     problem: str = ""
+    partial: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, trial: Trial) -> "TrialOutcome":
-        return cls(trial.score, trial.problem)
+        return cls(trial.score, trial.problem, trial.partial)
+
+    def trial(self, proposal: Proposal, elapsed: float) -> Trial:
+        return Trial(*proposal, self.score, self.problem, elapsed, self.partial)
 
 
 def explore(
@@ -82,9 +94,11 @@ def explore(
     try:
         with warnings_by_thread():
             while generation := search.generation(space, tuple(past), plan):
-                past += _run(generation, objective, log, clock, executor_for(executor, 0), plan)
-                if not past or past[-1].number < generation[-1].number:
-                    return Explored(tuple(past), OUT_OF_TIME)
+                for wave in in_waves(generation) if plan.stop_unpromising else [generation]:
+                    evaluate = _evaluation(objective, past, plan, wave[0].number)
+                    past += _run(wave, evaluate, log, clock, executor_for(executor, 0), plan)
+                    if not past or past[-1].number < wave[-1].number:
+                        return Explored(tuple(past), OUT_OF_TIME)
     except KeyboardInterrupt:
         kept = sorted((*earlier, *log.trials.values()), key=lambda trial: trial.number)
         return Explored(tuple(kept), INTERRUPTED)
@@ -97,8 +111,8 @@ def try_by_hand(objective: Objective, chosen: Sequence[Parameters], log: TrialLo
         for parameters in chosen:
             proposal = Proposal(-1 - len(log.trials), parameters)
             began = monotonic()
-            outcome = _attempt(objective, proposal)
-            log.append(Trial(*proposal, *outcome, elapsed=monotonic() - began))
+            outcome = _attempt(objective.evaluate, proposal)
+            log.append(outcome.trial(proposal, monotonic() - began))
 
 
 def best_of(trials: Sequence[Trial], better: str) -> Trial | None:
@@ -123,7 +137,7 @@ def known_best(trials: Sequence[Trial], better: str, *, called: str = "trials") 
 
 def _run(
     generation: Sequence[Proposal],
-    objective: Objective,
+    evaluate: Evaluation,
     log: TrialLog,
     clock: Clock,
     executor: Executor,
@@ -135,7 +149,7 @@ def _run(
     fresh = [each for each in generation if first[each.key] == each.number]
     fresh = [each for each in fresh if each.number not in log.trials]
     begun = _in_time(fresh, clock, any_before=bool(log.trials))
-    with executor.mapping(partial(_attempt, objective), begun) as outcomes:
+    with executor.mapping(partial(_attempt, evaluate), begun) as outcomes:
         for proposal in generation:
             known = log.trials.get(proposal.number)
             if known is None:
@@ -143,7 +157,7 @@ def _run(
                 outcome = next(outcomes, None) if twin is None else TrialOutcome.of(twin)
                 if outcome is None:
                     break
-                known = Trial(*proposal, *outcome, elapsed=clock.elapsed)
+                known = outcome.trial(proposal, clock.elapsed)
                 log.append(known)
                 report("trials run", 1, _best_so_far(log, plan))
             elif not known.answers(proposal):
@@ -161,13 +175,22 @@ def _first_of_each(generation: Sequence[Proposal], log: TrialLog) -> dict[str, i
     return first
 
 
-def _attempt(objective: Objective, proposal: Proposal) -> TrialOutcome:
+def _evaluation(objective: Objective, past: Sequence[Trial], plan: Plan, number: int) -> Evaluation:
+    """The score of settings; of unpromising ones only of some folds, where the plan says so."""
+    if not plan.stop_unpromising or not isinstance(objective, StoppableObjective):
+        return objective.evaluate
+    return partial(objective.evaluate_unless, median_rule(past, plan.better, number))
+
+
+def _attempt(evaluate: Evaluation, proposal: Proposal) -> TrialOutcome:
     """Settings that cannot be fitted are a result too: the search continues without them."""
     with caught_warnings() as messages:
         try:
-            score = objective.evaluate(proposal.parameters, share=proposal.share)
+            score = evaluate(proposal.parameters, share=proposal.share)
         except (ValueError, ArithmeticError, NotConverged, UnsupportedAccess) as error:
             return TrialOutcome(None, f"{type(error).__name__}: {error}")
+    if isinstance(score, StoppedTrial):
+        return TrialOutcome(None, score.reason, score.per_fold)
     return TrialOutcome(score._replace(warnings=(*score.warnings, *messages)))
 
 

@@ -20,6 +20,7 @@ from likely.metrics import Metric
 from likely.spaces import Parameters, Space, space_from
 from likely.workbench.cross_validation import (
     Loop,
+    Repeat,
     cross_validate,
     hold_out_fold,
     with_settings,
@@ -31,6 +32,7 @@ from likely.workbench.model_entry import ModelEntry
 from likely.workbench.preparation.prepared import unprepared
 from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.trials import TrialScore
+from likely.workbench.search.unpromising import MedianRule, StoppedTrial
 
 PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 
@@ -83,6 +85,7 @@ class Question:
             "data": self.data,
             "budget": budget | trials if self.search.endless else budget,
             **({} if self.search.endless else trials),
+            **({"stop_unpromising": True} if self.plan.stop_unpromising else {}),
         }
 
 
@@ -160,13 +163,34 @@ class CrossValidated:
     def evaluate(self, parameters: Mapping[str, Any], *, share: float = 1.0) -> TrialScore:
         start = monotonic()
         model = with_settings(self.model, parameters)
-        found = cross_validate(model, self._loop(self.folds, share))
+        return self._scored(cross_validate(model, self._loop(self.folds, share)), start)
+
+    def evaluate_unless(
+        self, rule: MedianRule, parameters: Mapping[str, Any], *, share: float = 1.0
+    ) -> TrialScore | StoppedTrial:
+        """The score, unless the rule stops the trial after some of the folds."""
+        start = monotonic()
+        model, loop = with_settings(self.model, parameters), self._loop(self.folds, share)
+        reason = ""
+
+        def unpromising(found: Repeat) -> bool:
+            nonlocal reason
+            reason = rule.reason(self._per_fold(found), self.n_folds)
+            return bool(reason)
+
+        found = cross_validate(model, loop, until=unpromising)
+        return StoppedTrial(self._per_fold(found), reason) if reason else self._scored(found, start)
+
+    def _scored(self, found: Repeat, start: float) -> TrialScore:
         return TrialScore(
             found.held.score([self.metric]).main,
-            tuple(found.held.by_fold(self.metric).tolist()),
+            self._per_fold(found),
             monotonic() - start,
             tuple(found.warnings),
         )
+
+    def _per_fold(self, found: Repeat) -> tuple[float, ...]:
+        return tuple(found.held.by_fold(self.metric).tolist())
 
     def split(self, n_folds: int, seed: int) -> Folds:
         """Other folds of the same rows."""

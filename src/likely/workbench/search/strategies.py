@@ -54,6 +54,7 @@ class Plan:
     trials: int | None = USUAL_TRIALS
     better: str = "lower"
     by_hand: tuple[Parameters, ...] = ()  # settings to be tried before all others
+    stop_unpromising: bool = False  # whether a trial worse than the median is not finished
 
 
 class Search(ABC):

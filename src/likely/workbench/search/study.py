@@ -211,6 +211,7 @@ def tune(
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
     by_hand: Sequence[Mapping[str, Any]] | None = None,
+    stop_unpromising: bool | None = None,
     seed: int = 0,
     study: str | Path | None = None,
     executor: str | Executor = "auto",
@@ -261,6 +262,10 @@ def tune(
         Columns of numeric codes to treat as categories.  A seal records both.
     by_hand : sequence of mappings
         Settings to try first; ``{}`` is the default settings, which None tries, except in a grid.
+    stop_unpromising : bool
+        Whether a trial is stopped after a fold at which it is worse than the median of the earlier
+        trials; it then has no score.  None is yes for models that are costly to fit, such as
+        neural networks, unless the search is halving, which has a rule of its own.
     study : path
         A folder to save the study in.  If it exists, the study is resumed.
     executor : str or Executor
@@ -299,7 +304,9 @@ def tune(
     check_budget(trials=trials, minutes=minutes, nested=nested)
     if by_hand is None:
         by_hand = () if by.name == Grid.name else AS_IT_IS
-    plan = Plan(seed, trials, main.better, by_hand_of(by_hand, searched, template))
+    stops = entry.stop_unpromising if stop_unpromising is None else bool(stop_unpromising)
+    tried = by_hand_of(by_hand, searched, template)
+    plan = Plan(seed, trials, main.better, tried, stops and not by.in_rounds)
     question = Question(entry.name, objective, searched, by, plan, minutes, nested)
     return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
 

@@ -72,10 +72,16 @@ def sentences(study: "Study") -> list[str]:
             "The best of several trials has an optimistic score; a nested search (nested=5, "
             "--nested 5) gives an unbiased one."
         )
-    failed = len(study.trials) - len(scored)
+    stopped = [trial for trial in study.trials if trial.stopped]
+    if stopped:
+        found.append(
+            f"Stopped early, as worse than the median of the earlier trials: {len(stopped)} of "
+            f"{count(len(study.trials), 'trial')}."
+        )
+    failed = [trial for trial in study.trials if trial.score is None and not trial.stopped]
     if failed:
-        first = next(trial for trial in study.trials if trial.score is None)
-        found.append(f"Trials without a score: {failed}. Reason for the first: {first.problem}")
+        reason = f"Reason for the first: {failed[0].problem}"
+        found.append(f"Trials without a score: {len(failed)}. {reason}")
     return found + _remarks(study)
 
 
@@ -154,7 +160,8 @@ def _trial_row(trial: "Trial", names: list[str], *, partial: bool) -> list[str]:
     chosen = [setting(trial.parameters.get(name, "")) for name in names]
     share = [percent(trial.share)] if partial else []
     if trial.score is None:
-        return [str(trial.number), "failed", "", *chosen, *share, ""]
+        word = "stopped" if trial.stopped else "failed"
+        return [str(trial.number), word, "", *chosen, *share, ""]
     score = trial.score
     numbers = estimate_cells(*score.estimate[:3])
     return [str(trial.number), *numbers, *chosen, *share, f"{score.seconds:.2f}"]

@@ -63,7 +63,7 @@ class Objective(Protocol):
 @final
 @dataclass(frozen=True)
 class Trial:
-    """A proposal and its result; ``problem`` says why there is no score."""
+    """A proposal and its result; ``problem`` says why there is no score of all folds."""
 
     number: int
     parameters: Parameters
@@ -71,11 +71,22 @@ class Trial:
     score: TrialScore | None
     problem: str = ""
     elapsed: float = field(default=0.0, compare=False)  # seconds of search until it had ended
+    partial: tuple[float, ...] = ()  # the scores of its folds, where it was stopped as unpromising
 
     @property
     def value(self) -> float:
         """The score, nan where there is none."""
         return self.score.estimate.value if self.score is not None else nan
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped after some of the folds, as unpromising."""
+        return bool(self.partial)
+
+    @property
+    def per_fold(self) -> tuple[float, ...]:
+        """The score of each fold that was computed; none for a trial that failed."""
+        return self.partial if self.score is None else self.score.per_fold
 
     @property
     def proposal(self) -> Proposal:
@@ -94,6 +105,8 @@ class Trial:
         }
         if self.score is None:
             record["problem"] = self.problem
+            if self.partial:
+                record["partial"] = [number_text(x) for x in self.partial]
         else:
             record |= {
                 **estimate_record(self.score.estimate),
@@ -121,6 +134,7 @@ class Trial:
             score,
             record.get("problem", ""),
             record["elapsed"],
+            tuple(float(x) for x in record.get("partial", ())),
         )
 
 

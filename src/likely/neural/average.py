@@ -1,0 +1,321 @@
+"""Several networks averaged, and drawn towards the constant model as far as held-out rows ask.
+
+    p(k | x) ∝ p̄(k | x)^s π_k^{1−s}        p̄ = (1/m) Σ_j p_j(k | x),  π_k the shares of the classes
+    E[y | x] = ȳ + s (μ̄(x) − ȳ)            μ̄ = (1/m) Σ_j μ_j(x)
+
+    s = argmin over [0, 1] of  Σ_i w_i loss(y_i; s, the network that did not see row i) + s (m + 1)
+
+With early stopping each network is trained without another part of the rows, which judges it, so
+that every row is held out once.  Networks that have learned nothing give s = 0, which is the
+constant model.  The m numbers of epochs, and s, were chosen on the same rows, and each choice is
+expected to gain a nat there that it does not gain elsewhere, as in Akaike's criterion.
+
+References
+----------
+Breiman, Stacked regressions, Machine Learning 24, 1996.
+Lakshminarayanan, Pritzel & Blundell, Simple and scalable predictive uncertainty estimation using
+deep ensembles, NeurIPS 2017.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from likely._typing import Array, Codes
+from likely.errors import InvalidInput
+from likely.likelihoods.base import Response
+from likely.neural.examples import Examples
+from likely.neural.fitting import Keeper, NetworkFit, fit_network
+from likely.neural.history import History
+from likely.neural.options import Options, checked_options
+from likely.neural.outputs import Output
+from likely.neural.problem import OpenedRows, TrainingProblem, assembled, seed_of
+from likely.neural.propagation import predictor
+from likely.solvers.mini_batches import WINDOW
+from likely.special import log_softmax, logsumexp
+
+LEAST_LOG = -745.0  # the smallest log of a float64
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NetworkAverage:
+    """Several networks of one shape, and how far they are followed.
+
+    Attributes
+    ----------
+    parameters : array of shape (n_networks, n_parameters)
+    shrinkage : float
+        s, from 0 (the constant model) to 1 (the average of the networks).
+    constant : array of shape (n_classes,) or (n_outputs,)
+        log π of the classes, or ȳ in the units of training.
+    histories : tuple of History
+        The training of each network.
+    """
+
+    parameters: Array
+    shrinkage: float
+    constant: Array
+    histories: tuple[History, ...]
+
+
+class Averaging(ABC):
+    """How predictions are averaged, drawn towards a constant, and judged."""
+
+    @abstractmethod
+    def prediction(self, output: Output, eta: Array, extra: Array) -> Array:
+        """Of one network, (n, n_classes) or (n, n_outputs)."""
+
+    @abstractmethod
+    def mean(self, predictions: Array) -> Array:
+        """Of several networks, from (n_networks, n, …)."""
+
+    @abstractmethod
+    def constant(self, output: Output, y: Array, weight: Array | None) -> Array:
+        """The prediction of the constant model."""
+
+    @abstractmethod
+    def shrunk(self, prediction: Array, constant: Array, s: float) -> Array: ...
+
+    @abstractmethod
+    def loss(self, y: Array, prediction: Array, weight: Array) -> float:
+        """The total of −log p in nats."""
+
+
+@final
+@dataclass(frozen=True)
+class ClassAveraging(Averaging):
+    """Predictions are log-probabilities of classes."""
+
+    def prediction(self, output: Output, eta: Array, extra: Array) -> Array:
+        return output.log_probability(eta, extra)
+
+    def mean(self, predictions: Array) -> Array:
+        return np.asarray(logsumexp(predictions, axis=0) - np.log(len(predictions)))
+
+    def constant(self, output: Output, y: Array, weight: Array | None) -> Array:
+        target = _one_hot(y, output.n_classes or 2)
+        count = np.dot(np.ones(len(y)) if weight is None else weight, target)
+        return np.asarray(log_softmax(np.log(count + 0.5)[None], axis=1)[0])  # half a row each
+
+    def shrunk(self, prediction: Array, constant: Array, s: float) -> Array:
+        # a probability of 0 times s = 0 would be nan
+        moved = constant + s * (np.maximum(prediction, LEAST_LOG) - constant)
+        return np.asarray(log_softmax(moved, axis=1)) if s < 1 else prediction
+
+    def loss(self, y: Array, prediction: Array, weight: Array) -> float:
+        target = _one_hot(y, prediction.shape[1])
+        return -float(np.dot(weight, (target * np.maximum(prediction, LEAST_LOG)).sum(axis=1)))
+
+
+@final
+@dataclass(frozen=True)
+class NumberAveraging(Averaging):
+    """Predictions are means; the dispersion is that of the rows that are judged by."""
+
+    response: Response
+
+    def prediction(self, output: Output, eta: Array, extra: Array) -> Array:
+        return output.mean(eta, extra)
+
+    def mean(self, predictions: Array) -> Array:
+        return np.asarray(predictions.mean(axis=0))
+
+    def constant(self, output: Output, y: Array, weight: Array | None) -> Array:
+        return np.atleast_1d(np.average(y, axis=0, weights=weight))
+
+    def shrunk(self, prediction: Array, constant: Array, s: float) -> Array:
+        return np.asarray(constant + s * (prediction - constant))
+
+    def loss(self, y: Array, prediction: Array, weight: Array) -> float:
+        y = y.reshape(len(prediction), -1)
+        spread = self.dispersion(y, prediction, weight)
+        if not spread > 0:
+            return -np.inf if spread == 0 else np.inf
+        each = np.asarray(self.response.log_prob(y, prediction, spread)).sum(axis=1)
+        return -float(np.dot(weight, each))
+
+    def dispersion(self, y: Array, prediction: Array, weight: Array) -> float:
+        """ψ: 1 where the response fixes it, else the mean of (y − μ)²/V(μ)."""
+        if self.response.dispersion_is_known:
+            return 1.0
+        y = y.reshape(len(prediction), -1)
+        each = (np.square(y - prediction) / self.response.variance(prediction)).mean(axis=1)
+        return float(np.dot(weight, each) / weight.sum())
+
+
+class JudgedRows(NamedTuple):
+    """Rows that a network did not see, and what it predicts for them."""
+
+    y: Array
+    weight: Array
+    prediction: Array
+
+
+class AverageFit(NamedTuple):
+    """Several fits, and the rows that judge them together; None where nothing was held out."""
+
+    fits: list[NetworkFit]
+    problems: list[TrainingProblem]
+    held: JudgedRows | None
+    constant: Array
+    shrinkage: float
+
+
+def fit_several(
+    model: Any, rows: OpenedRows, units: Callable[[TrainingProblem], TrainingProblem]
+) -> AverageFit:
+    """Train ``n_networks`` networks, one after another; Ctrl-C ends it with those that are done.
+
+    ``units`` gives a problem with its response in the units of training.
+    """
+    options, output, seed = checked_options(model), model._output(rows), seed_of(model.random_state)
+    averaging = model._averaging(output)
+    fits, problems = list[NetworkFit](), list[TrainingProblem]()
+    for problem in _problems(model, rows, output, options, seed):
+        problem = units(problem)
+        keeper = Keeper(None, {}, problem.seed)
+        start = problem.start(model.initialise)
+        fits.append(fit_network(model, problem, start, keeper=keeper, resumed=None))
+        problems.append(problem)
+        if fits[-1].interrupted:
+            break
+    first = problems[0]
+    every = [first.training] if first.validation is None else [first.training, first.validation]
+    y = np.concatenate([output.target(each.y) for each in every])
+    weight = np.concatenate([_weight(each) for each in every])
+    constant = averaging.constant(output, y, weight)
+    held = _held_rows(fits, problems, averaging, common=options.held_out is None)
+    s = 1.0 if held is None else best_shrinkage(held, constant, averaging, len(fits) + 1)
+    return AverageFit(fits, problems, held, constant, s)
+
+
+def best_shrinkage(
+    held: JudgedRows, constant: Array, averaging: Averaging, optimism: float
+) -> float:
+    """s, by the loss of rows that the networks have not seen; ``optimism`` is in nats."""
+
+    def loss(s: float) -> float:
+        moved = averaging.shrunk(held.prediction, constant, s)
+        return averaging.loss(held.y, moved, held.weight) + optimism * s
+
+    found = minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded")
+    return float(min((0.0, float(found.x), 1.0), key=loss))
+
+
+def average_prediction(model: Any, eta: Callable[[Array], Array]) -> Array:
+    """What the networks of a model predict together; ``eta`` gives the predictor of parameters."""
+    average, architecture = model.average_, model.architecture_
+    averaging = model._averaging(model.output_)
+    each = [
+        averaging.prediction(model.output_, eta(theta), architecture.extra(theta))
+        for theta in average.parameters.astype(np.float64)
+    ]
+    mean = averaging.mean(np.stack(each))
+    return averaging.shrunk(mean, average.constant, average.shrinkage)
+
+
+def refuse_for_several(model: Any) -> None:
+    """Refuse what makes sense for one network only."""
+    for name in ("checkpoint", "resume"):
+        if vars(model)[name] not in (None, False):
+            raise InvalidInput(
+                f"{name} was given with n_networks={model.n_networks}; one network was expected. "
+                "Use n_networks=1."
+            )
+
+
+def refuse_several(model: Any, method: str) -> None:
+    """Refuse a method that continues one network."""
+    if model.n_networks != 1:
+        raise InvalidInput(
+            f"n_networks={model.n_networks} was given, and {method} trains one network further. "
+            "Use n_networks=1, or fit."
+        )
+
+
+def parts_of_rows(y: Array, n_parts: int, seed: int) -> Codes:
+    """The part of each row, from 0, with the same share of each class in all parts.
+
+    −1 for a row that is the only one of its class, which no training can do without.
+    """
+    n = len(y)
+    order = np.random.default_rng(seed).permutation(n)
+    if y.dtype.kind in "iu" and y.ndim == 1:
+        order = order[np.argsort(y[order], kind="stable")]  # classes one after another
+    part = np.empty(n, dtype=np.intp)
+    part[order] = np.arange(n) % n_parts
+    if y.dtype.kind in "iu" and y.ndim == 1:
+        part[np.bincount(y)[y] == 1] = -1
+    return part
+
+
+def _problems(
+    model: Any, rows: OpenedRows, output: Output, options: Options, seed: int
+) -> Iterator[TrainingProblem]:
+    """The problem of each network: other seeds, and other rows to judge by."""
+    given = model._held(rows)
+    count = int(model.n_networks)
+    if options.held_out is None:  # a validation set, or none
+        for j in range(count):
+            yield assembled(model, rows, output, options, given, seed + j)
+        return
+    part = parts_of_rows(rows.examples.y, count, seed)
+    own = replace(options, held_out=None)
+    for j in range(count):
+        held = part == j
+        if not held.any() or held.all():
+            continue  # fewer rows than networks
+        parted = rows._replace(examples=rows.examples.where(~held))
+        judging = rows.examples.where(held)
+        yield assembled(model, parted, output, own, judging, seed + j)
+
+
+def _held_rows(
+    fits: list[NetworkFit], problems: list[TrainingProblem], averaging: Averaging, *, common: bool
+) -> JudgedRows | None:
+    """Each network on the rows that judged it; on one common set, their average."""
+    if any(problem.validation is None for problem in problems):
+        return None
+    parts = [
+        _predicted(fit, problem, averaging) for fit, problem in zip(fits, problems, strict=True)
+    ]
+    if common:
+        mean = averaging.mean(np.stack([part.prediction for part in parts]))
+        return parts[0]._replace(prediction=mean)
+    return JudgedRows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _predicted(fit: NetworkFit, problem: TrainingProblem, averaging: Averaging) -> JudgedRows:
+    """The rows that judged a network, and what it predicted before any end game."""
+    held, architecture, output = problem.validation, problem.architecture, problem.output
+    assert held is not None, "the caller has looked"
+    theta = fit.trained.theta.astype(np.float64)
+    each = [
+        averaging.prediction(
+            output,
+            predictor(architecture, theta, X.astype(np.float64, copy=False)),
+            architecture.extra(theta),
+        )
+        for _, X in held.columns(WINDOW)
+    ]
+    return JudgedRows(output.target(held.y), _weight(held), np.concatenate(each))
+
+
+def _weight(examples: Examples) -> Array:
+    return np.ones(examples.n_rows) if examples.weight is None else examples.weight
+
+
+def _one_hot(y: Array, n_classes: int) -> Array:
+    """Class numbers, or soft labels, as rows of probabilities."""
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim == 2:
+        return y
+    if n_classes == 2 and y.dtype.kind == "f":  # the probability of the second
+        return np.stack([1.0 - y, y], axis=1)
+    return np.eye(n_classes)[y.astype(np.intp)]

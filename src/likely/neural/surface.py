@@ -1,0 +1,120 @@
+"""What fitted networks answer about themselves: weights, columns, descriptions and pictures.
+
+``FittedNetwork`` has the methods that classifying and regressing networks share and that only read
+what a fit has learned.
+"""
+
+from abc import ABC
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array, Matrix
+from likely.data.block import Block
+from likely.description import ColumnsRead, Description
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.model_plates import PlateParameter, conditional_plate
+from likely.inputs.coding import Coding, columns_coded, new_rows
+from likely.inputs.estimators import ColumnNeeds, feature_names
+from likely.neural.architecture import Architecture
+from likely.neural.average import NetworkAverage
+from likely.neural.description import describe_network, picture_of
+from likely.neural.examples import finite_matrix
+from likely.neural.history import History
+from likely.neural.objective import chunk_rows
+from likely.neural.outputs import Output
+from likely.neural.propagation import predictor
+
+
+class FittedNetwork(ABC):
+    """A network that was trained."""
+
+    architecture_: Architecture
+    output_: Output
+    coding_: Coding
+    parameters_: Array
+    history_: History
+    average_: NetworkAverage | None
+    l1: float
+    l2: float
+
+    @property
+    def weights_(self) -> list[Array]:
+        """W^(l) of each layer, (units, units before it): views of ``parameters_``."""
+        check_is_fitted(self)
+        return [layer.weight for layer in self.architecture_.unpack(self.parameters_)]
+
+    @property
+    def biases_(self) -> list[Array | None]:
+        """b^(l) of each layer, (units,); None where it has none."""
+        check_is_fitted(self)
+        return [layer.bias for layer in self.architecture_.unpack(self.parameters_)]
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many weights, biases and thresholds there are."""
+        check_is_fitted(self)
+        return self.architecture_.n_parameters
+
+    @property
+    def n_iter_(self) -> int:
+        """How many epochs there were."""
+        return self.history_.n_epochs
+
+    @property
+    def terms_(self) -> tuple[str, ...]:
+        """The name of each input of the network: its column, or column[category]."""
+        return self.coding_.names()
+
+    def describe(self) -> Description:
+        """The layers, how training went, and how well the network fits."""
+        check_is_fitted(self)
+        return describe_network(self)
+
+    def plate(self) -> Diagram:
+        """The plate diagram: x is given, y is modelled for each row, and all weights are shared."""
+        penalised = bool(self.l1) or bool(self.l2)
+        return conditional_plate(type(self).__name__, self._plate_parameters(), penalised=penalised)
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        return (PlateParameter("W"),)
+
+    def draw(self, path: Any = None) -> Diagram:
+        """The layers as a diagram, with a line for each weight; saved where a path is given."""
+        check_is_fitted(self)
+        diagram = picture_of(self)
+        if path is not None:
+            diagram.save(path)
+        return diagram
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; numbers scaled, because one rate serves all weights."""
+        return ColumnNeeds(scale=True, categories=True)
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns are numbers and how many categories; which of them to check."""
+        check_is_fitted(self)
+        return columns_coded(self.coding_.schema, feature_names(self), n_rows)
+
+    def _eta(self, X: Any) -> Array:
+        """The predictor of new rows, (n, n_outputs), in float64, in units of training."""
+        check_is_fitted(self)
+        return self._predictor(self._matrix(X), self.parameters_.astype(np.float64))
+
+    def _predictor(self, X: Matrix, theta: Array) -> Array:
+        """The predictor at some parameters, a part of the rows at a time."""
+        size = chunk_rows(self.architecture_)
+        parts = [
+            predictor(self.architecture_, theta, X[low : low + size].astype(np.float64, copy=False))
+            for low in range(0, X.shape[0], size)
+        ]
+        return np.concatenate(parts)
+
+    @property
+    def _extra(self) -> Array:
+        return self.architecture_.extra(self.parameters_.astype(np.float64))
+
+    def _matrix(self, X: Any) -> Matrix:
+        """New rows as the network reads them."""
+        return finite_matrix(Block(new_rows(self, self.coding_, X)), self.coding_.names)

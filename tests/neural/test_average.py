@@ -1,0 +1,167 @@
+"""Several networks averaged: rows held out once, the constant on noise, and what is refused."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import xlogy
+
+import likely as lk
+from likely.errors import InvalidInput
+from likely.likelihoods.gaussian import Gaussian
+from likely.neural.average import (
+    ClassAveraging,
+    JudgedRows,
+    NumberAveraging,
+    best_shrinkage,
+    parts_of_rows,
+)
+
+FAST = {"hidden": (8,), "max_epochs": 30, "tol": None, "random_state": 0}
+
+
+def a_few_rows(seed=0, n=90, n_classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.argmax(X[:, :n_classes] + 0.5 * rng.normal(size=(n, n_classes)), axis=1)
+
+
+def test_every_row_is_held_out_once_and_classes_are_shared_out():
+    y = np.repeat([0, 1, 2], [50, 10, 1])
+    part = parts_of_rows(y, 5, seed=3)
+    assert part[-1] == -1  # the only row of its class is always trained on
+    for code, each in ((0, 10), (1, 2)):
+        assert np.bincount(part[y == code], minlength=5).tolist() == [each] * 5
+    assert np.bincount(parts_of_rows(np.linspace(0, 1, 12), 5, 0)).tolist() == [3, 3, 2, 2, 2]
+
+
+def test_without_early_stopping_it_is_the_plain_mean_of_networks_of_other_seeds():
+    X, y = a_few_rows(n_classes=3)
+    model = lk.NeuralNetworkClassifier(**FAST, n_networks=3).fit(X, y)
+    alone = [
+        lk.NeuralNetworkClassifier(**{**FAST, "random_state": seed}).fit(X, y) for seed in range(3)
+    ]
+    each = np.stack([one.predict_proba(X) for one in alone])
+    assert model.average_.shrinkage == 1.0
+    assert_allclose(model.predict_proba(X), each.mean(axis=0), rtol=1e-12)
+    assert_allclose(model.parameters_, alone[0].parameters_)
+    assert [len(history.loss) for history in model.average_.histories] == [30, 30, 30]
+
+
+def test_numbers_are_averaged_too_and_their_spread_is_that_of_unseen_rows():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 3))
+    y = 1e4 * (3 + X[:, 0] + 0.3 * rng.normal(size=120))
+    model = lk.NeuralNetworkRegressor(
+        (20,), early_stopping=True, n_networks=4, learning_rate=1e-2, random_state=0
+    ).fit(X, y)
+    fresh = rng.normal(size=(2000, 3))
+    error = model.predict(fresh) - 1e4 * (3 + fresh[:, 0] + 0.3 * rng.normal(size=2000))
+    assert 0.5 < model.dispersion_ / np.mean(np.square(error)) < 2.0
+    assert 0.8 < model.average_.shrinkage <= 1.0
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_on_noise_it_is_close_to_the_constant(n_classes):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(80, 10)), rng.integers(0, n_classes, 80)
+    fresh, labels = rng.normal(size=(2000, 10)), rng.integers(0, n_classes, 2000)
+    model = lk.NeuralNetworkClassifier(early_stopping=True, n_networks=5, random_state=0).fit(X, y)
+    alone = lk.NeuralNetworkClassifier(early_stopping=True, random_state=0).fit(X, y)
+    share = np.bincount(y) / len(y)
+    constant = -np.mean(np.log(share[labels]))
+    loss = -np.mean(model.log_likelihoods(fresh, labels))
+    assert loss < constant + 0.005
+    assert -np.mean(alone.log_likelihoods(fresh, labels)) > loss
+
+
+@pytest.mark.parametrize(
+    ("y", "case"),
+    [
+        (np.repeat([0, 1], [39, 1]), "a class of one row"),
+        (np.repeat([0, 1, 2], [30, 8, 2]), "a rare class"),
+        (np.array([0, 1, 0]), "three rows"),
+    ],
+)
+def test_rare_classes_and_few_rows_are_fitted(y, case):
+    X = np.random.default_rng(0).normal(size=(len(y), 4))
+    model = lk.NeuralNetworkClassifier(
+        (5,), early_stopping=True, n_networks=5, max_epochs=3, tol=None, random_state=0
+    ).fit(X, y)
+    p = model.predict_proba(X)
+    assert np.isfinite(p).all() and (p > 0).all(), case
+    assert_allclose(p.sum(axis=1), 1.0)
+
+
+def test_shrinkage_is_that_of_a_fine_grid():
+    rng = np.random.default_rng(4)
+    log_p = np.log(rng.dirichlet([0.3, 0.3], size=60))
+    y = (rng.random(60) < 0.5 * np.exp(log_p[:, 1]) + 0.25).astype(int)
+    constant, averaging, grid = np.log([0.5, 0.5]), ClassAveraging(), np.linspace(0, 1, 1001)
+    held = JudgedRows(y, np.ones(60), log_p)
+    losses = []
+    for s in grid:
+        odds = s * (log_p[:, 1] - log_p[:, 0])
+        q = 1 / (1 + np.exp(-odds))
+        losses.append(-np.sum(xlogy(y, q) + xlogy(1 - y, 1 - q)) + 2 * s)
+    found = best_shrinkage(held, constant, averaging, 2.0)
+    assert 0.02 < found < 0.98
+    assert_allclose(found, grid[np.argmin(losses)], atol=2e-3)
+
+
+def test_shrinkage_of_numbers_is_least_squares_and_ends_at_0_and_1():
+    rng = np.random.default_rng(5)
+    mean = rng.normal(size=(200, 1))
+    averaging, one = NumberAveraging(Gaussian()), np.ones(200)
+    for slope, low, high in ((0.5, 0.3, 0.7), (-1.0, 0.0, 0.0), (2.0, 1.0, 1.0)):
+        y = slope * mean + 0.5 * rng.normal(size=(200, 1))
+        found = best_shrinkage(JudgedRows(y, one, mean), np.zeros(1), averaging, 0.0)
+        assert low <= found <= high
+        squares = float((mean * y).sum() / (mean * mean).sum())
+        assert_allclose(found, np.clip(squares, 0, 1), atol=1e-4)
+
+
+def test_a_probability_of_0_can_be_drawn_towards_the_constant():
+    log_p = np.array([[0.0, -np.inf]])
+    moved = ClassAveraging().shrunk(log_p, np.log([0.5, 0.5]), 0.0)
+    assert_allclose(np.exp(moved), [[0.5, 0.5]])
+
+
+def test_a_validation_set_judges_all_networks_together():
+    X, y = a_few_rows(n=120)
+    model = lk.NeuralNetworkClassifier(
+        **FAST,
+        learning_rate=1e-2,
+        n_networks=2,
+        early_stopping=True,
+        validation=(X[90:], y[90:]),
+    ).fit(X[:90], y[:90])
+    assert 0 < model.average_.shrinkage <= 1
+    assert len(model.average_.parameters) == 2
+
+
+def test_it_is_saved_and_described(tmp_path):
+    X, y = a_few_rows()
+    model = lk.NeuralNetworkClassifier(**FAST, n_networks=3, early_stopping=True).fit(X, y)
+    path = tmp_path / "network.likely"
+    lk.save(model, path)
+    assert_allclose(lk.load(path).predict_proba(X), model.predict_proba(X), rtol=0)
+    about = model.describe()
+    assert "the mean of 3 networks" in str(about)
+    assert [curve.title for curve in about.curves] == ["network 1", "network 2", "network 3"]
+    assert about.most_important()[0] in ("x0", "x1")
+    shares = [row[1] for row in about.tables[1].rows]
+    assert_allclose(sum(shares), 1.0)
+
+
+def test_what_makes_sense_for_one_network_only_is_refused(tmp_path):
+    X, y = a_few_rows()
+    with pytest.raises(InvalidInput, match=r"checkpoint was given with n_networks=2; one network"):
+        lk.NeuralNetworkClassifier(n_networks=2, checkpoint=tmp_path / "c").fit(X, y)
+    with pytest.raises(InvalidInput, match="n_networks"):
+        lk.NeuralNetworkClassifier(n_networks=0).fit(X, y)
+    fitted = lk.NeuralNetworkClassifier(**FAST, n_networks=2).fit(X, y)
+    with pytest.raises(InvalidInput, match="partial_fit trains one network further"):
+        fitted.partial_fit(X, y)
+    with pytest.raises(InvalidInput, match="fine_tune trains one network further"):
+        fitted.fine_tune(X, y)
