@@ -42,6 +42,15 @@ def test_without_hidden_layers_it_is_a_generalised_linear_model(response, link):
     assert_allclose(model.deviance(X, y), linear.deviance(X, y), rtol=1e-6)
 
 
+@pytest.mark.parametrize("response", ["gamma", "exponential", "inverse-gaussian"])
+def test_a_positive_response_needs_no_link(response):
+    """Links that need η > 0 would make the loss infinite at random start values."""
+    X, y = counts()[0], np.exp(counts()[0][:, 0])
+    model = regressor(response=response, max_epochs=30).fit(X, y)
+    assert model.score(X, y) > 0.5
+    assert (model.predict(100 * X) > 0).all()
+
+
 def test_the_unit_of_the_response_does_not_matter():
     X, y = waves()
     one, other = (regressor(dtype="float64").fit(X, each) for each in (y, 1e6 * y - 3e7))

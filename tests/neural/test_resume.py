@@ -161,6 +161,54 @@ def test_a_checkpoint_of_another_training_is_refused(options, message, tmp_path)
         classifier(**options, resume=path).fit(X, y)
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_early_stopping_that_holds_other_rows_out_is_refused(first, tmp_path):
+    """Without ``validation`` it holds a tenth out: losses of before are those of other rows."""
+    X, y = blobs()
+    path = tmp_path / "a.checkpoint"
+    classifier(checkpoint=path, early_stopping=first).fit(X, y)
+    with pytest.raises(InvalidFile, match="validation was"):
+        classifier(resume=path, early_stopping=not first).fit(X, y)
+
+
+def test_another_link_of_an_ordinal_response_is_refused(tmp_path):
+    X, y = blobs()
+    path = tmp_path / "a.checkpoint"
+    classifier(response="ordinal", checkpoint=path).fit(X, y)
+    with pytest.raises(InvalidFile, match="the response was"):
+        classifier(response="ordinal", link="probit", resume=path).fit(X, y)
+
+
+def test_another_power_of_a_tweedie_response_is_refused(tmp_path):
+    X, y = waves()
+    path = tmp_path / "a.checkpoint"
+    regressor(response="tweedie(1.5)", checkpoint=path).fit(X, y)
+    with pytest.raises(InvalidFile, match="the response was"):
+        regressor(response="tweedie(1.2)", resume=path).fit(X, y)
+
+
+@pytest.mark.parametrize("by_callback", [False, True])
+def test_an_end_game_is_resumed_whatever_ended_the_search(by_callback, tmp_path):
+    """The search ended at a limit that is higher now, or by a callback that is no longer there."""
+    X, y = blobs()
+    path, calls = tmp_path / "a.checkpoint", []
+    options = {"early_stopping": True, "end_game": "epochs", "patience": 50}
+
+    def crash(epoch):
+        calls.append(epoch.number)
+        if len(calls) == 8:
+            raise Crash
+        return by_callback and len(calls) == 6
+
+    limit = 20 if by_callback else 6
+    first = classifier(**options, max_epochs=limit, checkpoint=path, callbacks=crash)
+    with pytest.raises(Crash):
+        first.fit(X, y)
+    again = classifier(**options, max_epochs=20, resume=path).fit(X, y)
+    assert again.history_.n_epochs == 6
+    assert again.end_game_.n_epochs == again.history_.best_epoch
+
+
 def test_other_rows_of_the_same_shape_are_refused(tmp_path):
     X, y = blobs()
     path = interrupted(classifier(), X, y, tmp_path / "c")

@@ -26,7 +26,7 @@ from likely.neural.history import LossCurve
 from likely.neural.objective import NetworkObjective
 from likely.neural.options import Options, batches_for, check_callbacks
 from likely.neural.problem import TrainingProblem
-from likely.neural.steps import MiniBatchSteps, PartlyFrozen, QuasiNewtonSteps, Steps
+from likely.neural.steps import Ending, MiniBatchSteps, PartlyFrozen, QuasiNewtonSteps, Steps
 from likely.neural.training import (
     Callback,
     Epoch,
@@ -170,7 +170,8 @@ def _end_game(
 def _finished(model: Any, problem: TrainingProblem, curve: LossCurve) -> Trained:
     """The search before an end game that is resumed; its parameters are needed no more."""
     ending = rules_of(model, problem.options).ending(curve)
-    assert ending is not None  # or the end game would not have begun
+    if ending is None:  # a callback ended it, or a limit that is higher now
+        ending = Ending("it had ended before this training was resumed", converged=True)
     return Trained(np.empty(0), None, curve, ending, curve.best)
 
 

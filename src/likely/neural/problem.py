@@ -292,13 +292,13 @@ def meaning_of(
     sizes = (rows.coding.n_coefficients, *options.hidden, output.n_outputs)
     return {
         "the architecture": "-".join(map(str, sizes)),
-        "the response": output.name,
+        "the response": repr(output),  # its name lacks the link of an ordinal one, and powers
         "solver": repr(options.update or "lbfgs"),
         "schedule": repr(options.schedule),
         "dtype": str(options.dtype),
         "random_state": repr(model.random_state),
         "initialise": start if isinstance(start, str) else _digest_of_start(start),
-        "validation": repr(model.validation) if held is None else _digest_of_rows(held),
+        "validation": repr(options.held_out) if held is None else _digest_of_rows(held),
         **{name: repr(given[name]) for name in (*names, *own) if name in given},
         "the digest of the rows": _digest_of_rows(rows.examples),
     }

@@ -57,7 +57,8 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         ``poisson``, ``gamma``, ``inverse-gaussian``, ``tweedie(1.5)``, ``negative-binomial(0.5)``,
         or a response of ``likely.likelihoods``; the lectures' ``square-error-sigmoid``.
     link : str, Link or None, default=None
-        Between the mean and the last layer; None is the response's own.
+        Between the mean and the last layer; None is the response's own, and the log for ``gamma``
+        and ``inverse-gaussian``, because the last layer may be negative.
     solver : str or Update, default="adam"
         ``sgd`` (plain steps), ``momentum``, ``nesterov``, ``adagrad``, ``rmsprop``, ``adam``,
         ``adamw``, or a rule of ``likely.solvers``, such as ``Clip(1.0) | Adam()``; ``lbfgs``, which

@@ -8,7 +8,7 @@ from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.categorical import Categorical
 from likely.likelihoods.ordinal import Ordinal
 from likely.likelihoods.responses import likelihood_of, response_named
-from likely.links import LINKS, Link, Logit, UnitLink
+from likely.links import LINKS, Identity, Link, Log, Logit, UnitLink
 from likely.names import lookup
 from likely.neural.outputs.base import Output
 from likely.neural.outputs.categorical import CategoricalOutput, SquareErrorSoftmax
@@ -16,6 +16,8 @@ from likely.neural.outputs.ordinal import OrdinalOutput
 from likely.neural.outputs.scalar import ScalarOutput, SquareErrorSigmoid
 
 OF_CLASSES = ("bernoulli", "categorical", "ordinal", "square-error-sigmoid", "square-error-softmax")
+
+EVERY_ETA = Identity.etas
 
 
 def output_of(
@@ -28,9 +30,13 @@ def output_of(
     """The output of a response by name or as a part; ``n_classes`` is None for numbers.
 
     Without a response, two classes are Bernoulli, more are categorical, and numbers are Gaussian.
+    Without a link, it is the response's own, or the log where that one needs η > 0, which the last
+    layer of a network does not promise.
 
     >>> output_of(n_classes=2).name, output_of(n_classes=3).name, output_of("poisson").name
     ('bernoulli (logit link)', 'categorical', 'poisson (log link)')
+    >>> output_of("gamma").name
+    'gamma (log link)'
     """
     if n_classes is not None:
         return _of_classes(response, n_classes, link)
@@ -88,7 +94,12 @@ def _scalar(response: str | Response, link: str | Link | None) -> Likelihood:
             f"The response {response.name!r} has a shape that a network does not estimate; "
             f"expected a number. Use response='{response.name}(0.5)', for example."
         )
-    return likelihood_of(response, link)
+    found = likelihood_of(response, link)
+    return (
+        found
+        if link is not None or found.link.etas == EVERY_ETA
+        else found.response.with_link(Log())
+    )
 
 
 def _ordinal(response: Any, n_classes: int, link: str | Link | None) -> Ordinal:
