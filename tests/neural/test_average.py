@@ -15,6 +15,7 @@ from likely.neural.average import (
     best_shrinkage,
     parts_of_rows,
 )
+from likely.neural.outputs import output_of
 
 FAST = {"hidden": (8,), "max_epochs": 30, "tol": None, "random_state": 0}
 
@@ -165,3 +166,24 @@ def test_what_makes_sense_for_one_network_only_is_refused(tmp_path):
         fitted.partial_fit(X, y)
     with pytest.raises(InvalidInput, match="fine_tune trains one network further"):
         fitted.fine_tune(X, y)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_the_scale_of_weights_does_not_matter(scale):
+    """Weights that sum to 1 are not one row, which would say too little to follow the networks."""
+    X, y = a_few_rows()
+    weight = np.linspace(0.5, 1.5, len(y))
+    options = {**FAST, "n_networks": 3, "early_stopping": True, "learning_rate": 1e-2}
+    one, other = (
+        lk.NeuralNetworkClassifier(**options).fit(X, y, factor * weight) for factor in (1, scale)
+    )
+    assert one.average_.shrinkage > 0.5
+    assert_allclose(other.average_.shrinkage, one.average_.shrinkage, rtol=1e-3)
+    assert_allclose(other.average_.constant, one.average_.constant, rtol=1e-6)
+
+
+def test_rows_of_little_weight_count_little_towards_the_constant():
+    """One heavy row says as much as one row, whatever the number of light ones."""
+    weight = np.array([1.0, *[1e-12] * 50])
+    constant = ClassAveraging().constant(output_of(n_classes=2), np.array([1] + [0] * 50), weight)
+    assert_allclose(np.exp(constant), [0.5 / 2, 1.5 / 2], rtol=1e-6)

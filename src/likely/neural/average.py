@@ -99,7 +99,7 @@ class ClassAveraging(Averaging):
 
     def constant(self, output: Output, y: Array, weight: Array | None) -> Array:
         target = _one_hot(y, output.n_classes or 2)
-        count = np.dot(np.ones(len(y)) if weight is None else weight, target)
+        count = np.dot(_as_counts(np.ones(len(y)) if weight is None else weight), target)
         return np.asarray(log_softmax(np.log(count + 0.5)[None], axis=1)[0])  # half a row each
 
     def shrunk(self, prediction: Array, constant: Array, s: float) -> Array:
@@ -198,10 +198,11 @@ def best_shrinkage(
     held: JudgedRows, constant: Array, averaging: Averaging, optimism: float
 ) -> float:
     """s, by the loss of rows that the networks have not seen; ``optimism`` is in nats."""
+    weight = _as_counts(held.weight)
 
     def loss(s: float) -> float:
         moved = averaging.shrunk(held.prediction, constant, s)
-        return averaging.loss(held.y, moved, held.weight) + optimism * s
+        return averaging.loss(held.y, moved, weight) + optimism * s
 
     found = minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded")
     return float(min((0.0, float(found.x), 1.0), key=loss))
@@ -304,6 +305,15 @@ def _predicted(fit: NetworkFit, problem: TrainingProblem, averaging: Averaging) 
         for _, X in held.columns(WINDOW)
     ]
     return JudgedRows(output.target(held.y), _weight(held), np.concatenate(each))
+
+
+def _as_counts(weight: Array) -> Array:
+    """Weights with a total of (Σ w)²/Σ w², the number of rows of equal weight that say as much.
+
+    The scale of weights then does not matter: a total of 1 is not taken for one row.
+    """
+    relative = weight / weight.max()
+    return np.asarray(relative * (relative.sum() / np.square(relative).sum()))
 
 
 def _weight(examples: Examples) -> Array:

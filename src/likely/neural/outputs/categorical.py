@@ -46,7 +46,8 @@ class SoftmaxOutput(Output):
             count = np.bincount(y, weight, minlength=self.n_outputs)
         else:
             count = np.dot(np.ones(len(y)) if weight is None else weight, y)
-        eta = np.log(count + 0.5)
+        row = 1.0 if weight is None else weight.mean()  # weights may have any scale
+        eta = np.log(count + 0.5 * row)
         return np.asarray(eta - eta.mean())
 
     def mean(self, eta: Array, extra: Array) -> Array:
