@@ -1,5 +1,7 @@
 """The loop over epochs, with steps whose losses are written down beforehand."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 
@@ -177,3 +179,9 @@ def test_ctrl_c_keeps_the_last_whole_epoch():
     assert found.curve.n_epochs == 2
     assert len(kept) == 3  # two epochs, and Ctrl-C
     assert kept[-1][0]["theta"].tolist() == [2.0]
+
+
+def test_the_seconds_of_epochs_are_those_that_passed():
+    began = perf_counter()
+    found = trained((4.0, 3.0, 2.0, 1.0))
+    assert 0 < sum(found.curve.seconds) <= perf_counter() - began

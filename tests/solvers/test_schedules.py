@@ -130,3 +130,16 @@ def test_a_hold_that_never_ends_is_refused(schedule):
 def test_settings_that_make_no_schedule_are_refused(make):
     with pytest.raises(InvalidInput, match="expected"):
         make()
+
+
+def test_a_usual_warm_up_ends_with_the_training():
+    schedule = schedule_of("warm-up", 0.1, 100)
+    assert schedule == WarmUp(5, Cosine(0.1, 95))
+    assert schedule.rate(100) == 0.0 < schedule.rate(99)
+
+
+def test_a_hold_before_a_warm_up_is_as_long_as_both():
+    schedule = HoldThenDecay(3, WarmUp(2, Constant(0.1)))
+    assert schedule.epochs_before == 5
+    with pytest.raises(InvalidInput, match="for 5 epochs, and max_epochs=5"):
+        schedule_of(schedule, 0.1, 5)
