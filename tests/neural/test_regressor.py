@@ -130,3 +130,18 @@ def test_saved_and_loaded_it_goes_on_as_before(tmp_path):
     for each in (model, again):
         each.set_params(validation=None).partial_fit(X, y)
     assert_array_equal(again.parameters_, model.parameters_)
+
+
+def test_a_response_with_a_mean_of_0_is_scaled_too():
+    X, y = waves()
+    y = np.concatenate([y, -y])
+    model = regressor().fit(np.concatenate([X, -X]), y)
+    assert model.response_centre_ == 0.0
+    larger = regressor().fit(np.concatenate([X, -X]), 1024 * y)
+    assert_allclose(larger.predict(X), 1024 * model.predict(X), rtol=1e-6)
+
+
+def test_a_response_whose_squares_overflow_is_refused_without_a_warning():
+    X, y = waves()
+    with pytest.raises(InvalidInput, match="squares of y overflow"):
+        regressor().fit(X, 1e200 * y)

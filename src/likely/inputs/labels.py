@@ -163,7 +163,7 @@ def refuse_soft(y: Any) -> None:
         refuse_columns(
             shape,
             "Give one label for each row. Soft labels are for fit and log_likelihood of "
-            "SoftmaxRegression, NaiveBayes and DiscriminantAnalysis.",
+            "SoftmaxRegression, NaiveBayes, DiscriminantAnalysis and NeuralNetworkClassifier.",
         )
 
 

@@ -349,13 +349,12 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         )
         if not self.scale_response or not least_squares:
             return {}
-        centre = np.average(y, axis=0, weights=weight)
-        squares = np.square(y - centre).reshape(len(y), -1).mean(axis=1)
-        scale = float(np.sqrt(np.average(squares, weights=weight)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = np.average(y, axis=0, weights=weight)
+            squares = np.square(y - centre).reshape(len(y), -1).mean(axis=1)
+            scale = float(np.sqrt(np.average(squares, weights=weight)))
         if not np.isfinite(scale):
-            raise InvalidInput(
-                "The squares of y overflow, and y cannot be scaled. Divide it by a round number."
-            )
+            raise InvalidInput("The squares of y overflow. Divide y by a constant, such as 1e100.")
         return {"response_centre_": centre, "response_scale_": scale if scale > 0 else 1.0}
 
     def _finish_average(self, fit: AverageFit) -> None:
