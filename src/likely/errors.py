@@ -31,6 +31,7 @@ LikelyWarning
 ├── ContinuousColumn   a column of measurements is read as states
 ├── RoundedTables      rows of probabilities were divided by their sums
 ├── LargeBatch         a batch has more rows than there are
+├── SortedRows         rows are sorted by their target, and are shuffled inside windows only
 ├── NothingToCalibrate held-out scores do not determine a temperature
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
@@ -72,6 +73,7 @@ __all__ = [
     "SealedData",
     "Separation",
     "SingularCovariance",
+    "SortedRows",
     "TrainingDiverged",
     "UnknownName",
     "UnknownState",
@@ -341,6 +343,10 @@ class RoundedTables(LikelyWarning):
 
 class LargeBatch(LikelyWarning):
     """A batch was asked for that has more rows than there are; it has all of them."""
+
+
+class SortedRows(LikelyWarning):
+    """Windows of rows, inside which they are shuffled, have very different targets."""
 
 
 class NothingToCalibrate(LikelyWarning):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.errors import InvalidInput
 from likely.solvers.mini_batches import (
@@ -17,6 +17,7 @@ from likely.solvers.mini_batches import (
     batches,
     batches_of,
     epoch_order,
+    share_between_windows,
 )
 
 seeds, epochs = st.integers(0, 9999), st.integers(0, 50)
@@ -136,3 +137,27 @@ def test_a_size_that_is_no_whole_number_is_refused(make, size):
 def test_one_batch_of_all_is_all():
     (batch,) = batches(np.arange(5), 100)
     assert_array_equal(batch, np.arange(5))
+
+
+def test_the_share_between_windows_is_that_of_an_analysis_of_variance():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(70, 2)) + np.linspace(0, 3, 70)[:, None]
+    window = np.arange(70) // 32
+    left = [
+        sum(np.square(y[window == w, j] - y[window == w, j].mean()).sum() for w in range(3))
+        for j in (0, 1)
+    ]
+    total = np.square(y - y.mean(axis=0)).sum(axis=0)
+    assert_allclose(share_between_windows(y, 32), np.max(1 - left / total))
+    codes = (y[:, 0] > 1).astype(int)
+    assert_allclose(
+        share_between_windows(codes, 32), share_between_windows(codes.astype(float), 32)
+    )
+    assert share_between_windows(np.zeros(70, dtype=int), 32) == 0.0
+    assert share_between_windows(y, 70) < 1e-12
+
+
+def test_a_rare_class_at_the_end_is_seen_between_windows():
+    y = np.repeat([0, 1], [990, 10])
+    assert share_between_windows(y, 100) > 0.05
+    assert share_between_windows(np.random.default_rng(0).permutation(y), 100) < 0.03

@@ -45,6 +45,8 @@ ADVICE = (
     "Try a learning_rate ten times smaller, clipped gradients (solver=Clip(1.0) | Adam()), or "
     "standardised columns."
 )
+FEWEST_EPOCHS = 30  # after which a network should be better than a constant
+MARGIN = 0.05  # by which its loss may be above, in nats a row and of the constant's
 
 
 class NetworkFit(NamedTuple):
@@ -54,6 +56,7 @@ class NetworkFit(NamedTuple):
     state: dict[str, Array]  # of the steps after the last epoch
     trained: Trained
     end_game: Trained | None
+    constant_loss: float | None = None  # of a constant that is clearly better than this fit
 
     @property
     def interrupted(self) -> bool:
@@ -99,11 +102,25 @@ def fit_network(
             assert resumed.earlier is not None  # a checkpoint of phase 1 has it
             trained, state = _finished(model, problem, resumed.earlier), resumed.state
         if model.end_game is None or trained.interrupted or not trained.curve.n_epochs:
-            return NetworkFit(trained.theta, state, trained, None)
+            better = _better_constant(model, problem, trained)
+            return NetworkFit(trained.theta, state, trained, None, better)
         later = replace(keeper, phase=1, earlier=trained.curve)
         second = resumed if resumed is not None and resumed.phase == 1 else None
         steps, again = _end_game(model, problem, start, trained.curve, later, second, called)
     return NetworkFit(again.theta, steps.arrays(again.state), trained, again)
+
+
+def _better_constant(model: Any, problem: TrainingProblem, trained: Trained) -> float | None:
+    """The loss of a constant, where it is clearly below that of the network; else None.
+
+    Not judged are trainings that were to have few epochs, and losses taken before each step.
+    """
+    curve = trained.curve
+    if int(model.max_epochs) < FEWEST_EPOCHS or not curve.n_epochs or not model.evaluate_training:
+        return None
+    constant = problem.constant_loss()
+    worse = curve.loss[trained.kept_epoch - 1] - constant
+    return constant if worse > MARGIN * max(abs(constant), 1.0) else None
 
 
 def one_epoch(

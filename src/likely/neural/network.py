@@ -136,7 +136,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         )
         self._finish_average(found)
         unfinished = [fit for fit in found.fits if not fit.trained.ending.converged]
-        self._speak_up((unfinished or found.fits)[0])
+        # shrinkage draws networks that have learned nothing to the constant
+        self._speak_up((unfinished or found.fits)[0]._replace(constant_loss=None))
         return self
 
     @with_callbacks
@@ -330,12 +331,25 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         if fit.interrupted:
             raise KeyboardInterrupt
         trained = fit.trained if fit.end_game is None else fit.end_game
+        if fit.constant_loss is not None:
+            self._warn_of_better_constant(fit.constant_loss)
+            return
         if trained.ending.converged:
             return
         what = "" if fit.end_game is None else ", and the loss of the search was not reached"
         warn_user(
             f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. Raise "
             "max_epochs or learning_rate, or give tol=None to train for max_epochs.",
+            ConvergenceWarning,
+        )
+
+    def _warn_of_better_constant(self, constant_loss: float) -> None:
+        history = self.history_
+        warn_user(
+            f"{type(self).__name__} has learned nothing: its mean training loss is "
+            f"{history.loss[history.kept_epoch - 1]:.4g} after {history.kept_epoch} epochs, and "
+            f"that of a constant is {self.response_scale_**2 * constant_loss:.4g}. Standardise the "
+            "columns (likely.Prepared), shuffle the rows, or lower learning_rate.",
             ConvergenceWarning,
         )
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from likely._typing import Array, Codes
 from likely.data.block import ArrayBlocks, Block
 from likely.data.split import share_of_each_class
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, SortedRows, warn_user
 from likely.formatting import count
 from likely.inputs.coding import Coding, category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
@@ -36,9 +36,11 @@ from likely.neural.initialise import initial_parameters
 from likely.neural.options import Options, checked_options, layer_dropout, trainable_layers
 from likely.neural.outputs import Output
 from likely.neural.tensors.library import device_for
+from likely.solvers.mini_batches import WINDOW, Batches, ShuffledBatches, share_between_windows
 
 ROWS_IN_DIGEST = 64
 SEEDS = 2**62
+SORTED = 0.05  # of the variance of y between windows; rows in random order have about 1e-5
 Targets = Callable[[Any, int], Array]  # y as given and the number of rows, to codes or numbers
 
 
@@ -75,18 +77,32 @@ class TrainingProblem:
         Thresholds start at the frequencies of the classes.
         """
         y, weight = self.output.target(self.training.y), self.training.weight
-        extra: Array = np.zeros(0)
-        if self.output.n_extra:
-            extra = self.output.initial_extra(
-                np.bincount(y, weight, minlength=self.output.n_classes or 0)
-            )
         theta = initial_parameters(
-            self.architecture, initialise, seed=self.seed, dtype=self.options.dtype, extra=extra
+            self.architecture,
+            initialise,
+            seed=self.seed,
+            dtype=self.options.dtype,
+            extra=self._first_extra(y),
         )
         bias = self.architecture.unpack(theta)[-1].bias
         if isinstance(initialise, str) and bias is not None:
             bias[...] = self.output.constant(y, weight)
         return theta
+
+    def constant_loss(self) -> float:
+        """The mean loss of the training rows where every row has the constant prediction."""
+        output, weight = self.output, self.training.weight
+        y = output.target(self.training.y)
+        eta = np.broadcast_to(output.constant(y, weight), (len(y), output.n_outputs))
+        loss = output.loss(y, eta, self._first_extra(y))
+        return float(np.average(loss, weights=weight))
+
+    def _first_extra(self, y: Array) -> Array:
+        """Where extra parameters start: thresholds at the frequencies of the classes."""
+        output, weight = self.output, self.training.weight
+        if not output.n_extra:
+            return np.zeros(0)
+        return output.initial_extra(np.bincount(y, weight, minlength=output.n_classes or 0))
 
     def with_rows(self, change: Callable[[Examples], Examples]) -> "TrainingProblem":
         """The same problem with all its rows changed, such as with a scaled response."""
@@ -183,6 +199,7 @@ def assembled(
         output_bias=model.bias and output.has_bias,
         n_extra=output.n_extra,
     )
+    _warn_of_sorted_rows(model, options, rows.examples)
     training, union = rows.examples, None
     if options.held_out is not None:
         union = rows.examples
@@ -207,6 +224,23 @@ def assembled(
         bool(vars(model).get("balanced", False)),
         None if options.quasi_newton else rows.device,
     )
+
+
+def _warn_of_sorted_rows(model: Any, options: Options, examples: Examples) -> None:
+    """Warn where batches would have one class after another, though they are to be shuffled."""
+    whole = options.quasi_newton or not model.shuffle or vars(model).get("balanced", False)
+    given = model.batch
+    windows = isinstance(given, ShuffledBatches) or not isinstance(given, Batches)
+    window = given.window if isinstance(given, ShuffledBatches) else WINDOW
+    if whole or not windows or given == "full" or examples.n_rows <= window:
+        return
+    if share_between_windows(examples.y, window) > SORTED:
+        warn_user(
+            f"The rows are sorted by y, or nearly so, and are shuffled only inside windows of "
+            f"{window} rows, so that many batches have targets of one kind. Shuffle the rows "
+            "before the fit.",
+            SortedRows,
+        )
 
 
 def parted(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
@@ -258,6 +292,11 @@ def class_weights(given: Any, classes: Array, y: Codes, weight: Array | None) ->
 def seed_of(random_state: Any) -> int:
     """The seed of orders, masks and start values."""
     if isinstance(random_state, int | np.integer):
+        if random_state < 0:
+            raise InvalidInput(
+                f"random_state={random_state} was given; a whole number from 0 up was expected. "
+                "Use random_state=0, or None for a new seed in every fit."
+            )
         return int(random_state)
     return int(generator(random_state).integers(SEEDS))
 

@@ -71,6 +71,29 @@ def batches(order: Array, size: int) -> Iterator[Array]:
         yield order[low : low + size]
 
 
+def share_between_windows(y: Array, window: int) -> float:
+    """The share of the variance of y that lies between windows; of classes, the largest share.
+
+    It is near 0 for rows in random order, and 1 where every window has one class.  y holds class
+    numbers, or numbers with a fraction, (n,) or (n, n_columns).
+
+    >>> y = np.repeat([0, 1], 6)
+    >>> share_between_windows(y, 6), share_between_windows(y[::-1].reshape(2, 6).T.ravel(), 6)
+    (1.0, 0.0)
+    """
+    n, starts = len(y), np.arange(0, len(y), window)
+    sizes = np.diff(np.append(starts, n))
+    if y.dtype.kind in "iu":
+        k = int(y.max(initial=0)) + 1
+        totals = np.stack([np.bincount(y[low : low + window], minlength=k) for low in starts])
+        variance = totals.sum(axis=0) / n * (1 - totals.sum(axis=0) / n)
+    else:
+        totals, variance = np.add.reduceat(y.reshape(n, -1), starts), y.reshape(n, -1).var(axis=0)
+    means = totals / sizes[:, None]
+    between = np.dot(sizes, np.square(means - totals.sum(axis=0) / n)) / n
+    return float(np.max(between[variance > 0] / variance[variance > 0], initial=0.0))
+
+
 class Batches(ABC):
     """The contract: an order for every epoch, whose slices of ``size`` are the batches."""
 
