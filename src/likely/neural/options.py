@@ -139,7 +139,7 @@ def layer_dropout(dropout: Any, architecture: Architecture) -> tuple[float, ...]
 def check_callbacks(callbacks: Any) -> tuple[Any, ...]:
     """Functions to call after each epoch."""
     given = () if callbacks is None else callbacks
-    given = (given,) if callable(given) else tuple(given)
+    given = tuple(given) if isinstance(given, Sequence) else (given,)
     for each in given:
         if not callable(each):
             raise InvalidInput(

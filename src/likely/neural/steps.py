@@ -22,6 +22,7 @@ from likely.solvers.base import FirstOrder, FirstOrderObjective
 from likely.solvers.lbfgs import LBFGS, LBFGSState, Pair
 from likely.solvers.line_search import NO_LOWER_VALUE
 from likely.solvers.mini_batches import Batches, ShuffledBatches, epoch_order
+from likely.solvers.updates import Update
 
 S = TypeVar("S")
 NEAR = 1e-8  # a gap at which a search that finds no lower value has reached its optimum
@@ -126,9 +127,18 @@ def state_arrays(state: TrainingState) -> dict[str, Array]:
     return {"theta": state.theta, "slots": state.slots, "step": np.array([state.step])}
 
 
-def without_theta(state: dict[str, Array]) -> dict[str, Array]:
-    """What the update rule remembers, besides the parameters themselves."""
-    return {name: array for name, array in state.items() if name != "theta"}
+def kept_state(state: dict[str, Array], update: Update | None) -> dict[str, Array]:
+    """What an update rule remembers, besides the parameters; nothing of L-BFGS."""
+    if update is None:
+        return {}
+    memory = {name: array for name, array in state.items() if name != "theta"}
+    return {**memory, "rule": np.array([update.compiled().kind])}
+
+
+def continued_state(state: dict[str, Array], update: Update | None) -> dict[str, Array] | None:
+    """The memory to continue from; None where another rule left it, to which it means nothing."""
+    same = update is not None and "rule" in state and state["rule"][0] == update.compiled().kind
+    return state if same else None
 
 
 @final

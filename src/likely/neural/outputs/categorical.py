@@ -46,7 +46,7 @@ class SoftmaxOutput(Output):
             count = np.bincount(y, weight, minlength=self.n_outputs)
         else:
             count = np.dot(np.ones(len(y)) if weight is None else weight, y)
-        row = 1.0 if weight is None else weight.mean()  # weights may have any scale
+        row = 1.0 if weight is None else min(1.0, weight.mean())  # a total of 1 is not one row
         eta = np.log(count + 0.5 * row)
         return np.asarray(eta - eta.mean())
 
