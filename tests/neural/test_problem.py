@@ -59,7 +59,7 @@ def test_rows_in_random_order_are_not_called_sorted():
 
 @pytest.mark.parametrize("tol", ["auto", None])
 def test_a_network_that_is_worse_than_a_constant_is_named(tol):
-    """Large columns make large predictors, which small steps of the weights do not mend."""
+    """Large columns make large predictors, which small steps of the weights do not correct."""
     X, y = blobs()
     with pytest.warns(ConvergenceWarning, match=r"learned nothing.*of a constant is 1\.099"):
         classifier(max_epochs=40, tol=tol).fit(1e6 * X, y)

@@ -1,4 +1,4 @@
-"""Several networks averaged, and drawn towards the constant model as far as held-out rows ask.
+"""Several networks averaged, and shrunk towards the constant model by their held-out loss.
 
     p(k | x) ∝ p̄(k | x)^s π_k^{1−s}        p̄ = (1/m) Σ_j p_j(k | x),  π_k the shares of the classes
     E[y | x] = ȳ + s (μ̄(x) − ȳ)            μ̄ = (1/m) Σ_j μ_j(x)
@@ -64,7 +64,7 @@ class NetworkAverage:
 
 
 class Averaging(ABC):
-    """How predictions are averaged, drawn towards a constant, and judged."""
+    """How predictions are averaged, shrunk towards a constant, and judged."""
 
     @abstractmethod
     def prediction(self, output: Output, eta: Array, extra: Array) -> Array:
@@ -271,9 +271,9 @@ def _problems(
         held = part == j
         if not held.any() or held.all():
             continue  # fewer rows than networks
-        parted = rows._replace(examples=rows.examples.where(~held))
+        training = rows._replace(examples=rows.examples.where(~held))
         judging = rows.examples.where(held)
-        yield assembled(model, parted, output, own, judging, seed + j)
+        yield assembled(model, training, output, own, judging, seed + j)
 
 
 def _held_rows(

@@ -29,7 +29,7 @@ CHECKPOINTS = TensorFormat(
     "likely checkpoint",
     "a checkpoint",
     "a fit with checkpoint=…",
-    "Start the training anew, without resume.",
+    "Start a new training, without resume.",
 )
 HEADER_FIELDS = {"format", "meaning", "phase", "seed", "start_loss", "tensors"}
 CURVES = ("curve", "earlier")  # of this phase, and of the one before
@@ -138,5 +138,5 @@ def _refuse_other_meaning(found: Mapping[str, str], expected: Meaning) -> None:
         if theirs != ours:
             raise InvalidInput(
                 f"it is a checkpoint of another training: {name} was {theirs}, and is {ours} now. "
-                "Resume with the settings and the rows of before, or start anew, without resume."
+                "Resume with the same settings and rows, or start a new training, without resume."
             )

@@ -90,8 +90,8 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
     patience : int, default=10
         Epochs without a fall of the watched loss after which training ends.
     end_game : {"epochs", "loss"} or None, default=None
-        After early stopping, train anew on all rows, those for validation included: for as many
-        epochs as were best, or until the mean loss is down to the training loss of the best epoch.
+        After early stopping, retrain on all rows, those for validation included: for the best
+        number of epochs, or until the mean loss is down to the training loss of the best epoch.
     dropout : float or sequence of float, default=0.0
         The share of the units of hidden layers that are set to 0 at random in training; a sequence
         has one for each hidden layer, or also one for the input before them.
@@ -133,9 +133,9 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         None is the device of X if that is a CUDA tensor, else the processor, like ``cpu``; a
         ``torch.device`` always means torch.  Answers are NumPy arrays.
     n_networks : int, default=1
-        Networks to train with different seeds and to average.  With early stopping each holds
-        another part of the rows out, and all together are drawn towards the constant model as far
-        as the rows that each has not seen ask for: ``average_.shrinkage``.
+        Networks to train with different seeds and to average.  With early stopping each holds out
+        another part of the rows, and the average is shrunk towards the constant model by
+        ``average_.shrinkage``, which is estimated on those held-out rows.
     random_state : int, RandomState, Generator or None, default=None
         Seed of start values, orders, dropout and held-out rows.
 

@@ -73,8 +73,12 @@ def _average(model: Any) -> list[str]:
     s, networks = average.shrinkage, count(len(average.parameters), "network")
     if s == 1.0:
         return [f"Predictions are the mean of {networks}; layers and losses are of the first."]
-    drawn = f"drawn towards the constant model (shrinkage {short_number(s, 2)}: 0 is the constant)"
-    return [f"Predictions are the mean of {networks}, {drawn}; layers and losses are of the first."]
+    shrunk = (
+        f"shrunk towards the constant model (shrinkage {short_number(s, 2)}: 0 is the constant)"
+    )
+    return [
+        f"Predictions are the mean of {networks}, {shrunk}; layers and losses are of the first."
+    ]
 
 
 def picture_of(model: Any) -> Diagram:

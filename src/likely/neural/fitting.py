@@ -1,8 +1,8 @@
 """The steps of a fit: rows, validation, start values, training, the end game.
 
     search      train on the training rows, judged by the validation rows; epoch t* is the best
-    end game    train anew on all rows: for t* epochs, or until the mean loss on all rows is down
-                to the training loss of epoch t*
+    end game    retrain on all rows: for t* epochs, or until the mean loss on all rows is down to
+                the training loss of epoch t*
 
 The end game uses rows that were held out; its start values, rates and seeds are those before.
 
@@ -165,7 +165,7 @@ def _end_game(
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback],
 ) -> tuple[Steps[Any], Trained]:
-    """Training anew on all rows."""
+    """Retraining on all rows."""
     assert problem.union is not None  # early stopping has held rows out
     steps, losses = steps_on(model, replace(problem, validation=None), problem.union)
     by_loss = model.end_game == "loss"

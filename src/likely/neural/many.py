@@ -209,7 +209,7 @@ class Together:
         self.active.discard(member)
 
     def _leave_out_the_ended(self) -> None:
-        """Go on with the others alone; what was recorded for all has to be recorded anew."""
+        """Go on with the others alone; what was recorded for all has to be recorded again."""
         left = [place for place, member in enumerate(self.members) if member in self.active]
         theta, slots = self.networks.theta[left], self.networks.slots[:, left]
         self.members = [self.members[place] for place in left]

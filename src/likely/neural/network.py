@@ -112,7 +112,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         refuse_unless_whole("n_networks", self.n_networks, lowest=1, advice="Use 5.")
         if self.n_networks > 1:
             return self._fit_several(X, y, sample_weight)
-        self._speak_up(self._fitted(X, y, sample_weight))
+        self._warn_unless_finished(self._fitted(X, y, sample_weight))
         return self
 
     def _fit_several(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -137,7 +137,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         self._finish_average(found)
         unfinished = [fit for fit in found.fits if not fit.trained.ending.converged]
         # shrinkage draws networks that have learned nothing to the constant
-        self._speak_up((unfinished or found.fits)[0]._replace(constant_loss=None))
+        self._warn_unless_finished((unfinished or found.fits)[0]._replace(constant_loss=None))
         return self
 
     @with_callbacks
@@ -205,7 +205,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             start, keeper = np.array(self.parameters_), Keeper(None, {}, self.seed_)
             fit = fit_network(settings, problem, start, keeper=keeper, resumed=None)
             self._store(fit, problem)
-        self._speak_up(fit)
+        self._warn_unless_finished(fit)
         return self
 
     def epoch_steps(self, X: Any, y: Any, validation: Any = None) -> list[Any]:
@@ -332,8 +332,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             library=self.library_,
         )
 
-    def _speak_up(self, fit: NetworkFit) -> None:
-        """Warn of training that was not finished; go on with Ctrl-C where that ended it."""
+    def _warn_unless_finished(self, fit: NetworkFit) -> None:
+        """Warn of training that was not finished; raise the Ctrl-C that ended it."""
         if fit.interrupted:
             raise KeyboardInterrupt
         trained = fit.trained if fit.end_game is None else fit.end_game

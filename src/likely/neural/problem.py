@@ -203,7 +203,7 @@ def assembled(
     training, union = rows.examples, None
     if options.held_out is not None:
         union = rows.examples
-        training, held = parted(union, options.held_out, seed)
+        training, held = split_off(union, options.held_out, seed)
     elif held is not None and model.end_game is not None:
         union = _joined(training, held)
     if model.early_stopping and held is None:
@@ -243,7 +243,7 @@ def _warn_of_sorted_rows(model: Any, options: Options, examples: Examples) -> No
         )
 
 
-def parted(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
+def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
     """Rows to train on, and a share of each class to judge by."""
     held = share_of_each_class(examples.y, share, seed)
     if not held.any():  # every class is small: some rows of those with two or more

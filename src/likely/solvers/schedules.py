@@ -214,7 +214,7 @@ class WarmUp(Schedule):
 class ReduceOnPlateau(Schedule):
     """The rate times ``factor`` after ``patience`` epochs in which the loss did not fall.
 
-    The count starts anew after each cut.  The loss of an epoch must be more than ``least`` below
+    The count restarts after each cut.  The loss of an epoch must be more than ``least`` below
     the best so far; NaN is no fall.
 
     >>> schedule = ReduceOnPlateau(1e-3, patience=2)

@@ -113,7 +113,7 @@ class Plain(Update):
 class Momentum(Update):
     """Δ ← −η g + ν Δ: a constant gradient leads to steps of −η g / (1 − ν).
 
-    ``momentum`` is ν, a number, or one for each epoch; the last holds on.
+    ``momentum`` is ν, a number, or one for each epoch; later epochs use the last.
     """
 
     momentum: float | tuple[float, ...] = 0.9
