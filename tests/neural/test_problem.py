@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.errors import InvalidInput, SortedRows
+from likely.neural.options import batches_for
 from likely.solvers import BalancedBatches, SampledBatches, ShuffledBatches
 from tests.neural.estimators import blobs, classifier, regressor, waves
 
@@ -114,3 +115,15 @@ def test_class_weights_are_finite_and_not_negative(weight):
     X, y = blobs()
     with pytest.raises(InvalidInput, match="weights are finite, 0 or more"):
         classifier(class_weight={1: weight}).fit(X, y)
+
+
+def test_a_share_of_small_classes_is_held_out_of_all_of_them():
+    """A tenth of four rows is none of them; a tenth of all twenty is two."""
+    X, y = np.random.default_rng(0).normal(size=(21, 2)), [*np.repeat(np.arange(5), 4), 5]
+    model = classifier(early_stopping=True, validation=0.1).fit(X, y)
+    assert model.held_out_ == (3, 18)  # ⌈0.1 · 21⌉
+
+
+@pytest.mark.parametrize(("n_rows", "size"), [(9_999, 32), (10_000, 128), (20, 20)])
+def test_the_usual_batch_grows_with_the_rows(n_rows, size):
+    assert batches_for(classifier(batch="auto"), n_rows, balanced=False).size == size
