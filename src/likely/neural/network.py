@@ -64,7 +64,7 @@ from likely.neural.surface import FittedNetwork
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
 
-FEWEST_ALIKE = 2  # that are trained together: one alone is as fast on the processor
+FEWEST_ALIKE = 2  # that are trained together; one without an equal is fitted on the processor
 OF_TRAINING = ("callbacks", "checkpoint", "device", "resume", "validation")  # not of the model
 
 
