@@ -27,7 +27,7 @@ PEERS: dict[str, Callable[..., Any]] = {
 class Ours:
     def __init__(self, sizes: tuple[int, ...], rows: LabelledRows, batch: int, seed: int) -> None:
         self.model = likely.NeuralNetworkClassifier(
-            sizes[1:-1], batch=batch, random_state=seed, standardise=False, dtype="float32"
+            sizes[1:-1], batch=batch, random_state=seed, dtype="float32", evaluate_training=False
         )
         self.rows, self.classes = rows, np.arange(sizes[-1])
 
@@ -72,6 +72,7 @@ def _raced(
     for side in sides.values():
         side.epoch(), side.epoch()
     best = best_of(TURNS, {name: lambda side=side: side.epoch for name, side in sides.items()})
+    last = {name: side.epoch() for name, side in sides.items()}
     work = f"{'→'.join(map(str, sizes))}, batch {batch}, {len(train.y):,} rows"
     return [
         Row(
@@ -81,8 +82,7 @@ def _raced(
             theirs=best[name].seconds if name in best else None,
             goal=goals.get(name),
             note=skipped.get(name, "")
-            or f"loss after {TURNS + 2} epochs: ours {best['likely'].answer:.3f}, "
-            f"theirs {best[name].answer:.3f}",
+            or f"loss of epoch {TURNS + 3}: ours {last['likely']:.3f}, theirs {last[name]:.3f}",
         )
         for name in PEERS
     ]

@@ -47,6 +47,7 @@ ORDER = (
     "neural_epochs",
     "neural_digits",
     "neural_gpu",
+    "neural_tune",
     "small_fits",
     "import",
 )

@@ -45,6 +45,7 @@ autodoc_default_options = {  # scikit-learn writes these for every estimator
 }
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+suppress_warnings = ["ref.python"]  # several models have attributes of one name, as weights_
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[1] / "src" / "likely"
 CHECK = """
 import importlib, json, sys
@@ -36,6 +38,7 @@ def loops_called() -> list[tuple[str, str]]:
     return sorted(found)
 
 
+@pytest.mark.slow
 def test_every_loop_that_is_called_is_compiled_after_a_warm_up():
     called = loops_called()
     assert len(called) >= 40, called

@@ -1,9 +1,9 @@
 """Small graphs with exact answers: the two examples that lectures work on the board.
 
-five variables   P(x1) P(x2) P(x3 | x1) P(x4 | x1, x2) P(x5 | x2), a network whose factor graph is a
-                 tree although x4 has two parents
-four cycle       one potential for each of four variables and one for each side of the square
-                 x1 x2 x3 x4: the smallest graph with a cycle
+* five variables: P(x1) P(x2) P(x3 | x1) P(x4 | x1, x2) P(x5 | x2), a network whose factor graph is
+  a tree although x4 has two parents
+* four cycle: one potential for each of four variables and one for each side of the square
+  x1 x2 x3 x4: the smallest graph with a cycle
 """
 
 from collections.abc import Callable

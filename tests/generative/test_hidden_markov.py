@@ -194,7 +194,9 @@ TRUTHS = {
 }
 
 
-@pytest.mark.parametrize("name", TRUTHS)
+@pytest.mark.parametrize(
+    "name", [pytest.param("casino", marks=pytest.mark.slow), "gaussian", "one mean"]
+)
 def test_parameters_are_recovered(name):
     truth = HiddenMarkovModel.from_parameters(*TRUTHS[name])
     lengths = np.full(100, 200)

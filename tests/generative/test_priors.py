@@ -41,6 +41,7 @@ def best_of(log_posterior, starts):
     return min(ends, key=lambda end: end.fun)
 
 
+@pytest.mark.slow
 def test_the_mode_of_two_gaussians_is_that_of_an_independent_search():
     """EST-7 for mixtures: proportions, means and variances."""
 
@@ -64,6 +65,7 @@ def test_the_mode_of_two_gaussians_is_that_of_an_independent_search():
     assert np.ptp(model.means_) < np.ptp(plain.means_)
 
 
+@pytest.mark.slow
 def test_the_mode_of_numbers_and_bits_is_that_of_an_independent_search():
     """EST-7: Dirichlet, Gaussian prior and smoothing in one model."""
     bit = np.r_[np.ones(9), np.zeros(9), np.ones(3)]

@@ -274,6 +274,7 @@ def test_wrong_kinds_and_groups_are_refused(model):
     assert none.describe().tables
 
 
+@pytest.mark.slow
 def test_the_errors_of_a_maximum_entropy_model_with_features_are_checked_too():
     F, y = np.random.default_rng(0).normal(size=(60, 2, 3)), np.arange(60) % 2
     with pytest.raises(InvalidInput, match="needs two clusters or more"):

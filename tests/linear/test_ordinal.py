@@ -23,8 +23,11 @@ SIZES = ["small", "medium", "large"]
 TIGHT = 1e-12  # tol, so that two fits agree to more digits than the default certifies
 
 
+SLOW_MODEL = OrdinalRegression("cauchit", l1=1.0, l2=0.0)
+
+
 @pytest.mark.parametrize(
-    "model", [OrdinalRegression(), OrdinalRegression("cauchit", l1=1.0, l2=0.0)], ids=str
+    "model", [OrdinalRegression(), pytest.param(SLOW_MODEL, marks=pytest.mark.slow)], ids=str
 )
 def test_scikit_learn_accepts_it(model):
     with warnings.catch_warnings():

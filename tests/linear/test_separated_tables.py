@@ -87,6 +87,7 @@ def disagreements(seeds, *, classes=CLASSES, counts=COUNTS):
     return wrong
 
 
+@pytest.mark.slow
 def test_every_solver_and_response_agrees_with_the_linear_program():
     assert disagreements(range(20)) == []
 
@@ -141,6 +142,7 @@ def test_balanced_codes_of_many_columns_do_not_pass_for_deciding_ones():
     assert 0 not in deciding_columns(likelihood_of("bernoulli"), blocks, Serial())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "lbfgs"])
 def test_one_row_of_many_is_enough(solver):
     """The only row with x1 = 1 is of the rare class, and not among those a search starts from."""

@@ -79,6 +79,7 @@ def test_more_rows_than_can_be_scored_one_by_one_have_the_jackknife(monkeypatch)
     assert 0.5 < np.diff(by_blocks) / np.diff(by_rows) < 2
 
 
+@pytest.mark.slow
 def test_the_jackknife_of_a_function_that_is_no_mean_covers_it():
     rng, inside = np.random.default_rng(0), 0
     metric = metric_named(root_mean_squared_error)

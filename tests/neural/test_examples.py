@@ -101,3 +101,11 @@ def test_a_cell_that_cannot_be_used_is_named(layout):
         X[3, 1] = value
         with pytest.raises(InvalidInput, match=message):
             finite_matrix(Block(layout(X)), names, dtype)
+
+
+def test_single_precision_rows_are_checked_without_a_warning():
+    """The largest double is no single: comparing the two must not overflow."""
+    X = np.array([[0.5, 2.0], [1.0, 3.0]], dtype=np.float32)
+    block = Block(Dense(X))
+    found = finite_matrix(block, lambda: ["a", "b"], np.float64)
+    assert found.tolist() == X.tolist()

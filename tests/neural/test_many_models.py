@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.errors import InvalidInput, TrainingDiverged
@@ -61,6 +62,9 @@ CANDIDATES = {
         {"callbacks": lambda epoch: epoch.number == 2},
     ],
     "balanced": [{"balanced": True, "l2": l2} for l2 in (0.0, 1.0)],
+    "averages": [
+        {"n_networks": 3, "early_stopping": True, "learning_rate": rate} for rate in (0.01, 0.02)
+    ],
 }
 
 
@@ -96,6 +100,18 @@ def test_a_model_that_explodes_is_an_error_in_its_place():
     found = fit_many(models, X, X[:, 0], device=CPU)
     assert found[0] is models[0]
     assert isinstance(found[1], TrainingDiverged)
+
+
+def test_models_fitted_together_warn_as_they_do_alone():
+    X, y = table()
+    with pytest.warns(ConvergenceWarning, match="NeuralNetworkClassifier did not converge"):
+        fit_many([classifier(), classifier(l2=1.0)], X, y, device=CPU)
+
+
+def test_a_model_that_cannot_be_fitted_is_refused_as_it_is_alone():
+    X, y = table()
+    with pytest.raises(InvalidInput, match="batch must be a whole number"):
+        fit_many([classifier(), classifier(batch=-1)], X, y, device=CPU)
 
 
 def test_a_torch_device_gives_the_model_of_numpy():

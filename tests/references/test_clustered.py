@@ -80,6 +80,7 @@ def test_other_responses_use_t_with_the_clusters_too():
     assert_allclose(fit.p, 2 * stats.t.sf(np.abs(fit.z), 7), rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_intervals_of_clustered_errors_cover():
     """10 clusters of 10: 0.946 of 4,000 samples; with n − p degrees of freedom 0.914.
 

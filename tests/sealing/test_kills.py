@@ -167,6 +167,7 @@ CHILD = """
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_leaves_what_its_picture_shows(work, tmp_path):
     sealed = likely.seal(some_table(), "y", folder=work)
     shutil.copytree(work, tmp_path / "other")

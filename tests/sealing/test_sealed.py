@@ -195,6 +195,7 @@ ASKS_FOR_ANOTHER_KIND = {  # and Python says so before anything is looked at
     "errors.warn_user": "Warning subclass",
     "likelihood_ratio_test": "__dict__",
     "searches.explore": "keyword-only arguments",
+    "searches.search_batch_size": "not callable",
     "searches.search_learning_rate": "not callable",
     "teaching.canonical_update": "keyword-only arguments",
 }
@@ -266,6 +267,8 @@ def test_every_estimator_refuses_the_sealed_object(guarded, name):
     if name not in IGNORES_Y:
         with pytest.raises(SealedData):
             clone(model).fit(X, guarded)
+    if "max_epochs" in model.get_params():
+        model.set_params(max_epochs=2, tol=None)
     fitted = clone(model).fit(X, Y)
     for method in ("predict", "predict_proba", "transform", "score_samples", "sample"):
         if callable(getattr(fitted, method, None)):

@@ -130,6 +130,7 @@ def test_an_offset_is_the_logarithm_of_an_exposure_for_models_and_for_the_consta
         assert one.main.baseline == pytest.approx(found[0]["constant"].value, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_baseline_of_a_path_of_penalties_follows_exposures():
     table = claims().select(["x", "years", "claims"])
     path = lk.PenaltyPath(lk.GLM("poisson", l2=0.0), along="l2")

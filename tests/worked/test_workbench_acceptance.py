@@ -93,6 +93,7 @@ def coins(n, seed=0):
     return pd.DataFrame({"row": np.arange(n), "y": rng.choice(["heads", "tails"], n)})
 
 
+@pytest.mark.slow
 def test_the_best_of_a_hundred_guesses_beats_chance_on_the_sealed_rows_and_not_on_fresh_ones(
     tmp_path,
 ):

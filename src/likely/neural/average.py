@@ -18,7 +18,7 @@ deep ensembles, NeurIPS 2017.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
@@ -29,7 +29,7 @@ from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Response
 from likely.neural.examples import Examples
-from likely.neural.fitting import Keeper, NetworkFit, fit_network
+from likely.neural.fitting import NetworkFit
 from likely.neural.history import History
 from likely.neural.options import Options, checked_options
 from likely.neural.outputs import Output
@@ -166,32 +166,41 @@ class AverageFit(NamedTuple):
     shrinkage: float
 
 
-def fit_several(
-    model: Any, rows: OpenedRows, units: Callable[[TrainingProblem], TrainingProblem]
-) -> AverageFit:
-    """Train ``n_networks`` networks, one after another; Ctrl-C ends it with those that are done.
+def problems_of_several(
+    model: Any, rows: OpenedRows, options: Options
+) -> Iterator[TrainingProblem]:
+    """The problem of each of ``n_networks``: other seeds, and other rows to judge by."""
+    output, seed, given = model._output(rows), seed_of(model.random_state), model._held(rows)
+    count = int(model.n_networks)
+    if options.held_out is None:  # a validation set, or none
+        for j in range(count):
+            yield assembled(model, rows, output, options, given, seed + j)
+        return
+    part = parts_of_rows(rows.examples.y, count, seed)
+    own = replace(options, held_out=None)
+    for j in range(count):
+        held = part == j
+        if not held.any() or held.all():
+            continue  # fewer rows than networks
+        training = rows._replace(examples=rows.examples.where(~held))
+        judging = rows.examples.where(held)
+        yield assembled(model, training, output, own, judging, seed + j)
 
-    ``units`` gives a problem with its response in the units of training.
-    """
-    options, output, seed = checked_options(model), model._output(rows), seed_of(model.random_state)
-    averaging = model._averaging(output)
-    fits, problems = list[NetworkFit](), list[TrainingProblem]()
-    for problem in _problems(model, rows, output, options, seed):
-        problem = units(problem)
-        keeper = Keeper(None, {}, problem.seed)
-        start = problem.start(model.initialise)
-        fits.append(fit_network(model, problem, start, keeper=keeper, resumed=None))
-        problems.append(problem)
-        if fits[-1].interrupted:
-            break
-    first = problems[0]
+
+def averaged(
+    model: Any, problems: Sequence[TrainingProblem], fits: Sequence[NetworkFit]
+) -> AverageFit:
+    """What networks say together, each with its problem, whose response is in units of training."""
+    first, fits = problems[0], list(fits)
+    output, averaging = first.output, model._averaging(first.output)
     every = [first.training] if first.validation is None else [first.training, first.validation]
     y = np.concatenate([output.target(each.y) for each in every])
     weight = np.concatenate([_weight(each) for each in every])
     constant = averaging.constant(output, y, weight)
-    held = _held_rows(fits, problems, averaging, common=options.held_out is None)
+    common = checked_options(model).held_out is None
+    held = _held_rows(fits, list(problems), averaging, common=common)
     s = 1.0 if held is None else best_shrinkage(held, constant, averaging, len(fits) + 1)
-    return AverageFit(fits, problems, held, constant, s)
+    return AverageFit(fits, list(problems), held, constant, s)
 
 
 def best_shrinkage(
@@ -253,27 +262,6 @@ def parts_of_rows(y: Array, n_parts: int, seed: int) -> Codes:
     if y.dtype.kind in "iu" and y.ndim == 1:
         part[np.bincount(y)[y] == 1] = -1
     return part
-
-
-def _problems(
-    model: Any, rows: OpenedRows, output: Output, options: Options, seed: int
-) -> Iterator[TrainingProblem]:
-    """The problem of each network: other seeds, and other rows to judge by."""
-    given = model._held(rows)
-    count = int(model.n_networks)
-    if options.held_out is None:  # a validation set, or none
-        for j in range(count):
-            yield assembled(model, rows, output, options, given, seed + j)
-        return
-    part = parts_of_rows(rows.examples.y, count, seed)
-    own = replace(options, held_out=None)
-    for j in range(count):
-        held = part == j
-        if not held.any() or held.all():
-            continue  # fewer rows than networks
-        training = rows._replace(examples=rows.examples.where(~held))
-        judging = rows.examples.where(held)
-        yield assembled(model, training, output, own, judging, seed + j)
 
 
 def _held_rows(

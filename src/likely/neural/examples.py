@@ -253,7 +253,7 @@ def finite_matrix(block: Block, names: Names, dtype: Any = np.float64) -> Matrix
         layout = Csr(X) if sparse.issparse(X) else Dense(X)
         refuse_gaps([replace(block, X=layout)], names)
     largest = sqrt(float(np.finfo(dtype).max)) / 10
-    if cells.size and max(cells.max(), -cells.min()) > largest:
+    if cells.size and max(float(cells.max()), -float(cells.min())) > largest:
         sizes = np.abs(X).max(axis=0)
         column = int((sizes.toarray() if sparse.issparse(sizes) else sizes).ravel().argmax())
         raise InvalidInput(

@@ -123,6 +123,17 @@ def _better_constant(model: Any, problem: TrainingProblem, trained: Trained) -> 
     return constant if worse > MARGIN * max(abs(constant), 1.0) else None
 
 
+def worse_than_constant(model: Any, constant_loss: float) -> str:
+    """What to say of a fitted model with a higher training loss than a constant."""
+    history = model.history_
+    return (
+        f"{type(model).__name__} has learned nothing: its mean training loss is "
+        f"{history.loss[history.kept_epoch - 1]:.4g} after {history.kept_epoch} epochs, and that "
+        f"of a constant is {model.response_scale_**2 * constant_loss:.4g}. Standardise the columns "
+        "(likely.Prepared), shuffle the rows, or lower learning_rate."
+    )
+
+
 def one_epoch(
     model: Any,
     problem: TrainingProblem,

@@ -121,6 +121,12 @@ class History:
         """The epoch of the lowest validation loss, from 1; without validation rows, the last."""
         return self.n_epochs if self.validation is None else int(self.validation.argmin()) + 1
 
+    def training_losses(self) -> LossCurve:
+        """The curve without validation losses, to go on with where there are no such rows."""
+        columns = (self.loss, self.rate, self.seconds)
+        loss, rate, seconds = (tuple(each.tolist()) for each in columns)
+        return LossCurve(loss, (), rate, seconds)
+
     def to_frame(self, library: str | None = None) -> Any:
         """One row per epoch, in pandas, polars or Arrow, as the data were."""
         return frame_of(self._columns(), self.library if library is None else library)

@@ -1,14 +1,16 @@
 """Fit many networks at once: those with equal layers and rows are trained side by side.
 
 What can differ within a group are the start values, rates and schedules, penalties, dropout,
-seeds, and when training ends.  A network that has no equal, or that needs more than training
-(checkpoints, callbacks, an end game, L-BFGS), is fitted alone.  Each network is the one that
-``fit`` gives, to rounding.
+seeds, and when training ends.  The networks of an average (``n_networks``) are trained with those
+of the other models that have the same rows.  A model that needs more than training (checkpoints,
+callbacks, an end game, L-BFGS) is fitted alone.  Each model is the one that ``fit`` gives, to
+rounding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +20,6 @@ from likely.errors import TrainingDiverged
 from likely.neural.examples import Examples, ExamplesInMemory
 from likely.neural.fitting import NetworkFit, rules_of, settings_of
 from likely.neural.many import SHARED, Candidate, SharedRows, train_many
-from likely.neural.network import NeuralNetwork
 from likely.neural.options import batches_for
 from likely.neural.problem import TrainingStart
 from likely.neural.steps import state_arrays
@@ -26,13 +27,18 @@ from likely.neural.tensors.library import checked_device
 from likely.neural.training import Trained
 from likely.solvers.mini_batches import Batches
 
-Fitted = NeuralNetwork | TrainingDiverged
+if TYPE_CHECKING:
+    from likely.neural.network import NeuralNetwork
+
+Finish = Callable[[], "NeuralNetwork"]  # stores a training that has ended, or raises its error
+MORE_THAN_TRAINING = ("checkpoint", "resume", "callbacks", "end_game", "_skl_callbacks")
 
 
 class Member(NamedTuple):
     """A network that can be trained with others."""
 
-    place: int  # among the models
+    place: int  # of its model among the models
+    number: int  # among the networks of its model
     start: TrainingStart
     candidate: Candidate
     batches: Batches
@@ -40,47 +46,83 @@ class Member(NamedTuple):
 
 
 def fit_many(
-    models: Sequence[NeuralNetwork],
+    models: Sequence["NeuralNetwork"],
     X: Any,
     y: Any = None,
     sample_weight: Any = None,
     *,
     device: Any = "cuda",
-) -> list[Fitted]:
+) -> list["NeuralNetwork | TrainingDiverged"]:
     """Fit every model to the same rows, on a torch device; the models themselves are changed.
 
     The answer has the models in their order, and the error in place of one whose loss exploded.
     """
-    where = checked_device(device)
-    fitted: list[Fitted] = list(models)
-    groups: list[list[Member]] = []
-    for place, model in enumerate(models):
-        member = _member(place, model, X, y, sample_weight)
-        if member is None:
-            fitted[place] = _fitted_alone(model, X, y, sample_weight)
-        else:
-            _join(groups, member)
-    for group in groups:
-        candidates = [member.candidate for member in group]
-        outcomes = train_many(candidates, _shared_rows(group[0]), device=where)
-        for member, outcome in zip(group, outcomes, strict=True):
-            fitted[member.place] = _stored(models[member.place], member.start, outcome)
+    finishes = train_together(models, X, y, sample_weight, device=device, fewest=1)
+    fitted: list[NeuralNetwork | TrainingDiverged] = []
+    for model, finish in zip(models, finishes, strict=True):
+        try:
+            fitted.append(model.fit(X, y, sample_weight) if finish is None else finish())
+        except TrainingDiverged as error:
+            fitted.append(error)
     return fitted
 
 
-def _member(place: int, model: NeuralNetwork, X: Any, y: Any, sample_weight: Any) -> Member | None:
-    """The model as a candidate; None where it needs more than training."""
+def train_together(
+    models: Sequence["NeuralNetwork"],
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    device: Any,
+    fewest: int,
+) -> list[Finish | None]:
+    """Train on the device the models of which ``fewest`` or more are alike; None for the others.
+
+    The function in place of a model stores what was trained: it warns as ``fit`` does, and raises
+    the error of a loss that exploded.
+    """
+    where = checked_device(device)
+    groups: list[list[Member]] = []
+    for place, model in enumerate(models):
+        for member in _members(place, model, X, y, sample_weight):
+            _join(groups, member)
+    few = {member.place for group in groups if len(group) < fewest for member in group}
+    trained: dict[int, list[tuple[Member, Trained | TrainingDiverged]]] = {}
+    for group in groups:
+        kept = [member for member in group if member.place not in few]
+        if kept:
+            candidates = [member.candidate for member in kept]
+            outcomes = train_many(candidates, _shared_rows(kept[0]), device=where)
+            for member, outcome in zip(kept, outcomes, strict=True):
+                trained.setdefault(member.place, []).append((member, outcome))
+    return [
+        partial(_stored, model, trained[place]) if place in trained else None
+        for place, model in enumerate(models)
+    ]
+
+
+def _members(
+    place: int, model: "NeuralNetwork", X: Any, y: Any, sample_weight: Any
+) -> list[Member]:
+    """The networks of a model as candidates; none where it needs more than training."""
     given = vars(model)
-    more = ("checkpoint", "resume", "callbacks", "end_game", "_skl_callbacks")
-    if any(given.get(name) for name in more):
-        return None
-    start = model.training_start(X, y, sample_weight)
-    problem = start.problem
-    if problem.options.quasi_newton or not isinstance(problem.training, ExamplesInMemory):
-        return None
-    training = problem.training
+    if any(given.get(name) for name in MORE_THAN_TRAINING):
+        return []
+    try:
+        starts = model.training_starts(X, y, sample_weight)
+        first = starts[0].problem
+        if first.options.quasi_newton or not isinstance(first.training, ExamplesInMemory):
+            return []
+        return [_member(place, number, model, start) for number, start in enumerate(starts)]
+    except ValueError:  # its own fit says what is wrong
+        return []
+
+
+def _member(place: int, number: int, model: "NeuralNetwork", start: TrainingStart) -> Member:
+    problem, training = start.problem, start.problem.training
     return Member(
         place,
+        number,
         start,
         Candidate(
             settings_of(model, problem, training),
@@ -89,7 +131,7 @@ def _member(place: int, model: NeuralNetwork, X: Any, y: Any, sample_weight: Any
             problem.seed,
         ),
         batches_for(model, training.n_rows, balanced=problem.balanced),
-        bool(given["evaluate_training"]),
+        bool(vars(model)["evaluate_training"]),
     )
 
 
@@ -148,17 +190,12 @@ def _shared_rows(first: Member) -> SharedRows:
 
 
 def _stored(
-    model: NeuralNetwork, start: TrainingStart, outcome: Trained | TrainingDiverged
-) -> Fitted:
-    if isinstance(outcome, TrainingDiverged):
-        return outcome
-    fit = NetworkFit(outcome.theta, state_arrays(outcome.state), outcome, None)
-    model.store_training(start, fit)
+    model: "NeuralNetwork", trained: Sequence[tuple[Member, Trained | TrainingDiverged]]
+) -> "NeuralNetwork":
+    fits, in_order = [], sorted(trained, key=lambda each: each[0].number)
+    for _, outcome in in_order:
+        if isinstance(outcome, TrainingDiverged):
+            raise outcome
+        fits.append(NetworkFit(outcome.theta, state_arrays(outcome.state), outcome, None))
+    model.store_trainings([member.start for member, _ in in_order], fits)
     return model
-
-
-def _fitted_alone(model: NeuralNetwork, X: Any, y: Any, sample_weight: Any) -> Fitted:
-    try:
-        return model.fit(X, y, sample_weight)
-    except TrainingDiverged as error:
-        return error

@@ -32,15 +32,23 @@ from likely.neural.average import (
     AverageFit,
     Averaging,
     NetworkAverage,
-    fit_several,
+    averaged,
+    problems_of_several,
     refuse_for_several,
     refuse_several,
 )
 from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
 from likely.neural.examples import Examples
-from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch
+from likely.neural.fitting import (
+    Keeper,
+    NetworkFit,
+    fit_network,
+    one_epoch,
+    worse_than_constant,
+)
 from likely.neural.history import History, LossCurve
 from likely.neural.inspection import Inspection, inspected
+from likely.neural.many_models import Finish, train_together
 from likely.neural.options import Options, checked_options
 from likely.neural.outputs import Output
 from likely.neural.problem import (
@@ -62,6 +70,7 @@ from likely.neural.surface import FittedNetwork
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
 
+FEWEST_ALIKE = 2  # that are trained together; one without an equal is fitted on the processor
 OF_TRAINING = ("callbacks", "checkpoint", "device", "resume", "validation")  # not of the model
 
 
@@ -116,28 +125,14 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         return self
 
     def _fit_several(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Train several networks; the first is the one that is inspected."""
-        refuse_for_several(self)
-        checked_options(self, in_file=is_file(X))
-        rows, learned = self._opened(X, y, sample_weight), dict[str, Any]()
-
-        def units(problem: TrainingProblem) -> TrainingProblem:
-            learned.update({} if learned else self._common(problem, rows))
-            return in_units(problem, learned)
-
-        found = fit_several(self, rows, units)
-        self._remember(learned)
-        self._store(found.fits[0], found.problems[0])
-        self.average_ = NetworkAverage(
-            np.stack([fit.theta for fit in found.fits]),
-            found.shrinkage,
-            found.constant,
-            tuple(self._of_training(fit.trained) for fit in found.fits),
-        )
-        self._finish_average(found)
-        unfinished = [fit for fit in found.fits if not fit.trained.ending.converged]
-        # shrinkage draws networks that have learned nothing to the constant
-        self._warn_unless_finished((unfinished or found.fits)[0]._replace(constant_loss=None))
+        """Train several networks, one after another; Ctrl-C ends it with those that are done."""
+        starts, fits = self.training_starts(X, y, sample_weight), list[NetworkFit]()
+        for problem, theta, *_ in starts:
+            keeper = Keeper(None, {}, problem.seed)
+            fits.append(fit_network(self, problem, theta, keeper=keeper, resumed=None))
+            if fits[-1].interrupted:
+                break
+        self.store_trainings(starts[: len(fits)], fits)
         return self
 
     @with_callbacks
@@ -170,10 +165,59 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         theta = problem.start(self.initialise)
         return TrainingStart(problem, theta, learned, meaning, resumed)
 
+    def training_starts(self, X: Any, y: Any, sample_weight: Any) -> list[TrainingStart]:
+        """The start of each of the networks of a fit: of one, or of those that are averaged."""
+        refuse_unless_whole("n_networks", self.n_networks, lowest=1, advice="Use 5.")
+        if self.n_networks == 1:
+            return [self.training_start(X, y, sample_weight)]
+        refuse_for_several(self)
+        options = checked_options(self, in_file=is_file(X))
+        rows = self._opened(X, y, sample_weight)
+        starts, learned = list[TrainingStart](), dict[str, Any]()
+        for problem in problems_of_several(self, rows, options):
+            learned = learned or self._common(problem, rows)
+            problem = in_units(problem, learned)
+            theta = problem.start(self.initialise)
+            starts.append(TrainingStart(problem, theta, learned, {}, None))
+        return starts
+
     def store_training(self, start: TrainingStart, fit: NetworkFit) -> None:
         """Keep what a training from this start has found."""
         self._remember(start.learned)
         self._store(fit, start.problem)
+
+    def store_trainings(self, starts: Sequence[TrainingStart], fits: Sequence[NetworkFit]) -> None:
+        """Keep what the networks of a fit have found; of several, the first is inspected."""
+        self.store_training(starts[0], fits[0])
+        if self.n_networks > 1:
+            found = averaged(self, [start.problem for start in starts], fits)
+            self.average_ = NetworkAverage(
+                np.stack([fit.theta for fit in fits]),
+                found.shrinkage,
+                found.constant,
+                tuple(self._of_training(fit.trained) for fit in fits),
+            )
+            self._finish_average(found)
+        unfinished = [fit for fit in fits if not fit.trained.ending.converged]
+        self._warn_unless_finished((unfinished or fits)[0])
+
+    def train_with(
+        self,
+        others: Sequence["NeuralNetwork"],
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        device: Any,
+    ) -> list[Finish | None]:
+        """Train this model and others on the same rows in one computation on a torch device.
+
+        For this model and each other one the answer has a function that stores what was trained and
+        returns the model, or raises its error; None for one that has no equal: fit it alone.
+        """
+        return train_together(
+            [self, *others], X, y, sample_weight, device=device, fewest=FEWEST_ALIKE
+        )
 
     def fine_tune(
         self,
@@ -286,7 +330,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             )
         if rows is None:
             problem = self._further(settings, options, X, y, sample_weight)
-            start, curve = self.parameters_, _curve_of(self.history_)
+            start, curve = self.parameters_, self.history_.training_losses()
             state = continued_state(self.state_, options.update)
         else:
             seed = seed_of(self.random_state)
@@ -337,8 +381,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         if fit.interrupted:
             raise KeyboardInterrupt
         trained = fit.trained if fit.end_game is None else fit.end_game
-        if fit.constant_loss is not None:
-            self._warn_of_better_constant(fit.constant_loss)
+        if fit.constant_loss is not None and self.average_ is None:  # an average is shrunk
+            warn_user(worse_than_constant(self, fit.constant_loss), ConvergenceWarning)
             return
         if trained.ending.converged:
             return
@@ -349,25 +393,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             ConvergenceWarning,
         )
 
-    def _warn_of_better_constant(self, constant_loss: float) -> None:
-        history = self.history_
-        warn_user(
-            f"{type(self).__name__} has learned nothing: its mean training loss is "
-            f"{history.loss[history.kept_epoch - 1]:.4g} after {history.kept_epoch} epochs, and "
-            f"that of a constant is {self.response_scale_**2 * constant_loss:.4g}. Standardise the "
-            "columns (likely.Prepared), shuffle the rows, or lower learning_rate.",
-            ConvergenceWarning,
-        )
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _curve_of(history: History) -> LossCurve:
-    """The training losses so far: partial_fit has no validation rows to go on with."""
-    loss, rate, seconds = (
-        tuple(each.tolist()) for each in (history.loss, history.rate, history.seconds)
-    )
-    return LossCurve(loss, (), rate, seconds)

@@ -67,8 +67,7 @@ def batches(order: Array, size: int) -> Iterator[Array]:
     [4, 4, 2]
     """
     refuse_unless_whole("batches", "size", size, "Use 32.")
-    for low in range(0, len(order), size):
-        yield order[low : low + size]
+    return (order[low : low + size] for low in range(0, len(order), size))
 
 
 def share_between_windows(y: Array, window: int) -> float:

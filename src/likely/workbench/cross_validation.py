@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple, final
@@ -98,7 +99,8 @@ class Fit(NamedTuple):
     truth: Truth  # of the rows held out
     constant: BestConstant
     fitted: Any = None  # a model of totals, fitted to all folds of a repeat at once
-    seconds: float = 0.0  # that its fit took
+    finish: Callable[[], Any] | None = None  # gives a model that was trained with others
+    seconds: float = 0.0  # that its fit took so far
 
 
 class FitOutcome(NamedTuple):
@@ -173,8 +175,9 @@ class Loop:
                 model, seconds = fit.fitted, fit.seconds
                 if model is None:
                     began = self.clock()
-                    model = fit.train.fit(for_prediction(fit.estimator))
-                    seconds = self.clock() - began
+                    finish = fit.finish or partial(fit.train.fit, for_prediction(fit.estimator))
+                    model = finish()
+                    seconds += self.clock() - began
                 fit, training = _moved(model, fit), None
                 held = self._predicted(model, fit, fit.held, fit.truth, fit.fold.test)
                 if self.training:

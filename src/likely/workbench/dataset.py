@@ -305,9 +305,18 @@ class Dataset:
 
     def fit(self, model: Any) -> Any:
         """The model after a fit to these rows, with their weights, offsets and exposures."""
-        beside = {name: self.table.column(at) for name, at in self.roles.to_fit().items()}
-        y = [] if self.target is None else [self.table.column(self.target)]
-        return model.fit(self.features, *y, **beside)
+        return model.fit(*self.learned_from, **self.beside)
+
+    @property
+    def learned_from(self) -> tuple[Any, ...]:
+        """The features, and the target where there is one."""
+        y = () if self.target is None else (self.table.column(self.target),)
+        return (self.features, *y)
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """The columns of weights, offsets and exposures, by their names in a fit."""
+        return {name: self.table.column(at) for name, at in self.roles.to_fit().items()}
 
     def required_target(self) -> str:
         """The target; refused where none was given."""

@@ -75,6 +75,7 @@ def _array(X: Any) -> Any:
     return np.column_stack([column.to_numpy() for column in X.columns])
 
 
+@pytest.mark.slow
 def test_on_pure_noise_the_nested_score_is_chance_and_the_best_score_is_not() -> None:
     """60 rows, 12 columns that know nothing, a model that looks at one of them.
 

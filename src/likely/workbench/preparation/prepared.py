@@ -10,7 +10,7 @@ categories or the choice of columns.
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -43,6 +43,15 @@ def _inner(name: str) -> Any:
         return True
 
     return available_if(has)
+
+
+class PreparedRows(NamedTuple):
+    """What the model inside is fitted to."""
+
+    table: Any
+    y: Any
+    beside: dict[str, Any]  # weights, offsets and exposures that were given
+    preparation: Preparation | None  # None for a sparse X, and for a pipeline
 
 
 @final
@@ -119,17 +128,23 @@ class Prepared(BaseEstimator):
         X is an array or a data frame, whose columns the other arguments may name.  An offset and
         an exposure are passed to the model; a model that does not take them is refused.
         """
+        beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+        rows = self.prepared_rows(X, y, beside)
+        self.model_ = clone(self.model).fit(rows.table, rows.y, **rows.beside)
+        self.preparation_ = rows.preparation
+        return self
+
+    def prepared_rows(self, X: Any, y: Any, beside: Mapping[str, Any]) -> "PreparedRows":
+        """Rows to learn from, with the preparation that they need."""
         refuse_file(X, type(self).__name__)
         _refuse_no_estimator(self.model)
-        beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
         refuse_unused(self.model, _given(beside))
         needs = needs_of(self.model, impute=self.impute, scale=self.scale)
         X, y, *columns_beside = own_columns(X, y, *beside.values())
         beside = dict(zip(beside, columns_beside, strict=True))
         given = check_table(self, X, reset=True)
-        weight = beside["sample_weight"] = check_weight(
-            beside["sample_weight"], n_rows=given.n_rows
-        )
+        weight = check_weight(beside.get("sample_weight"), n_rows=given.n_rows)
+        beside = {**beside, "sample_weight": weight}
         if weight is not None and not weight.all() and (y is None or len(y) == len(weight)):
             rows = np.flatnonzero(weight)  # the model refuses a y of another length
             given, y = given.take(rows), None if y is None else rows_at(y, rows)
@@ -140,9 +155,7 @@ class Prepared(BaseEstimator):
             columns = self._columns(given)
             preparation = learn(columns, weight, needs)
             table = preparation.table(columns)
-        self.model_ = clone(self.model).fit(table, y, **_given(beside))
-        self.preparation_ = preparation
-        return self
+        return PreparedRows(table, y, _given(beside), preparation)
 
     def prepare(self, X: Any) -> Any:
         """Rows as the model sees them: an Arrow table."""
@@ -258,7 +271,7 @@ class Prepared(BaseEstimator):
         """The columns of a table to be learned from; their names are those of the fit."""
         return self._columns(check_table(self, X, reset=True))
 
-    def fitted_with(self, preparation: Preparation, model: Any) -> Self:
+    def fitted_with(self, preparation: Preparation | None, model: Any) -> Self:
         """A copy with a preparation and a model that were fitted elsewhere to its columns."""
         fitted = copy(self)
         fitted.preparation_, fitted.model_ = preparation, model

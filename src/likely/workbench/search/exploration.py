@@ -5,8 +5,10 @@ a search that was killed at any moment gives the same result as an uninterrupted
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby, islice
 from math import inf
 from time import monotonic
 from typing import Any, NamedTuple, final
@@ -20,13 +22,16 @@ from likely.workbench.cross_validation import caught_warnings, warnings_by_threa
 from likely.workbench.search.strategies import Plan, Search, ranked
 from likely.workbench.search.trials import Objective, Proposal, Trial, TrialLog, TrialScore
 from likely.workbench.search.unpromising import (
+    JointObjective,
+    MedianRule,
+    Result,
     StoppableObjective,
     StoppedTrial,
     in_waves,
     median_rule,
 )
 
-Evaluation = Callable[..., TrialScore | StoppedTrial]
+TOGETHER = 256  # trials of a batch at most: they are logged when all of them have ended
 
 FINISHED, OUT_OF_TIME, INTERRUPTED = "finished", "out of time", "interrupted"
 
@@ -73,6 +78,9 @@ class TrialOutcome(NamedTuple):
         return Trial(*proposal, self.score, self.problem, elapsed, self.partial)
 
 
+Evaluation = Callable[[Iterator[Proposal]], AbstractContextManager[Iterator[TrialOutcome]]]
+
+
 def explore(
     objective: Objective,
     space: Space,
@@ -95,8 +103,13 @@ def explore(
         with warnings_by_thread():
             while generation := search.generation(space, tuple(past), plan):
                 for wave in in_waves(generation) if plan.stop_unpromising else [generation]:
-                    evaluate = _evaluation(objective, past, plan, wave[0].number)
-                    past += _run(wave, evaluate, log, clock, executor_for(executor, 0), plan)
+                    rule = median_rule(past, plan.better, wave[0].number)
+                    evaluate = _evaluation(
+                        objective,
+                        rule if plan.stop_unpromising else None,
+                        executor_for(executor, 0),
+                    )
+                    past += _run(wave, evaluate, log, clock, plan)
                     if not past or past[-1].number < wave[-1].number:
                         return Explored(tuple(past), OUT_OF_TIME)
     except KeyboardInterrupt:
@@ -111,7 +124,7 @@ def try_by_hand(objective: Objective, chosen: Sequence[Parameters], log: TrialLo
         for parameters in chosen:
             proposal = Proposal(-1 - len(log.trials), parameters)
             began = monotonic()
-            outcome = _attempt(objective.evaluate, proposal)
+            outcome = _evaluated(objective.evaluate, proposal)
             log.append(outcome.trial(proposal, monotonic() - began))
 
 
@@ -140,7 +153,6 @@ def _run(
     evaluate: Evaluation,
     log: TrialLog,
     clock: Clock,
-    executor: Executor,
     plan: Plan,
 ) -> list[Trial]:
     """The trials of one generation in order; fewer where time ran out."""
@@ -149,7 +161,7 @@ def _run(
     fresh = [each for each in generation if first[each.key] == each.number]
     fresh = [each for each in fresh if each.number not in log.trials]
     begun = _in_time(fresh, clock, any_before=bool(log.trials))
-    with executor.mapping(partial(_attempt, evaluate), begun) as outcomes:
+    with evaluate(begun) as outcomes:
         for proposal in generation:
             known = log.trials.get(proposal.number)
             if known is None:
@@ -175,18 +187,40 @@ def _first_of_each(generation: Sequence[Proposal], log: TrialLog) -> dict[str, i
     return first
 
 
-def _evaluation(objective: Objective, past: Sequence[Trial], plan: Plan, number: int) -> Evaluation:
-    """The score of settings; of unpromising ones only of some folds, where the plan says so."""
-    if not plan.stop_unpromising or not isinstance(objective, StoppableObjective):
-        return objective.evaluate
-    return partial(objective.evaluate_unless, median_rule(past, plan.better, number))
+def _evaluation(objective: Objective, rule: MedianRule | None, executor: Executor) -> Evaluation:
+    """How proposals are evaluated; unpromising ones, where there is a rule, on some folds only."""
+    if isinstance(objective, JointObjective) and objective.evaluates_together:
+        return lambda begun: nullcontext(_in_batches(objective, rule, executor, begun))
+    evaluate: Callable[..., TrialScore | StoppedTrial] = objective.evaluate
+    if rule is not None and isinstance(objective, StoppableObjective):
+        evaluate = partial(objective.evaluate_unless, rule)
+    return partial(executor.mapping, partial(_evaluated, evaluate))
 
 
-def _attempt(evaluate: Evaluation, proposal: Proposal) -> TrialOutcome:
+def _in_batches(
+    objective: JointObjective,
+    rule: MedianRule | None,
+    executor: Executor,
+    begun: Iterator[Proposal],
+) -> Iterator[TrialOutcome]:
+    """Trials on the same share of the rows are evaluated together."""
+    for share, alike in groupby(begun, key=lambda proposal: proposal.share):
+        while batch := [proposal.parameters for proposal in islice(alike, TOGETHER)]:
+            results = objective.evaluate_together(rule, batch, share=share, executor=executor)
+            yield from map(_attempt, results)
+
+
+def _evaluated(
+    evaluate: Callable[..., TrialScore | StoppedTrial], proposal: Proposal
+) -> TrialOutcome:
+    return _attempt(partial(evaluate, proposal.parameters, share=proposal.share))
+
+
+def _attempt(result: Result) -> TrialOutcome:
     """Settings that cannot be fitted are a result too: the search continues without them."""
     with caught_warnings() as messages:
         try:
-            score = evaluate(proposal.parameters, share=proposal.share)
+            score = result()
         except (ValueError, ArithmeticError, NotConverged, UnsupportedAccess) as error:
             return TrialOutcome(None, f"{type(error).__name__}: {error}")
     if isinstance(score, StoppedTrial):

@@ -14,10 +14,12 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely._typing import Codes
+from likely.compute.executor import Executor
 from likely.data.arrow import digest_of_table
 from likely.errors import InvalidInput
 from likely.metrics import Metric
 from likely.spaces import Parameters, Space, space_from
+from likely.workbench.candidates import cross_validate_candidates
 from likely.workbench.cross_validation import (
     Loop,
     Repeat,
@@ -29,10 +31,10 @@ from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Folds, share_of_rows
 from likely.workbench.held_out import HeldOut
 from likely.workbench.model_entry import ModelEntry
-from likely.workbench.preparation.prepared import unprepared
+from likely.workbench.preparation.prepared import Prepared, unprepared
 from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.trials import TrialScore
-from likely.workbench.search.unpromising import MedianRule, StoppedTrial
+from likely.workbench.search.unpromising import MedianRule, Result, StoppedTrial
 
 PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 
@@ -151,6 +153,7 @@ class CrossValidated:
     metric: Metric
     n_folds: int = 5
     seed: int = 0
+    device: Any = None  # of torch, on which trials are trained together; None is one by one
 
     @cached_property
     def folds(self) -> Folds:
@@ -163,7 +166,8 @@ class CrossValidated:
     def evaluate(self, parameters: Mapping[str, Any], *, share: float = 1.0) -> TrialScore:
         start = monotonic()
         model = with_settings(self.model, parameters)
-        return self._scored(cross_validate(model, self._loop(self.folds, share)), start)
+        found = cross_validate(model, self._loop(self.folds, share))
+        return self._scored(found, monotonic() - start)
 
     def evaluate_unless(
         self, rule: MedianRule, parameters: Mapping[str, Any], *, share: float = 1.0
@@ -171,21 +175,59 @@ class CrossValidated:
         """The score, unless the rule stops the trial after some of the folds."""
         start = monotonic()
         model, loop = with_settings(self.model, parameters), self._loop(self.folds, share)
-        reason = ""
+        found = cross_validate(model, loop, until=lambda found: bool(self._reason(rule, found)))
+        return self._finished(rule, found, monotonic() - start)
 
-        def unpromising(found: Repeat) -> bool:
-            nonlocal reason
-            reason = rule.reason(self._per_fold(found), self.n_folds)
-            return bool(reason)
+    @property
+    def evaluates_together(self) -> bool:
+        """Whether trials are evaluated in batches."""
+        return self.device is not None
 
-        found = cross_validate(model, loop, until=unpromising)
-        return StoppedTrial(self._per_fold(found), reason) if reason else self._scored(found, start)
+    def evaluate_together(
+        self,
+        rule: MedianRule | None,
+        settings: Sequence[Mapping[str, Any]],
+        *,
+        share: float,
+        executor: Executor,
+    ) -> list[Result]:
+        """A function for each of several settings that gives its result, or raises its error.
 
-    def _scored(self, found: Repeat, start: float) -> TrialScore:
+        Settings that are alike are trained in one computation.  Seconds are those of the fits.
+        """
+        models, found = dict[str, Prepared](), dict[str, Repeat]()
+        for place, parameters in enumerate(settings):
+            try:
+                models[str(place)] = with_settings(self.model, parameters)
+            except ValueError as error:
+                found[str(place)] = Repeat(error=error)
+        found |= cross_validate_candidates(
+            models,
+            self._loop(self.folds, share),
+            device=self.device,
+            executor=executor,
+            until=lambda found: bool(self._reason(rule, found)),
+        )
+        return [partial(self._finished, rule, found[str(at)]) for at in range(len(settings))]
+
+    def _reason(self, rule: MedianRule | None, found: Repeat) -> str:
+        """Why a trial with these folds is stopped; empty where it goes on."""
+        return "" if rule is None else rule.reason(self._per_fold(found), self.n_folds)
+
+    def _finished(
+        self, rule: MedianRule | None, found: Repeat, seconds: float | None = None
+    ) -> TrialScore | StoppedTrial:
+        if found.error is not None:
+            raise found.error
+        if reason := self._reason(rule, found):
+            return StoppedTrial(self._per_fold(found), reason)
+        return self._scored(found, sum(found.seconds) if seconds is None else seconds)
+
+    def _scored(self, found: Repeat, seconds: float) -> TrialScore:
         return TrialScore(
             found.held.score([self.metric]).main,
             self._per_fold(found),
-            monotonic() - start,
+            seconds,
             tuple(found.warnings),
         )
 

@@ -18,6 +18,7 @@ from likely.errors import InvalidInput
 from likely.kinds import TargetKind
 from likely.metrics import Metric, Score, metric_for
 from likely.spaces import Parameters, Space
+from likely.workbench.candidates import device_for_candidates
 from likely.workbench.cross_validation import with_settings
 from likely.workbench.held_out import HeldOut
 from likely.workbench.models import entry_for
@@ -215,6 +216,7 @@ def tune(
     seed: int = 0,
     study: str | Path | None = None,
     executor: str | Executor = "auto",
+    device: Any = None,
 ) -> Study:
     """Search the settings of a model by cross-validation.
 
@@ -270,6 +272,9 @@ def tune(
         A folder to save the study in.  If it exists, the study is resumed.
     executor : str or Executor
         How trials are run; ``"auto"`` runs them in parallel, unless each fit needs all cores.
+    device : str or torch.device
+        Where neural networks of equal layers are trained, all in one computation; None is ``cuda``
+        where torch finds a GPU.  ``cpu``, and None elsewhere, fits each trial on the processor.
 
     Examples
     --------
@@ -296,7 +301,8 @@ def tune(
     entry, task = entry_for(model), rows.settled
     template = entry.build(task, seed=seed)
     main = metric_for(task.kind, metric)
-    objective = CrossValidated(template, rows, main, folds, seed)
+    device = device_for_candidates(template, device)
+    objective = CrossValidated(template, rows, main, folds, seed, device)
     searched = space_for(space, entry, template, rows)
     by = search_named(search)
     if trials is None and (minutes is None or not by.endless):

@@ -14,12 +14,13 @@ Golovin, Solnik, Moitra, Kochanski, Karro & Sculley, Google Vizier: a service fo
 optimization, KDD 2017, §3.2.2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from statistics import fmean, median
 from typing import Any, NamedTuple, Protocol, final, runtime_checkable
 
+from likely.compute.executor import Executor
 from likely.formatting import number
 from likely.workbench.search.trials import Proposal, Trial, TrialScore
 
@@ -34,6 +35,9 @@ class StoppedTrial(NamedTuple):
     reason: str
 
 
+Result = Callable[[], TrialScore | StoppedTrial]  # of a trial, or raises its error
+
+
 @runtime_checkable
 class StoppableObjective(Protocol):
     """An objective that can stop at the folds of a trial that a rule finds unpromising."""
@@ -41,6 +45,23 @@ class StoppableObjective(Protocol):
     def evaluate_unless(
         self, rule: "MedianRule", parameters: Mapping[str, Any], *, share: float = 1.0
     ) -> TrialScore | StoppedTrial: ...
+
+
+@runtime_checkable
+class JointObjective(Protocol):
+    """An objective that can evaluate a batch of trials in one computation."""
+
+    @property
+    def evaluates_together(self) -> bool: ...
+
+    def evaluate_together(
+        self,
+        rule: "MedianRule | None",
+        settings: Sequence[Mapping[str, Any]],
+        *,
+        share: float,
+        executor: Executor,
+    ) -> list[Result]: ...
 
 
 @final
