@@ -30,3 +30,9 @@ def test_a_curve_without_validation_has_no_best_step():
     assert len(axes.get_lines()) == 1
     assert draw_losses(axes, np.arange(3), None, np.ones(3), best=1, words=words) is axes
     assert len(axes.get_lines()) == 3
+
+
+def test_ticks_are_whole_steps():
+    words = ("epoch", "loss", "model")
+    axes = draw_losses(None, np.arange(1, 20), np.ones(19), None, best=1, words=words)
+    assert all(tick == round(tick) for tick in axes.get_xticks())

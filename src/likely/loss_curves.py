@@ -50,6 +50,7 @@ def draw_losses(
         axes.plot(step, validation, marker="o", markersize=3, label="validation")
         axes.axvline(best, color="0.6", linestyle=":", label=f"best, {noun} {best}")
     axes.set(xlabel=noun, ylabel=label, title=title)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     return axes
