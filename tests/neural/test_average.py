@@ -7,6 +7,7 @@ from scipy.special import xlogy
 
 import likely as lk
 from likely.errors import InvalidInput
+from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.neural.average import (
     ClassAveraging,
@@ -187,3 +188,13 @@ def test_rows_of_little_weight_count_little_towards_the_constant():
     weight = np.array([1.0, *[1e-12] * 50])
     constant = ClassAveraging().constant(output_of(n_classes=2), np.array([1] + [0] * 50), weight)
     assert_allclose(np.exp(constant), [0.5 / 2, 1.5 / 2], rtol=1e-6)
+
+
+def test_the_dispersion_of_a_gamma_average_is_relative_to_its_mean():
+    """ψ is the weighted mean of (y − μ)²/μ², the estimate of Pearson without its correction."""
+    y, mean, weight = (
+        np.array([1.0, 4.0, 9.0]),
+        np.array([[2.0], [4.0], [6.0]]),
+        np.array([1, 2, 3]),
+    )
+    assert_allclose(NumberAveraging(Gamma()).dispersion(y, mean, weight), (0.25 + 3 * 0.25) / 6)

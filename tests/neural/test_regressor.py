@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import likely
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, TrainingDiverged
 from likely.likelihoods import Poisson
 from tests.neural.estimators import regressor, waves
 
@@ -49,6 +49,12 @@ def test_a_positive_response_needs_no_link(response):
     model = regressor(response=response, max_epochs=30).fit(X, y)
     assert model.score(X, y) > 0.5
     assert (model.predict(100 * X) > 0).all()
+
+
+def test_a_loss_that_is_infinite_at_the_start_is_not_blamed_on_the_rate():
+    X, y = counts()
+    with pytest.raises(TrainingDiverged, match=r"inf at the start.*such as link='log'"):
+        regressor(response="gamma", link="inverse").fit(X, y + 1.0)
 
 
 def test_the_unit_of_the_response_does_not_matter():

@@ -14,6 +14,7 @@ from likely.solvers.mini_batches import (
     BalancedBatches,
     SampledBatches,
     ShuffledBatches,
+    _below,
     batches,
     batches_of,
     epoch_order,
@@ -161,3 +162,9 @@ def test_a_rare_class_at_the_end_is_seen_between_windows():
     y = np.repeat([0, 1], [990, 10])
     assert share_between_windows(y, 100) > 0.05
     assert share_between_windows(np.random.default_rng(0).permutation(y), 100) < 0.03
+
+
+@pytest.mark.parametrize("n", [1, 3, 7, 1000])
+def test_a_draw_next_to_1_is_the_last_row(n):
+    """The product of n and the largest number below 1 may round up to n."""
+    assert _below(n, np.array([np.nextafter(1.0, 0.0)])).tolist() == [n - 1]

@@ -31,6 +31,10 @@ from likely.progress import report
 from likely.solvers.schedules import Schedule
 from likely.solvers.stopping import steps_since_best
 
+AT_THE_START = (
+    "Use a link that has a mean for every predictor, such as link='log', standardised columns, or "
+    "other start values (initialise)."
+)
 EXPLODED = 1e6  # times the loss at the start, or times 1 where that is less
 
 
@@ -231,7 +235,8 @@ def divergence(
     for loss in losses:
         if loss is not None and not _is_sound(loss, run.start_loss):
             number = run.curve.n_epochs + 1
-            return TrainingDiverged(loss, number, rate, run.start_loss, rules.advice)
+            advice = rules.advice if isfinite(run.start_loss) else AT_THE_START
+            return TrainingDiverged(loss, number, rate, run.start_loss, advice)
     return None
 
 
