@@ -162,6 +162,15 @@ def test_a_file_of_an_unknown_format_is_to_be_renamed(likely, tmp_path, content,
         assert says is None or name != "graph.txt" or says in words_of(outcome)
 
 
+def test_a_table_in_place_of_a_graph_is_told_what_can_be_done_with_it(likely, tmp_path):
+    (tmp_path / "table.csv").write_text("a,b\nyes,no\n")
+    outcome = likely("graph", "table.csv")
+    assert outcome.exit == 2 and "Rename" not in words_of(outcome)
+    assert "its name is that of a table" in words_of(outcome)
+    assert "BayesianNetwork.from_data('table.csv')" in words_of(outcome)
+    assert "likely graph GRAPH --table table.csv" in words_of(outcome)
+
+
 def test_messages_speak_of_options(likely, network_file, tmp_path):
     cyclic = words_of(likely("graph", "four-cycle", "--messages"))
     assert "Leave --messages out" in cyclic and "with --given" in cyclic

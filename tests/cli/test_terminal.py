@@ -1,7 +1,9 @@
 """Progress: plain lines off a terminal, a bar on one, silence where it is not wanted."""
 
+import numpy as np
 import pytest
 
+import likely
 from likely.cli import terminal as screen
 from likely.cli.terminal import Settings
 from likely.progress import report
@@ -24,6 +26,16 @@ def test_plain_lines_say_how_far_it_is(monkeypatch, capsys):
         "fitting: 1,000 of 2,000 rows",
         "fitting: 1,000 of 2,000 rows, EM step objective 3.5",
     ]
+
+
+def test_epochs_of_rows_in_memory_are_said_without_a_count_of_rows(monkeypatch, capsys):
+    monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    network = likely.NeuralNetworkRegressor((2,), batch=10, max_epochs=1, tol=None)
+    with screen.showing_progress(Settings(), "cross-validating neural-network"):
+        network.fit(rows, rows[:, 0])
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("cross-validating neural-network: epoch 1 of at most 1: loss ")
 
 
 @pytest.mark.parametrize("terminal", [False, True])

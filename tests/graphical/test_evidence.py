@@ -43,8 +43,12 @@ def test_unknown_names_suggest_the_nearest():
         codes(rain="Yes")
     with pytest.raises(UnknownName, match=r"'n' has no state '1\.5'"):
         codes(n=1.5)
-    with pytest.raises(UnknownName, match=r"'n' has no state"):
-        codes(n=np.array([0, 1]))
+
+
+@pytest.mark.parametrize("values", [[0.3, 0.9], (0.3, 0.9), np.array([0.3, 0.9]), {"yes": 0.9}])
+def test_several_values_of_a_variable_are_to_be_given_as_soft_evidence(values):
+    with pytest.raises(InvalidInput, match=r"for 'rain'.*Pass likelihoods .* as soft=\{'rain': …"):
+        codes(rain=values)
 
 
 def test_soft_evidence_is_a_likelihood_of_each_state():

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.errors import InvalidInput, TrainingDiverged
+from likely.neural import many_models
 from likely.neural.many_models import fit_many
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -114,6 +115,24 @@ def test_a_model_that_cannot_be_fitted_is_refused_as_it_is_alone():
         fit_many([classifier(), classifier(batch=-1)], X, y, device=CPU)
 
 
+@pytest.mark.parametrize("device", [None, "cpu"])
+def test_models_are_fitted_one_by_one_where_there_is_no_gpu(device, monkeypatch):
+    monkeypatch.setattr(many_models, "cuda_is_there", lambda: False)
+    monkeypatch.setattr(many_models, "train_together", None)  # not called
+    X, y = table()
+    alone, (found,) = classifier().fit(X, y), fit_many([classifier()], X, y, device=device)
+    assert_array_equal(found.parameters_, alone.parameters_)
+
+
+def test_a_gpu_that_is_there_is_used_unasked(monkeypatch):
+    asked = []
+    monkeypatch.setattr(many_models, "cuda_is_there", lambda: True)
+    monkeypatch.setattr(many_models, "device_for", lambda device, X: asked.append(device))
+    fit_many([], *table())
+    fit_many([], *table(), device="cpu")
+    assert asked == ["cuda", "cpu"]
+
+
 def test_a_torch_device_gives_the_model_of_numpy():
     X, y = table()
     numpys, torchs = (
@@ -164,4 +183,4 @@ def test_devices_that_cannot_be_used_are_refused():
         with pytest.raises(InvalidInput, match="torch finds 0 CUDA devices"):
             classifier(device="cuda").fit(X, y)
         with pytest.raises(InvalidInput, match="torch finds 0 CUDA devices"):
-            fit_many([classifier()], X, y)
+            fit_many([classifier()], X, y, device="cuda")

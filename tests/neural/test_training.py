@@ -153,10 +153,8 @@ def test_progress_is_reported_with_losses_rate_and_time_left():
     steps = []
     with listening(steps.append):
         trained(SEL_4[:2])
-    assert [(step.what, step.amount) for step in steps] == [("epochs", 1)] * 2
-    assert "epoch 2 of at most 2: loss 1, validation 4, rate 0.1, at most 0 s left" in (
-        steps[1].detail
-    )
+    assert [(step.what, step.amount) for step in steps] == [("epoch", 1)] * 2
+    assert "2 of at most 2: loss 1, validation 4, rate 0.1, at most 0 s left" in (steps[1].detail)
 
 
 def test_the_running_loss_is_recorded_where_the_training_rows_are_not_evaluated():

@@ -10,7 +10,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
-from likely.cli.models import models_named, set_option, value_of
+from likely.cli.models import models_named, separated, set_option, value_of
 from likely.cli.options import SCORED, DataOptions, data_options, open_data, open_with_target
 from likely.cli.suitability import about_task
 from likely.cli.terminal import Settings, global_options
@@ -98,7 +98,7 @@ def curve(
             request.rows,
             model=request.model,
             of=of,
-            values=[value_of(word.strip()) for word in values.split(",")] if values else None,
+            values=[value_of(word.strip()) for word in separated(values)] if values else None,
             folds=folds,
             seed=settings.seed,
             metric=metric,

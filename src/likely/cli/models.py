@@ -153,7 +153,7 @@ def _range_or_values(text: str) -> tuple[str, Any]:
     name, equals, right = text.partition("=")
     ends = right.split(":")
     if equals and len(ends) == 1:
-        return name.strip(), [value_of(word.strip()) for word in right.split(",")]
+        return name.strip(), [value_of(word.strip()) for word in separated(right)]
     low, high = (value_of(end) for end in (*ends, "", "")[:2])
     numbers = all(isinstance(end, int | float) for end in (low, high))
     if not (equals and numbers and (len(ends) == 2 or ends[2:] == ["log"])):
@@ -175,7 +175,7 @@ def settings_tried(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | No
         return None
     found: list[Mapping[str, Any]] = [{}]
     for text in tries:
-        pairs = [part.partition("=") for part in text.split(",")]
+        pairs = [part.partition("=") for part in separated(text)]
         if not all(equals for _, equals, _ in pairs):
             raise Refusal(
                 f"--try takes NAME=VALUE, several with commas; found {text!r}. Write --try "
@@ -207,7 +207,7 @@ def parameters(model: ModelEntry) -> list[Parameter]:
 
 def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
     """What ``--set name=value`` gives; ``name.key=value`` fills a mapping."""
-    known = [parameter.name for parameter in parameters(model)]
+    known = {parameter.name: parameter.default for parameter in parameters(model)}
     given: dict[str, Any] = {}
     for assignment in assignments:
         left, equals, right = assignment.partition("=")
@@ -217,7 +217,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
                 model, f"--set takes name=value; found {assignment!r}. Write --set {name}=VALUE."
             )
         try:
-            name = known_name(f"setting of {model.name}", name, known)
+            name = known_name(f"setting of {model.name}", name, list(known))
         except UnknownName as error:
             _refuse(model, str(error))
         if name in given and not (dot and isinstance(given[name], dict)):
@@ -225,18 +225,47 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
         if dot:
             given.setdefault(name, {})[key] = value_of(right)
         else:
-            given[name] = value_of(right)
+            given[name] = _like(known[name], right)
     return given
 
 
+def _like(default: Any, text: str) -> Any:
+    """The value of a setting; 16,8 is a sequence where the default is one."""
+    is_sequence = isinstance(default, tuple | list) and "," in text
+    value = value_of(text)
+    return value_of(f"({text})") if is_sequence and value == text else value
+
+
 def value_of(text: str) -> Any:
-    """A value of JSON, a number (nan is one), or true, false and none in any case; else text."""
-    for read in (json.loads, float):
+    """A value of JSON, a number (nan is one), or true, false and none in any case; else text.
+
+    Python's brackets of a tuple are those of a list.
+
+    >>> value_of("(16, 8)"), value_of("(100,)"), value_of("None")
+    ([16, 8], [100], None)
+    """
+    for read in (json.loads, float, _tuple):
         try:
             return read(text)
         except ValueError:
             continue
     return {"none": None, "true": True, "false": False}.get(text.strip().lower(), text)
+
+
+def _tuple(text: str) -> Any:
+    inside = re.fullmatch(r"\s*\((.*?),?\s*\)\s*", text, re.S)
+    if inside is None:
+        raise ValueError("no tuple")
+    return json.loads(f"[{inside.group(1)}]")
+
+
+def separated(text: str) -> list[str]:
+    """What commas separate that are in no brackets.
+
+    >>> separated("(16,8),100")
+    ['(16,8)', '100']
+    """
+    return re.split(r",(?![^(\[]*[)\]])", text)
 
 
 def _refuse(model: ModelEntry, message: str) -> NoReturn:

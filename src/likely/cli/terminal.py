@@ -224,8 +224,9 @@ class _Lines:
         self._spoke = time.monotonic()
         of = f" of {self._total:,}" if self._total and self._done <= self._total else ""
         step = "" if progress.what == self._unit else f"{progress.what} "
-        detail = f", {step}{progress.detail}" if progress.detail else ""
-        click.echo(f"{self._what}: {self._done:,}{of} {self._unit}{detail}", err=True)
+        counted = [f"{self._done:,}{of} {self._unit}"] if self._done or not step else []
+        parts = [*counted, *([f"{step}{progress.detail}"] if progress.detail else [])]
+        click.echo(f"{self._what}: {', '.join(parts or [progress.what])}", err=True)
 
     def _say_compiling(self, detail: str) -> None:
         """At once and one time: the first loop takes seconds, in which nothing else is reported."""

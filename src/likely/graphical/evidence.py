@@ -47,12 +47,22 @@ def checked_evidence(
     for name, state in _by_name("given", given).items():
         variable = known_variable(variables, name)
         if not is_missing(state, variable):
+            _refuse_likelihoods(variable, state)
             codes[variable.name] = variable.code(state)
     likelihoods = {}
     for name, values in _by_name("soft", soft).items():
         variable = known_variable(variables, name)
         likelihoods[variable.name] = _likelihood(variable, values)
     return Evidence(codes, likelihoods)
+
+
+def _refuse_likelihoods(variable: Variable, state: object) -> None:
+    several = isinstance(state, list | tuple | Mapping) or getattr(state, "ndim", 0) > 0
+    if several and variable.find(state) is None:
+        raise InvalidInput(
+            f"given has several values for {variable.name!r}: {state!r}; one of its states was "
+            f"expected. Pass likelihoods of its states as soft={{{variable.name!r}: …}}."
+        )
 
 
 def _by_name(argument: str, values: Any) -> Mapping[str, Any]:

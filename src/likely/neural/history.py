@@ -128,7 +128,10 @@ class History:
         return LossCurve(loss, (), rate, seconds)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row per epoch, in pandas, polars or Arrow, as the data were."""
+        """One row per epoch, in pandas, polars or Arrow, like the data; of arrays, in Arrow.
+
+        ``library`` is "pandas", "polars" or "pyarrow", if another is wanted.
+        """
         return frame_of(self._columns(), self.library if library is None else library)
 
     def plot(self, ax: Any = None) -> Any:

@@ -143,7 +143,7 @@ class Together:
         ]
         self.best[better] = theta[better]
         self.number += 1
-        report("epochs", 1, f"epoch {self.number}: {len(self.active)} networks in training")
+        report("epoch", 1, f"{self.number}: {len(self.active)} networks in training")
 
     def _record(
         self, member: int, rate: float, loss: float, held: float | None, seconds: float

@@ -23,7 +23,7 @@ from likely.neural.many import SHARED, Candidate, SharedRows, train_many
 from likely.neural.options import batches_for
 from likely.neural.problem import TrainingStart
 from likely.neural.steps import state_arrays
-from likely.neural.tensors.library import checked_device
+from likely.neural.tensors.library import checked_device, cuda_is_there, device_for
 from likely.neural.training import Trained
 from likely.solvers.mini_batches import Batches
 
@@ -51,13 +51,18 @@ def fit_many(
     y: Any = None,
     sample_weight: Any = None,
     *,
-    device: Any = "cuda",
+    device: Any = None,
 ) -> list["NeuralNetwork | TrainingDiverged"]:
-    """Fit every model to the same rows, on a torch device; the models themselves are changed.
+    """Fit every model to the same rows, side by side on a GPU; the models themselves are changed.
 
+    ``device`` is that of torch, and by default the GPU that torch finds.  Where there is none, and
+    with ``device="cpu"``, the models are fitted one after another by NumPy, which is faster there.
     The answer has the models in their order, and the error in place of one whose loss exploded.
     """
-    finishes = train_together(models, X, y, sample_weight, device=device, fewest=1)
+    where = device_for("cuda" if device is None and cuda_is_there() else device, X)
+    finishes: list[Finish | None] = [None] * len(models)
+    if where is not None:
+        finishes = train_together(models, X, y, sample_weight, device=where, fewest=1)
     fitted: list[NeuralNetwork | TrainingDiverged] = []
     for model, finish in zip(models, finishes, strict=True):
         try:

@@ -190,7 +190,7 @@ def _loop(
         epoch = advance(steps, rules, losses, run)
         if keep is not None:
             keep(steps.arrays(run.state), run.best, run.curve, run.start_loss)
-        report("epochs", 1, str(epoch))
+        report("epoch", 1, str(epoch).removeprefix("epoch "))
         answers = [callback(epoch) for callback in callbacks]
         if any(answers):
             return Ending("a callback ended it", converged=True)

@@ -76,3 +76,17 @@ def test_text_is_no_wider_than_its_box(text):
     font.set_size(100, 72)
     font.set_text(text)
     assert font.get_width_height()[0] / 64 <= text_width(text, 100)
+
+
+def test_its_size_is_in_attributes_so_that_programs_without_pages_draw_it():
+    picture = ElementTree.fromstring(BY_HAND["nested"].svg)
+    assert "style" not in picture.attrib
+    assert picture.attrib["viewBox"] == f"0 0 {picture.attrib['width']} {picture.attrib['height']}"
+
+
+def test_cairosvg_draws_the_whole_picture():
+    cairosvg = pytest.importorskip("cairosvg", reason="CairoSVG is not installed")
+    diagram = BY_HAND["nested"]
+    header = cairosvg.svg2png(diagram.svg.encode())[16:24]
+    size = [int.from_bytes(header[at : at + 4], "big") for at in (0, 4)]
+    assert size == pytest.approx([diagram.drawing.width, diagram.drawing.height], abs=1)

@@ -269,6 +269,16 @@ def test_a_summary_names_the_columns_that_were_scaled():
     assert fitted(LogisticRegression(l2=0)).summary().remarks == ()
 
 
+def test_only_models_with_coefficients_are_said_to_have_their_units():
+    X = pd.DataFrame({"a": np.arange(40.0) % 7, "b": np.arange(40.0) % 5})
+    y = np.where(X["a"] > 3, "yes", "no")
+    network = likely.NeuralNetworkClassifier((2,), solver="lbfgs", l2=1.0, random_state=0)
+    for model, has_units in ((LogisticRegression(l2=1.0), True), (network, False)):
+        (note,) = Prepared(model, scale=True).fit(X, y).describe().notes[-1:]
+        assert note.startswith("Numbers were centred and divided by the standard deviation")
+        assert ("their coefficients are per standard deviation" in note) == has_units
+
+
 def test_a_boolean_column_takes_0_and_1_and_no_other_number():
     frame, _ = mixed()
     model = fitted()

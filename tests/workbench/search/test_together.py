@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import likely
 from likely.errors import InvalidInput
-from likely.neural import many_models
+from likely.neural import many_models, network
 from likely.spaces import Choice, Real
 from likely.workbench.candidates import device_for_candidates
 from likely.workbench.search import exploration
@@ -35,6 +35,12 @@ def one_thread():
         warnings.filterwarnings("ignore", "NeuralNetwork.* did not converge")
         yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def two_are_enough(monkeypatch):
+    """Studies of few trials are trained together too."""
+    monkeypatch.setattr(network, "FEWEST_ALIKE", 2)
 
 
 @pytest.fixture
@@ -186,6 +192,12 @@ def test_batches_are_limited_and_start_in_time(monkeypatch, groups):
     found = searched(device=CPU, trials=6, minutes=1e-9)
     assert found.stopped == "out of time"
     assert len(found.trials) == 1
+
+
+def test_fewer_networks_than_pay_are_fitted_one_by_one(monkeypatch, groups):
+    monkeypatch.setattr(network, "FEWEST_ALIKE", 5)
+    searched(device=CPU, trials=4)
+    assert groups == []
 
 
 def test_models_that_need_more_than_training_are_fitted_one_by_one(groups):

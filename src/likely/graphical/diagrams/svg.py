@@ -23,6 +23,8 @@ SERIF = "'Times New Roman', Times, 'Liberation Serif', 'DejaVu Serif', serif"
 # after it, where all names are so.
 SYMBOL = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][₀-₉ₐ-ₜⱼᵢ₋²³⁻¹⁰⁴-⁹]*( − 1)?")
 NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][0-9₀-₉ₐ-ₜⱼᵢ₋²³⁻¹⁰⁴-⁹]*")
+# Narrow pages shrink a picture.  As an attribute, height:auto would be the height 0 of CairoSVG.
+ON_SCREEN = "@media screen{.likely-picture{max-width:100%;height:auto}}"
 HEAD_LENGTH, HEAD_WIDTH = 9.0, 7.0
 MANY_LINES = 60  # between columns, from which they are thinner
 UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -39,9 +41,9 @@ def svg_text(diagram: Diagram) -> str:
     width, height = _number(drawing.width), _number(drawing.height)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" style="max-width:100%;height:auto" role="img" '
+        f'viewBox="0 0 {width} {height}" class="likely-picture" role="img" '
         f'font-family="{SANS}">',
-        f"<style>{_dark_style()}</style>",
+        f"<style>{ON_SCREEN}{_dark_style()}</style>",
         *([f"<title>{_escaped(diagram.title)}</title>"] if diagram.title else []),
         f'<rect width="{width}" height="{height}" {_fill(PAPER)}/>',
         *(_plate(box) for box in drawing.plates),

@@ -16,8 +16,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import final
 
+from likely.data.formats.registry import SUFFIXES as TABLE_SUFFIXES
 from likely.errors import InvalidFile, InvalidInput
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.factor_graph import FactorGraph
@@ -60,6 +62,7 @@ FORMATS: Mapping[str, GraphFormat] = {
     ),
     "json": GraphFormat((".json",), re.compile(rb"\{"), read_json_graph, json_graph_content),
 }
+TABLES = TABLE_SUFFIXES.keys() - {".txt"}
 SUFFIXES = {suffix: found for found in FORMATS.values() for suffix in found.suffixes}
 
 
@@ -125,6 +128,13 @@ def _recognised(path: Path, content: bytes) -> GraphFormat:
     for found in FORMATS.values():
         if found.beginning.match(beginning):
             return found
+    if format_suffix(path) in TABLES:
+        raise InvalidFile(
+            path,
+            "its name is that of a table; a graph was expected. Learn a network of its columns in "
+            f"Python with likely.BayesianNetwork.from_data({path.name!r}), or answer for each of "
+            f"its rows with likely graph GRAPH --table {quote(path.name)}.",
+        )
     raise InvalidFile(
         path,
         f"neither its name nor its content says which format it has; one of {', '.join(SUFFIXES)} "

@@ -302,11 +302,11 @@ class Prepared(BaseEstimator):
         if not scaled:
             return ()
         which, verb = ("Numbers", "were") if len(scaled) > 1 else (scaled[0], "was")
-        return (
-            f"{which} {verb} centred and divided by the standard deviation, so "
-            f"{'their coefficients are' if len(scaled) > 1 else 'its coefficient is'} per standard "
-            "deviation.",
-        )
+        said = f"{which} {verb} centred and divided by the standard deviation"
+        if not hasattr(self._fitted_model(), "coef_"):
+            return (f"{said}.",)
+        unit = "their coefficients are" if len(scaled) > 1 else "its coefficient is"
+        return (f"{said}, so {unit} per standard deviation.",)
 
     def __str__(self) -> str:
         text = repr(self)
