@@ -49,6 +49,11 @@ HOLD = solvers.HoldThenDecay(50, solvers.InverseTime(0.1, 0.1))
         ({"solver": "lbfgs", "batch": "auto", "dtype": "float32"}, "line searches need float64"),
         ({"balanced": True, "batch": solvers.SampledBatches(4)}, "one of the two was expected"),
         ({"device": "abacus"}, "device"),
+        ({"early_stopping": "no"}, "early_stopping='no' was given; True or False was expected"),
+        ({"shuffle": "no"}, "shuffle='no' was given; True or False was expected"),
+        ({"bias": "no"}, "bias='no' was given; True or False was expected"),
+        ({"balanced": None}, "balanced=None was given; True or False was expected"),
+        ({"evaluate_training": 1}, "evaluate_training=1 was given; True or False was expected"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, dict) else "",
 )

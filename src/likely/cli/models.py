@@ -25,6 +25,7 @@ SET_HELP = (
     "Setting of the model, as listed by likely models MODEL; event.age=poisson sets it for one "
     "column. May be repeated."
 )
+YES_AND_NO = {"yes": True, "on": True, "no": False, "off": False}
 NARROWEST = 30  # letters left for the description of a setting
 
 
@@ -225,8 +226,14 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
         if dot:
             given.setdefault(name, {})[key] = value_of(right)
         else:
-            given[name] = value_of(right)
+            given[name] = _setting_of(model.defaults()[name], right)
     return given
+
+
+def _setting_of(default: Any, text: str) -> Any:
+    """The value of a setting; for one that is true or false, also yes, no, on and off."""
+    words = YES_AND_NO if isinstance(default, bool) else {}
+    return words.get(text.strip().lower(), value_of(text))
 
 
 def value_of(text: str) -> Any:

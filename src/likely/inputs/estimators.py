@@ -141,6 +141,15 @@ def refuse_unless_number(name: str, value: Any, *, lowest: float, advice: str) -
         raise InvalidInput(f"{name} must be a finite number{limit}; found {value!r}. {advice}")
 
 
+def refuse_unless_bool(name: str, value: Any) -> None:
+    """Refuse an argument that is neither True nor False, such as the text "no"."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(
+            f"{name}={value!r} was given; True or False was expected. Use {name}=True or "
+            f"{name}=False."
+        )
+
+
 def is_number(value: Any) -> bool:
     """Whether the value is one real number, neither True nor NaN."""
     number = isinstance(value, int | float | np.integer | np.floating)

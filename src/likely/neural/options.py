@@ -16,7 +16,12 @@ import numpy as np
 
 from likely.errors import InvalidInput, LargeBatch, UnknownName, warn_user
 from likely.formatting import count
-from likely.inputs.estimators import is_number, refuse_unless_number, refuse_unless_whole
+from likely.inputs.estimators import (
+    is_number,
+    refuse_unless_bool,
+    refuse_unless_number,
+    refuse_unless_whole,
+)
 from likely.names import known_name
 from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_rates
@@ -35,6 +40,14 @@ TOL, QUASI_NEWTON_TOL = 1e-4, 1e-5  # nats a row: the fall of the loss, the gap 
 CONVEX_TOL = 1e-14  # without hidden layers, so that it is as near as a linear model
 HELD_OUT = 0.1  # of the rows, where early stopping is asked for and no validation is given
 DTYPES = ("float32", "float64")
+SWITCHES = (
+    "shuffle",
+    "early_stopping",
+    "balanced",
+    "bias",
+    "evaluate_training",
+    "scale_response",
+)
 
 
 @final
@@ -57,6 +70,8 @@ class Options:
 def checked_options(model: Any, *, in_file: bool = False) -> Options:
     """The options of an estimator, or a sentence about the first argument that cannot be used."""
     hidden = _hidden(model.hidden)
+    for name in SWITCHES:  # a classifier has no scale_response, a regressor no balanced
+        refuse_unless_bool(name, vars(model).get(name, False))
     refuse_unless_whole("max_epochs", model.max_epochs, lowest=0, advice="Use 200.")
     refuse_unless_whole("patience", model.patience, lowest=1, advice="Use 10.")
     for name in ("l1", "l2"):
