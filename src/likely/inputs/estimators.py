@@ -122,7 +122,13 @@ def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator from an int, None, a Generator or a RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"random_state={random_state!r} was given; a whole number from 0 up was expected, a "
+            "generator of NumPy, or None. Use random_state=0, or None for a new seed in every fit."
+        ) from None
 
 
 def refuse_unless_whole(name: str, value: Any, *, lowest: int, advice: str) -> None:

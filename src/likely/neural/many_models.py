@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from likely._typing import Matrix
-from likely.errors import TrainingDiverged
+from likely.errors import InvalidInput, TrainingDiverged
 from likely.neural.examples import Examples, ExamplesInMemory
 from likely.neural.fitting import NetworkFit, rules_of, settings_of
 from likely.neural.many import SHARED, Candidate, SharedRows, train_many
@@ -57,6 +57,7 @@ def fit_many(
 
     The answer has the models in their order, and the error in place of one whose loss exploded.
     """
+    _refuse_unless_networks(models)
     finishes = train_together(models, X, y, sample_weight, device=device, fewest=1)
     fitted: list[NeuralNetwork | TrainingDiverged] = []
     for model, finish in zip(models, finishes, strict=True):
@@ -65,6 +66,19 @@ def fit_many(
         except TrainingDiverged as error:
             fitted.append(error)
     return fitted
+
+
+def _refuse_unless_networks(models: Any) -> None:
+    from likely.neural.network import NeuralNetwork  # here, because it imports this module
+
+    given = models if isinstance(models, Sequence) else [None]
+    wrong = [each for each in given if not isinstance(each, NeuralNetwork)]
+    if wrong:
+        found = models if wrong[0] is None else wrong[0]
+        raise InvalidInput(
+            f"fit_many was given {found!r}; a list of neural networks was expected. Use "
+            "fit_many([NeuralNetworkClassifier(), …], X, y), and fit for other models."
+        )
 
 
 def train_together(

@@ -49,7 +49,7 @@ from likely.neural.fitting import (
 from likely.neural.history import History, LossCurve
 from likely.neural.inspection import Inspection, inspected
 from likely.neural.many_models import Finish, train_together
-from likely.neural.options import Options, checked_options
+from likely.neural.options import Options, checked_options, trainable_layers
 from likely.neural.outputs import Output
 from likely.neural.problem import (
     OpenedRows,
@@ -238,6 +238,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         """
         check_is_fitted(self)
         refuse_several(self, "fine_tune")
+        trainable_layers(layers, self.architecture_, "layers")
         changed: dict[str, Any] = {"trainable": layers, "end_game": None}
         changed |= {} if learning_rate is None else {"learning_rate": learning_rate}
         changed |= {} if max_epochs is None else {"max_epochs": max_epochs}
