@@ -11,7 +11,7 @@ References
 Prechelt, Early stopping — but when?, 1998.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -111,6 +111,10 @@ class History:
             model,
             library,
         )
+
+    def of_network(self, number: int, n_networks: int) -> "History":
+        """The history, titled as that of one of several networks, numbered from 0."""
+        return replace(self, model=f"{self.model}, network {number + 1} of {n_networks}")
 
     @property
     def n_epochs(self) -> int:

@@ -47,13 +47,11 @@ from likely.neural.fitting import (
     worse_than_constant,
 )
 from likely.neural.history import History, LossCurve
-from likely.neural.inspection import Inspection, inspected
 from likely.neural.many_models import Finish, train_together
 from likely.neural.options import Options, checked_options, trainable_layers
 from likely.neural.outputs import Output
 from likely.neural.problem import (
     OpenedRows,
-    Targets,
     TrainingProblem,
     TrainingStart,
     assembled,
@@ -88,10 +86,6 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
     @abstractmethod
     def _output(self, rows: OpenedRows) -> Output:
         """The likelihood of the output."""
-
-    @abstractmethod
-    def _targets(self, classes: Array) -> Targets:
-        """How y of further rows is read."""
 
     @abstractmethod
     def _rows_of(self, examples: Examples, classes: Array) -> Examples:
@@ -191,12 +185,14 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         self.store_training(starts[0], fits[0])
         if self.n_networks > 1:
             found = averaged(self, [start.problem for start in starts], fits)
+            each = [self._of_training(fit.trained) for fit in fits]
             self.average_ = NetworkAverage(
                 np.stack([fit.theta for fit in fits]),
                 found.shrinkage,
                 found.constant,
-                tuple(self._of_training(fit.trained) for fit in fits),
+                tuple(one.of_network(number, len(each)) for number, one in enumerate(each)),
             )
+            self.history_ = self.average_.histories[0]
             self._finish_average(found)
         unfinished = [fit for fit in fits if not fit.trained.ending.converged]
         self._warn_unless_finished((unfinished or fits)[0])
@@ -259,21 +255,6 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         ``validation`` is a set (X, y) to judge it by.  This network itself is not changed.
         """
         return epoch_snapshots(self, X, y, validation)
-
-    def trace(self, X: Any, y: Any = None) -> Inspection:
-        """The values of every layer for each row; with y also the losses, errors and gradient.
-
-        All are in float64; without dropout, weights and penalties.
-        """
-        check_is_fitted(self)
-        matrix = self._matrix(X)
-        if y is None:
-            return inspected(self.architecture_, self.output_, self.parameters_, matrix)
-        classes = vars(self).get("classes_", np.empty(0))
-        target = self._targets(classes)(y, matrix.shape[0])
-        if self.response_scale_ != 1.0 or np.any(self.response_centre_):
-            target = (target - self.response_centre_) / self.response_scale_
-        return inspected(self.architecture_, self.output_, self.parameters_, matrix, target)
 
     def _held(self, rows: OpenedRows) -> Examples | None:
         held = validation_rows(self, rows.coding, self._targets(rows.classes))
