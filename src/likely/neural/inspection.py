@@ -39,8 +39,6 @@ class Inspection(NamedTuple):
             rows = [[*row, error] for row, error in zip(rows, errors, strict=True)]
         return "\n".join([self._title(), "", *text_table(head, rows, words=(0, 2, 3))])
 
-    __str__ = __repr__
-
     def _title(self) -> str:
         parts = [f"Values of {count(len(self.mean), 'row')} in every layer"]
         if self.loss is not None:
