@@ -356,6 +356,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             converged=converged,
             model=type(self).__name__,
             library=self.library_,
+            in_nats=self.output_.in_nats,
         )
 
     def _warn_unless_finished(self, fit: NetworkFit) -> None:
