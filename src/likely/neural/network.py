@@ -110,7 +110,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
 
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``), which is
         read in windows; with a frame or a file, the other arguments may be names of its columns.
-        Ctrl-C ends the training; the model is then that of the last epoch.
+        Ctrl-C ends the training with KeyboardInterrupt; the model is then fitted, and is that of
+        the last epoch.
         """
         refuse_unless_whole("n_networks", self.n_networks, lowest=1, advice="Use 5.")
         if self.n_networks > 1:
