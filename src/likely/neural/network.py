@@ -368,12 +368,14 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         if fit.constant_loss is not None and self.average_ is None:  # an average is shrunk
             warn_user(worse_than_constant(self, fit.constant_loss), ConvergenceWarning)
             return
-        if trained.ending.converged:
+        if trained.ending.converged or not trained.curve.n_epochs:  # with max_epochs=0, as asked
             return
+        in_batches = not checked_options(self).quasi_newton  # L-BFGS has no rate
         what = "" if fit.end_game is None else ", and the loss of the search was not reached"
         warn_user(
             f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. Raise "
-            "max_epochs or learning_rate, or give tol=None to train for max_epochs.",
+            f"max_epochs{' or learning_rate' if in_batches else ''}, or give tol=None to train "
+            "for max_epochs.",
             ConvergenceWarning,
         )
 
