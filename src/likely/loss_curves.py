@@ -41,6 +41,7 @@ def draw_losses(
     ``words`` are the noun of a step, the label of the losses and the title.
     """
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
     noun, label, title = words
     axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1] if ax is None else ax
@@ -50,7 +51,7 @@ def draw_losses(
         axes.plot(step, validation, marker="o", markersize=3, label="validation")
         axes.axvline(best, color="0.6", linestyle=":", label=f"best, {noun} {best}")
     axes.set(xlabel=noun, ylabel=label, title=title)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     return axes

@@ -12,7 +12,7 @@ import pytest
 
 import likely as lk
 from likely.cli.main import VERBS
-from likely.cli.models import model_named, parameters, trainable
+from likely.cli.models import assigned, model_named, parameters, trainable
 from likely.workbench.opening import BUILTIN, builtin_table
 
 SOURCE = str(Path(lk.__file__).parents[1])
@@ -212,3 +212,10 @@ def test_help_calls_a_setting_by_one_word(likely, verb):
     """What a user chooses is a setting; a parameter is what a fit estimates."""
     assert "parameter" not in likely(verb, "--help").out.lower()
     assert "parameter" not in likely("--help").out.lower()
+
+
+@pytest.mark.parametrize(("word", "value"), [("no", False), ("Off", False), ("yes", True)])
+def test_words_for_true_and_false_set_what_is_one_of_them(word, value):
+    model = model_named("neural-network")
+    texts = (f"early_stopping={word}", f"hidden={word}")
+    assert assigned(model, texts) == {"early_stopping": value, "hidden": word}

@@ -198,3 +198,29 @@ def test_the_dispersion_of_a_gamma_average_is_relative_to_its_mean():
         np.array([1, 2, 3]),
     )
     assert_allclose(NumberAveraging(Gamma()).dispersion(y, mean, weight), (0.25 + 3 * 0.25) / 6)
+
+
+def test_a_trace_is_of_one_network_and_says_so():
+    X, y = a_few_rows(n_classes=3)
+    model = lk.NeuralNetworkClassifier(**{**FAST, "max_epochs": 3}, n_networks=3).fit(X, y)
+    each = [model.trace(X, y, network=number) for number in range(3)]
+    mean = np.mean([one.mean for one in each], axis=0)
+    assert_allclose(mean, model.predict_proba(X), rtol=1e-6)  # s = 1 without early stopping
+    assert not np.allclose(each[0].mean, mean)
+    assert "of network 2 of 3 alone (network=1): predictions average all" in repr(each[1])
+    assert "network 1 of 3" in str(model.history_)
+    for wrong in (3, -1, "first"):
+        with pytest.raises(InvalidInput, match="the model has 3 networks, numbered from 0"):
+            model.trace(X, network=wrong)
+
+
+def test_a_trace_and_an_average_print_as_short_tables():
+    X, y = a_few_rows(n_classes=3)
+    model = lk.NeuralNetworkClassifier(**{**FAST, "max_epochs": 3}, n_networks=3).fit(X, y)
+    lines = repr(model.trace(X, y)).splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["layer", "input", "hidden", "output"]
+    assert lines[2].split()[-1] == "|δ|"
+    assert "δ" not in repr(model.trace(X))
+    lines = repr(model.average_).splitlines()
+    assert lines[0].startswith("Average of 3 networks with 59 parameters each, shrinkage 1 ")
+    assert len(lines) == 6

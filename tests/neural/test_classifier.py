@@ -1,5 +1,7 @@
 """Networks for classes: the textbook's steps, what they learn, and what they answer."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -428,6 +430,20 @@ def test_training_that_still_gains_warns():
     X, y = blobs()
     with pytest.warns(ConvergenceWarning, match="did not converge: max_epochs=3 was reached"):
         classifier(max_epochs=3, tol="auto").fit(X, y)
+
+
+def test_the_advice_for_lbfgs_has_no_rate():
+    X, y = blobs()
+    with pytest.warns(ConvergenceWarning, match="Raise max_epochs, or give tol=None"):
+        classifier(solver="lbfgs", batch="auto", max_epochs=2, tol="auto").fit(X, y)
+
+
+@pytest.mark.parametrize("options", [{}, {"solver": "lbfgs", "batch": "auto"}])
+def test_no_epochs_are_no_failure_to_converge(options):
+    X, y = blobs()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        assert classifier(max_epochs=0, tol="auto", **options).fit(X, y).n_iter_ == 0
 
 
 def test_the_network_describes_and_draws_itself():

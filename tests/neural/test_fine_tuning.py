@@ -73,3 +73,18 @@ def test_fine_tuning_is_refused_without_changing_the_model():
     assert model.parameters_ is before
     with pytest.raises(InvalidInput, match="trainable names no layer"):
         classifier(trainable=[]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        (-1, r"layers=-1 was given; a list of layers was expected. Use layers=\[-1\]"),
+        ([5], r"The layer 5 was named to be trained; .* Name some of them: layers=\[-1\]"),
+        ([], "layers names no layer; .* Use layers=None for all"),
+    ],
+)
+def test_refused_layers_are_called_as_in_the_call(layers, message):
+    X, y = blobs()
+    model = classifier().fit(X, y)
+    with pytest.raises(InvalidInput, match=message):
+        model.fine_tune(X, y, layers=layers)

@@ -3,9 +3,11 @@
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from numpy.testing import assert_array_equal
 
 from likely.neural.history import History, LossCurve
+from tests.neural.estimators import blobs, classifier, regressor
 
 matplotlib.use("Agg")
 
@@ -62,3 +64,18 @@ def test_no_epochs_print_as_a_sentence():
     empty = History.of(LossCurve(), kept_epoch=0, ending="none", converged=True, model="Net")
     assert str(empty) == "Net: 0 epochs, none."
     assert empty.validation is None
+
+
+@pytest.mark.parametrize(
+    ("model", "label"),
+    [
+        (classifier(), "mean loss (nats)"),
+        (classifier(response="square-error-softmax"), "mean loss"),
+        (regressor(), "mean loss"),  # half the square error has the unit of y squared
+    ],
+)
+def test_the_axis_says_nats_where_the_loss_is_a_log_probability(model, label):
+    X, y = blobs()
+    axes = model.fit(X, y).history_.plot()
+    assert axes.get_ylabel() == label
+    pyplot.close(axes.figure)

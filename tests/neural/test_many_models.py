@@ -184,3 +184,9 @@ def test_devices_that_cannot_be_used_are_refused():
             classifier(device="cuda").fit(X, y)
         with pytest.raises(InvalidInput, match="torch finds 0 CUDA devices"):
             fit_many([classifier()], X, y, device="cuda")
+
+
+@pytest.mark.parametrize("models", [classifier(), [likely.LogisticRegression()], [None]])
+def test_what_is_no_list_of_networks_is_refused(models):
+    with pytest.raises(InvalidInput, match="a list of neural networks was expected"):
+        fit_many(models, *table(), device=CPU)

@@ -171,6 +171,13 @@ def test_early_stopping_that_holds_other_rows_out_is_refused(first, tmp_path):
         classifier(resume=path, early_stopping=not first).fit(X, y)
 
 
+def test_a_schedule_of_another_length_names_max_epochs(tmp_path):
+    X, y = blobs()
+    path = interrupted(classifier(schedule="cosine"), X, y, tmp_path / "c")
+    with pytest.raises(InvalidFile, match=r"schedule was Cosine\(.*the length of max_epochs"):
+        classifier(schedule="cosine", max_epochs=9, resume=path).fit(X, y)
+
+
 def test_another_link_of_an_ordinal_response_is_refused(tmp_path):
     X, y = blobs()
     path = tmp_path / "a.checkpoint"

@@ -25,6 +25,7 @@ SET_HELP = (
     "Setting of the model, as listed by likely models MODEL; event.age=poisson sets it for one "
     "column. May be repeated."
 )
+YES_AND_NO = {"yes": True, "on": True, "no": False, "off": False}
 NARROWEST = 30  # letters left for the description of a setting
 
 
@@ -230,7 +231,12 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
 
 
 def _like(default: Any, text: str) -> Any:
-    """The value of a setting; 16,8 is a sequence where the default is one."""
+    """The value of a setting: 16,8 where the default is a sequence, yes and no where it is a bool.
+
+    On and off are read as yes and no are.
+    """
+    if isinstance(default, bool):
+        return YES_AND_NO.get(text.strip().lower(), value_of(text))
     is_sequence = isinstance(default, tuple | list) and "," in text
     value = value_of(text)
     return value_of(f"({text})") if is_sequence and value == text else value

@@ -122,7 +122,13 @@ def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator from an int, None, a Generator or a RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"random_state={random_state!r} was given; a whole number from 0 up was expected, a "
+            "generator of NumPy, or None. Use random_state=0, or None for a new seed in every fit."
+        ) from None
 
 
 def refuse_unless_whole(name: str, value: Any, *, lowest: int, advice: str) -> None:
@@ -139,6 +145,15 @@ def refuse_unless_number(name: str, value: Any, *, lowest: float, advice: str) -
     if not is_number(value) or not lowest <= value < np.inf:
         limit = "" if lowest == -np.inf else f", {lowest:g} or more"
         raise InvalidInput(f"{name} must be a finite number{limit}; found {value!r}. {advice}")
+
+
+def refuse_unless_bool(name: str, value: Any) -> None:
+    """Refuse an argument that is neither True nor False, such as the text "no"."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(
+            f"{name}={value!r} was given; True or False was expected. Use {name}=True or "
+            f"{name}=False."
+        )
 
 
 def is_number(value: Any) -> bool:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnknownName
 from likely.formatting import text_table
 from likely.names import known_name
 from likely.special import ACTIVATIONS
@@ -98,6 +98,11 @@ class Architecture:
         ``output_bias=None`` is ``bias``.
         """
         hidden = tuple(hidden)
+        names = (activation,) if isinstance(activation, str) else activation
+        if not isinstance(names, Sequence | np.ndarray) or not all(
+            isinstance(name, str) for name in names
+        ):
+            raise UnknownName("activation", activation, ACTIVATIONS)
         each = (activation,) * len(hidden) if isinstance(activation, str) else tuple(activation)
         if len(each) != len(hidden):
             raise InvalidInput(

@@ -27,6 +27,7 @@ from scipy.optimize import minimize_scalar
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
+from likely.formatting import count, text_table
 from likely.likelihoods.base import Response
 from likely.neural.examples import Examples
 from likely.neural.fitting import NetworkFit
@@ -42,9 +43,9 @@ LEAST_LOG = -745.0  # the smallest log of a float64
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkAverage:
-    """Several networks of one shape, and how far they are followed.
+    """Several networks of one shape, and how far they are followed.  Prints as a table.
 
     Attributes
     ----------
@@ -61,6 +62,19 @@ class NetworkAverage:
     shrinkage: float
     constant: Array
     histories: tuple[History, ...]
+
+    def __repr__(self) -> str:
+        n_networks, n_parameters = self.parameters.shape
+        title = (
+            f"Average of {count(n_networks, 'network')} with {count(n_parameters, 'parameter')} "
+            f"each, shrinkage {self.shrinkage:.3g} (0 is the constant model, 1 the average)."
+        )
+        rows = [
+            [str(number), str(each.n_epochs), str(each.kept_epoch), each.ending]
+            for number, each in enumerate(self.histories)
+        ]
+        head = ["network", "epochs", "kept epoch", "ending"]
+        return "\n".join([title, "", *text_table(head, rows, words=(3,))])
 
 
 class Averaging(ABC):

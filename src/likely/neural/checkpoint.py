@@ -136,7 +136,12 @@ def _refuse_other_meaning(found: Mapping[str, str], expected: Meaning) -> None:
     for name in [*expected, *(each for each in found if each not in expected)]:
         theirs, ours = found.get(name, "absent"), expected.get(name, "absent")
         if theirs != ours:
+            length = " (a schedule by name may have the length of max_epochs)"
+            about = (
+                length if name == "schedule" and "epochs=" in theirs and "epochs=" in ours else ""
+            )
             raise InvalidInput(
-                f"it is a checkpoint of another training: {name} was {theirs}, and is {ours} now. "
-                "Resume with the same settings and rows, or start a new training, without resume."
+                f"it is a checkpoint of another training: {name} was {theirs}, and is {ours} now"
+                f"{about}. Resume with the same settings and rows, or start a new training, "
+                "without resume."
             )

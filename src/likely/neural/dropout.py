@@ -12,7 +12,6 @@ Srivastava, Hinton, Krizhevsky, Sutskever & Salakhutdinov (2014), Dropout, JMLR 
 """
 
 from collections.abc import Sequence
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from scipy import sparse
 
 from likely._typing import Array, Matrix
 from likely.errors import InvalidInput
+from likely.inputs.estimators import is_number
 from likely.keyed_random import keyed_uniform
 from likely.neural.architecture import Architecture
 
@@ -33,8 +33,8 @@ def dropout_rates(
     for the input before them.
     """
     n_hidden = len(architecture.hidden)
-    if isinstance(dropout, Sequence | np.ndarray):
-        rates = tuple(float(rate) for rate in dropout)
+    if isinstance(dropout, Sequence | np.ndarray) and not isinstance(dropout, str):
+        rates = tuple(_checked_rate(rate) for rate in dropout)
         if len(rates) not in (n_hidden, n_hidden + 1):
             raise InvalidInput(
                 f"dropout has {len(rates)} rates; expected {n_hidden}, one for each hidden layer, "
@@ -42,10 +42,7 @@ def dropout_rates(
             )
         rates = rates if len(rates) > n_hidden else (0.0, *rates)
     else:
-        rates = (0.0, *(float(dropout) for _ in range(n_hidden)))
-        _check_rate(float(dropout))
-    for rate in rates:
-        _check_rate(rate)
+        rates = (0.0, *(_checked_rate(dropout),) * n_hidden)
     return rates
 
 
@@ -83,9 +80,10 @@ def _kept(draws: Array, kept: float, dtype: Any) -> Array:
     return np.where(draws < kept, 1.0 / kept, 0.0).astype(dtype)
 
 
-def _check_rate(rate: float) -> None:
-    if not (isfinite(rate) and 0.0 <= rate < 1.0):
+def _checked_rate(rate: Any) -> float:
+    if not (is_number(rate) and 0.0 <= rate < 1.0):
         raise InvalidInput(
-            f"dropout={rate:g} was given; expected a rate from 0 up to, but not, 1. A rate of 1 "
+            f"dropout={rate!r} was given; expected a rate from 0 up to, but not, 1. A rate of 1 "
             "would remove every unit; 0.2 to 0.5 is usual."
         )
+    return float(rate)

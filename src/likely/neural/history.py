@@ -11,7 +11,7 @@ References
 Prechelt, Early stopping — but when?, 1998.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -61,7 +61,8 @@ class History:
     Attributes
     ----------
     loss : array of shape (n_epochs,)
-        The mean training loss after each epoch, in nats; of a Gaussian, half the mean square error.
+        The mean training loss after each epoch: of classes in nats, of a Gaussian half the mean
+        square error, in the unit of y squared.
     validation : array of shape (n_epochs,) or None
         The mean loss of the validation rows.
     rate : array of shape (n_epochs,)
@@ -85,6 +86,7 @@ class History:
     converged: bool
     model: str = "network"
     library: str | None = field(default=None, repr=False)
+    in_nats: bool = False  # whether the loss is −log p of y
 
     @classmethod
     def of(
@@ -97,6 +99,7 @@ class History:
         model: str,
         library: str | None = None,
         unit: float = 1.0,
+        in_nats: bool = False,
     ) -> "History":
         """The history of a curve; losses are multiplied by ``unit``."""
         held = unit * np.array(curve.validation) if curve.validation else None
@@ -110,7 +113,12 @@ class History:
             converged,
             model,
             library,
+            in_nats,
         )
+
+    def of_network(self, number: int, n_networks: int) -> "History":
+        """The history, titled as that of one of several networks, numbered from 0."""
+        return replace(self, model=f"{self.model}, network {number + 1} of {n_networks}")
 
     @property
     def n_epochs(self) -> int:
@@ -136,7 +144,8 @@ class History:
 
     def plot(self, ax: Any = None) -> Any:
         """Both losses and the best epoch; the matplotlib axes, new ones where none are given."""
-        epoch, words = np.arange(1, self.n_epochs + 1), ("epoch", "mean loss (nats)", self.model)
+        label = "mean loss (nats)" if self.in_nats else "mean loss"
+        epoch, words = np.arange(1, self.n_epochs + 1), ("epoch", label, self.model)
         return draw_losses(ax, epoch, self.loss, self.validation, best=self.best_epoch, words=words)
 
     def __str__(self) -> str:

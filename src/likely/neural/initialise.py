@@ -14,7 +14,7 @@ Glorot & Bengio (2010), Understanding the difficulty of training deep networks, 
 He, Zhang, Ren & Sun (2015), Delving deep into rectifiers, ICCV, eq. 10.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from numbers import Real
@@ -84,6 +84,12 @@ def initial_parameters(
     """
     if isinstance(scheme, str):
         return _drawn(architecture, scheme, seed, extra).astype(dtype)
+    if not isinstance(scheme, Sequence | np.ndarray):
+        raise InvalidInput(
+            f"initialise={scheme!r} was given; a name was expected ({', '.join(INITIALISERS)}), "
+            "an array of start values, or a (weight, bias) pair for each layer. Use "
+            "initialise='auto'."
+        )
     given = np.asarray(scheme, dtype=np.float64) if _is_vector(scheme) else None
     if given is None:
         theta = architecture.pack(list(scheme), extra)

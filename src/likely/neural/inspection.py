@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.formatting import count, text_table
 from likely.neural.architecture import Architecture, Layer
 from likely.neural.outputs import Output
 from likely.neural.propagation import backward, forward
@@ -22,6 +23,37 @@ class Inspection(NamedTuple):
     loss: Array | None = None  # of each row, where y was given
     deltas: tuple[Array, ...] = ()  # ∂loss/∂a^(1) … ∂loss/∂a^(L) of each row, where y was given
     gradient: tuple[Layer, ...] = ()  # of the summed loss, by layer, where y was given
+    network: int = 0  # which of several networks, from 0
+    n_networks: int = 1  # that are averaged in a prediction
+
+    def __repr__(self) -> str:
+        """The smallest and the largest value of each layer."""
+        has_errors = bool(self.deltas)
+        head = ["layer", "units", "a", "h", *(["mean |δ|"] if has_errors else [])]
+        rows = [["input", str(self.h[0].shape[1]), "", _range(self.h[0])]]
+        for at, (a, h) in enumerate(zip(self.a, self.h[1:], strict=True)):
+            name = "output" if at == len(self.a) - 1 else "hidden"
+            rows.append([name, str(a.shape[1]), _range(a), _range(h)])
+        if has_errors:
+            errors = ["", *(f"{np.abs(delta).mean():.4g}" for delta in self.deltas)]
+            rows = [[*row, error] for row, error in zip(rows, errors, strict=True)]
+        return "\n".join([self._title(), "", *text_table(head, rows, words=(0, 2, 3))])
+
+    def _title(self) -> str:
+        parts = [f"Values of {count(len(self.mean), 'row')} in every layer"]
+        if self.loss is not None:
+            parts.append(f"mean loss {np.mean(self.loss):.6g}")
+        if self.n_networks > 1:
+            parts.append(
+                f"of network {self.network + 1} of {self.n_networks} alone (network="
+                f"{self.network}): predictions average all, and shrink the average"
+            )
+        return f"{'; '.join(parts)}."
+
+
+def _range(values: Matrix) -> str:
+    """From the smallest to the largest."""
+    return f"{values.min():.4g} to {values.max():.4g}" if values.shape[0] else ""
 
 
 def inspected(

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from likely._typing import Matrix
-from likely.errors import TrainingDiverged
+from likely.errors import InvalidInput, TrainingDiverged
 from likely.neural.examples import Examples, ExamplesInMemory
 from likely.neural.fitting import NetworkFit, rules_of, settings_of
 from likely.neural.many import SHARED, Candidate, SharedRows, train_many
@@ -59,6 +59,7 @@ def fit_many(
     with ``device="cpu"``, the models are fitted one after another by NumPy, which is faster there.
     The answer has the models in their order, and the error in place of one whose loss exploded.
     """
+    _refuse_unless_networks(models)
     where = device_for("cuda" if device is None and cuda_is_there() else device, X)
     finishes: list[Finish | None] = [None] * len(models)
     if where is not None:
@@ -70,6 +71,19 @@ def fit_many(
         except TrainingDiverged as error:
             fitted.append(error)
     return fitted
+
+
+def _refuse_unless_networks(models: Any) -> None:
+    from likely.neural.network import NeuralNetwork  # here, because it imports this module
+
+    given = models if isinstance(models, Sequence) else [None]
+    wrong = [each for each in given if not isinstance(each, NeuralNetwork)]
+    if wrong:
+        found = models if wrong[0] is None else wrong[0]
+        raise InvalidInput(
+            f"fit_many was given {found!r}; a list of neural networks was expected. Use "
+            "fit_many([NeuralNetworkClassifier(), …], X, y), and fit for other models."
+        )
 
 
 def train_together(

@@ -47,13 +47,11 @@ from likely.neural.fitting import (
     worse_than_constant,
 )
 from likely.neural.history import History, LossCurve
-from likely.neural.inspection import Inspection, inspected
 from likely.neural.many_models import Finish, train_together
-from likely.neural.options import Options, checked_options
+from likely.neural.options import Options, checked_options, trainable_layers
 from likely.neural.outputs import Output
 from likely.neural.problem import (
     OpenedRows,
-    Targets,
     TrainingProblem,
     TrainingStart,
     assembled,
@@ -92,10 +90,6 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         """The likelihood of the output."""
 
     @abstractmethod
-    def _targets(self, classes: Array) -> Targets:
-        """How y of further rows is read."""
-
-    @abstractmethod
     def _rows_of(self, examples: Examples, classes: Array) -> Examples:
         """Further rows, with the weights of their classes."""
 
@@ -118,7 +112,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
 
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``), which is
         read in windows; with a frame or a file, the other arguments may be names of its columns.
-        Ctrl-C ends the training; the model is then that of the last epoch.
+        Ctrl-C ends the training with KeyboardInterrupt; the model is then fitted, and is that of
+        the last epoch.
         """
         refuse_unless_whole("n_networks", self.n_networks, lowest=1, advice="Use 5.")
         if self.n_networks > 1:
@@ -193,12 +188,14 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         self.store_training(starts[0], fits[0])
         if self.n_networks > 1:
             found = averaged(self, [start.problem for start in starts], fits)
+            each = [self._of_training(fit.trained) for fit in fits]
             self.average_ = NetworkAverage(
                 np.stack([fit.theta for fit in fits]),
                 found.shrinkage,
                 found.constant,
-                tuple(self._of_training(fit.trained) for fit in fits),
+                tuple(one.of_network(number, len(each)) for number, one in enumerate(each)),
             )
+            self.history_ = self.average_.histories[0]
             self._finish_average(found)
         unfinished = [fit for fit in fits if not fit.trained.ending.converged]
         self._warn_unless_finished((unfinished or fits)[0])
@@ -240,6 +237,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         """
         check_is_fitted(self)
         refuse_several(self, "fine_tune")
+        trainable_layers(layers, self.architecture_, "layers")
         changed: dict[str, Any] = {"trainable": layers, "end_game": None}
         changed |= {} if learning_rate is None else {"learning_rate": learning_rate}
         changed |= {} if max_epochs is None else {"max_epochs": max_epochs}
@@ -260,21 +258,6 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         ``validation`` is a set (X, y) to judge it by.  This network itself is not changed.
         """
         return epoch_snapshots(self, X, y, validation)
-
-    def trace(self, X: Any, y: Any = None) -> Inspection:
-        """The values of every layer for each row; with y also the losses, errors and gradient.
-
-        All are in float64; without dropout, weights and penalties.
-        """
-        check_is_fitted(self)
-        matrix = self._matrix(X)
-        if y is None:
-            return inspected(self.architecture_, self.output_, self.parameters_, matrix)
-        classes = vars(self).get("classes_", np.empty(0))
-        target = self._targets(classes)(y, matrix.shape[0])
-        if self.response_scale_ != 1.0 or np.any(self.response_centre_):
-            target = (target - self.response_centre_) / self.response_scale_
-        return inspected(self.architecture_, self.output_, self.parameters_, matrix, target)
 
     def _held(self, rows: OpenedRows) -> Examples | None:
         held = validation_rows(self, rows.coding, self._targets(rows.classes))
@@ -376,6 +359,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             converged=converged,
             model=type(self).__name__,
             library=self.library_,
+            in_nats=self.output_.in_nats,
         )
 
     def _warn_unless_finished(self, fit: NetworkFit) -> None:
@@ -386,12 +370,14 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         if fit.constant_loss is not None and self.average_ is None:  # an average is shrunk
             warn_user(worse_than_constant(self, fit.constant_loss), ConvergenceWarning)
             return
-        if trained.ending.converged:
+        if trained.ending.converged or not trained.curve.n_epochs:  # with max_epochs=0, as asked
             return
+        in_batches = not checked_options(self).quasi_newton  # L-BFGS has no rate
         what = "" if fit.end_game is None else ", and the loss of the search was not reached"
         warn_user(
             f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. Raise "
-            "max_epochs or learning_rate, or give tol=None to train for max_epochs.",
+            f"max_epochs{' or learning_rate' if in_batches else ''}, or give tol=None to train "
+            "for max_epochs.",
             ConvergenceWarning,
         )
 

@@ -16,7 +16,12 @@ import numpy as np
 
 from likely.errors import InvalidInput, LargeBatch, UnknownName, warn_user
 from likely.formatting import count
-from likely.inputs.estimators import is_number, refuse_unless_number, refuse_unless_whole
+from likely.inputs.estimators import (
+    is_number,
+    refuse_unless_bool,
+    refuse_unless_number,
+    refuse_unless_whole,
+)
 from likely.names import known_name
 from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_rates
@@ -35,6 +40,14 @@ TOL, QUASI_NEWTON_TOL = 1e-4, 1e-5  # nats a row: the fall of the loss, the gap 
 CONVEX_TOL = 1e-14  # without hidden layers, so that it is as near as a linear model
 HELD_OUT = 0.1  # of the rows, where early stopping is asked for and no validation is given
 DTYPES = ("float32", "float64")
+SWITCHES = (
+    "shuffle",
+    "early_stopping",
+    "balanced",
+    "bias",
+    "evaluate_training",
+    "scale_response",
+)
 
 
 @final
@@ -57,6 +70,8 @@ class Options:
 def checked_options(model: Any, *, in_file: bool = False) -> Options:
     """The options of an estimator, or a sentence about the first argument that cannot be used."""
     hidden = _hidden(model.hidden)
+    for name in SWITCHES:  # a classifier has no scale_response, a regressor no balanced
+        refuse_unless_bool(name, vars(model).get(name, False))
     refuse_unless_whole("max_epochs", model.max_epochs, lowest=0, advice="Use 200.")
     refuse_unless_whole("patience", model.patience, lowest=1, advice="Use 10.")
     for name in ("l1", "l2"):
@@ -109,23 +124,28 @@ def batches_for(model: Any, n_rows: int, *, balanced: bool) -> Batches:
 
 
 def trainable_layers(
-    trainable: Sequence[int] | None, architecture: Architecture
+    trainable: Sequence[int] | None, architecture: Architecture, argument: str = "trainable"
 ) -> tuple[bool, ...] | None:
-    """Whether each layer is trained; None where all are."""
+    """Whether each layer is trained; None where all are.  ``argument`` is its name in messages."""
     if trainable is None:
         return None
+    if isinstance(trainable, str) or not isinstance(trainable, Sequence | np.ndarray):
+        raise InvalidInput(
+            f"{argument}={trainable!r} was given; a list of layers was expected. Use "
+            f"{argument}=[-1] for the last."
+        )
     n, flags = architecture.n_layers, [False] * architecture.n_layers
     for layer in trainable:
         if not isinstance(layer, Integral) or isinstance(layer, bool) or not -n <= layer < n:
             raise InvalidInput(
                 f"The layer {layer!r} was named to be trained; the network has layers 0 to "
-                f"{n - 1}, and −1 is the last. Name some of them: trainable=[-1]."
+                f"{n - 1}, and −1 is the last. Name some of them: {argument}=[-1]."
             )
         flags[int(layer)] = True
     if not any(flags):
         raise InvalidInput(
-            "trainable names no layer; at least one was expected. Use trainable=None for all, or "
-            "max_epochs=0 to train nothing."
+            f"{argument} names no layer; at least one was expected. Use {argument}=None for all, "
+            "or max_epochs=0 to train nothing."
         )
     return tuple(flags)
 
@@ -171,13 +191,11 @@ def _update(model: Any, hidden: tuple[int, ...], in_file: bool) -> Update | None
     if name == "auto":
         smooth = not hidden and not model.l1 and model.batch == "auto" and not in_file
         name = QUASI_NEWTON if smooth else "adam"
-    if name == QUASI_NEWTON:
-        return None
-    if name in ("momentum", "nesterov"):
-        given = model.momentum
-        given = tuple(given) if isinstance(given, list) else given
-        return Momentum(given) if name == "momentum" else Nesterov(given)
-    return UPDATES[name]
+    given = tuple(model.momentum) if isinstance(model.momentum, list) else model.momentum
+    momentum = Momentum(given)  # checked, though most rules do not use it
+    if name == "nesterov":
+        return Nesterov(given)
+    return None if name == QUASI_NEWTON else momentum if name == "momentum" else UPDATES[name]
 
 
 def _refuse_for_quasi_newton(model: Any, in_file: bool) -> None:

@@ -291,12 +291,7 @@ def class_weights(given: Any, classes: Array, y: Codes, weight: Array | None) ->
 
 def seed_of(random_state: Any) -> int:
     """The seed of orders, masks and start values."""
-    if isinstance(random_state, int | np.integer):
-        if random_state < 0:
-            raise InvalidInput(
-                f"random_state={random_state} was given; a whole number from 0 up was expected. "
-                "Use random_state=0, or None for a new seed in every fit."
-            )
+    if isinstance(random_state, int | np.integer) and random_state >= 0:
         return int(random_state)
     return int(generator(random_state).integers(SEEDS))
 

@@ -4,7 +4,7 @@
 what a fit has learned.
 """
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Matrix
 from likely.data.block import Block
 from likely.description import ColumnsRead, Description
+from likely.errors import InvalidInput
+from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import Coding, columns_coded, new_rows
@@ -22,8 +24,10 @@ from likely.neural.average import NetworkAverage
 from likely.neural.description import describe_network, picture_of
 from likely.neural.examples import finite_matrix
 from likely.neural.history import History
+from likely.neural.inspection import Inspection, inspected
 from likely.neural.objective import chunk_rows
 from likely.neural.outputs import Output
+from likely.neural.problem import Targets
 from likely.neural.propagation import predictor
 
 
@@ -38,6 +42,12 @@ class FittedNetwork(ABC):
     average_: NetworkAverage | None
     l1: float
     l2: float
+    response_centre_: Any
+    response_scale_: float
+
+    @abstractmethod
+    def _targets(self, classes: Array) -> Targets:
+        """How y of further rows is read."""
 
     @property
     def weights_(self) -> list[Array]:
@@ -87,6 +97,29 @@ class FittedNetwork(ABC):
         if path is not None:
             diagram.save(path)
         return diagram
+
+    def trace(self, X: Any, y: Any = None, *, network: int = 0) -> Inspection:
+        """The values of every layer for each row; with y also the losses, errors and gradient.
+
+        All are in float64; without dropout, weights and penalties.  Of a model with several
+        networks (``n_networks``) they are those of one, ``network`` from 0, while predictions
+        average all of them and shrink the average.
+        """
+        check_is_fitted(self)
+        every = self.parameters_[None] if self.average_ is None else self.average_.parameters
+        if not isinstance(network, int | np.integer) or not 0 <= network < len(every):
+            raise InvalidInput(
+                f"network={network!r} was given; the model has {count(len(every), 'network')}, "
+                "numbered from 0. Use network=0 for the first."
+            )
+        matrix, target = self._matrix(X), None
+        if y is not None:
+            classes = vars(self).get("classes_", np.empty(0))
+            target = self._targets(classes)(y, matrix.shape[0])
+            if self.response_scale_ != 1.0 or np.any(self.response_centre_):
+                target = (target - self.response_centre_) / self.response_scale_
+        found = inspected(self.architecture_, self.output_, every[network], matrix, target)
+        return found._replace(network=int(network), n_networks=len(every))
 
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; numbers scaled, because one rate serves all weights."""

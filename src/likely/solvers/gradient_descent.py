@@ -25,6 +25,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.solvers.base import FirstOrderObjective, Solver, State
 from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, armijo_with_slope
+from likely.solvers.settings import is_number
 
 SHARE = 0.3  # c₁: a weaker condition accepts steps of nearly 2/L, which hardly descend
 MEMORY = 20  # curvatures that are remembered
@@ -104,7 +105,7 @@ def gradient_step(objective: FirstOrderObjective, theta: Array, rate: float) -> 
 
 def refuse_step(name: str, length: float) -> None:
     """Refuse the length of a step that is not a finite number above 0."""
-    if not 0 < length < inf:
+    if not is_number(length) or not 0 < length < inf:
         raise InvalidInput(
             f"{name}={length!r} was given as the length of a step; a finite number above 0 was "
             "expected, because a step goes downhill. Use 0.01."

@@ -112,9 +112,9 @@ def _trained(models: Sequence[Prepared], rows: Dataset, device: Any) -> list[Fin
     outer: Prepared = clone(models[0])
     try:
         table, y, beside, preparation = outer.prepared_rows(X, y, beside)
+        inner = [outer.model_on_prepared(each.model, preparation) for each in models]
     except ValueError:  # the usual fit says what is wrong
         return alone
-    inner = [clone(each.model) for each in models]
     finishes = inner[0].train_with(inner[1:], table, y, **beside, device=device)
 
     def finished(model: Any, finish: Finish) -> Prepared:

@@ -51,6 +51,11 @@ class Output(ABC):
         """The number of classes; None for numbers."""
         return None
 
+    @property
+    def in_nats(self) -> bool:
+        """Whether the loss is −log p of y; that of numbers lacks constants and the dispersion."""
+        return self.n_classes is not None
+
     @abstractmethod
     def check(self, y: Array) -> None:
         """Refuse values of y that the response does not have."""

@@ -82,6 +82,7 @@ class SquareErrorSoftmax(SoftmaxOutput):
     n_outputs: int
 
     name = "square-error-softmax"
+    in_nats = False
 
     def loss(self, y: Array, eta: Array, extra: Array) -> Array:
         return np.square(self._errors(y, eta)[1]).sum(axis=1) / 2

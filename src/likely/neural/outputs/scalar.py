@@ -93,6 +93,7 @@ class SquareErrorSigmoid(Output):
     classes: bool = False  # whether y is the number of a class, 0 or 1
 
     name = "square-error-sigmoid"
+    in_nats = False
 
     @property
     def n_classes(self) -> int | None:

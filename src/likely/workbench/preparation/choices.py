@@ -204,3 +204,12 @@ def _refuse_many(name: str, levels: Array, n_known: int) -> None:
             f"as {min(levels)!r}; at most {MOST_LEVELS} categories were expected, or "
             f"{ROWS_PER_LEVEL} rows for each. Drop it, or replace it by a column of fewer groups."
         )
+
+
+def validation_sets(model: Any) -> dict[str, Any]:
+    """The arguments of a model, and of those inside it, that are rows (X, y) to judge it by."""
+    return {
+        name: value
+        for name, value in model.get_params().items()
+        if name.split("__")[-1] == "validation" and isinstance(value, tuple | list) and value
+    }

@@ -31,7 +31,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.workbench.predictions import link_of, predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
-from likely.workbench.preparation.choices import Preparation, learn, needs_of
+from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
 from likely.workbench.preparation.steps import STEPS
 
 
@@ -130,9 +130,23 @@ class Prepared(BaseEstimator):
         """
         beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
         rows = self.prepared_rows(X, y, beside)
-        self.model_ = clone(self.model).fit(rows.table, rows.y, **rows.beside)
+        model = self.model_on_prepared(self.model, rows.preparation)
+        self.model_ = model.fit(rows.table, rows.y, **rows.beside)
         self.preparation_ = rows.preparation
         return self
+
+    def model_on_prepared(self, model: Any, preparation: Preparation | None) -> Any:
+        """A clone of a model, in which a validation set (X, y) is prepared as the table is."""
+        inner = clone(model)
+        for name, (X, *beside) in validation_sets(inner).items() if preparation else ():
+            try:
+                refuse_file(X, type(self).__name__)
+                X, *beside = own_columns(X, *beside)
+                table = self._prepared_table(preparation, check_table(self, X, reset=False))
+            except InvalidInput as error:
+                raise InvalidInput(f"The validation set cannot be used: {error}") from None
+            inner.set_params(**{name: (table, *beside)})
+        return inner
 
     def prepared_rows(self, X: Any, y: Any, beside: Mapping[str, Any]) -> "PreparedRows":
         """Rows to learn from, with the preparation that they need."""
@@ -162,11 +176,7 @@ class Prepared(BaseEstimator):
         check_is_fitted(self)
         refuse_file(X, type(self).__name__)
         table = check_table(self, X, reset=False)
-        if self.preparation_ is None:
-            return table.native
-        if is_sparse(table.native):
-            table = as_table(table.native.toarray())  # the fit had the columns one by one
-        return self.preparation_.table(self._columns(table))
+        return self._prepared_table(self.preparation_, table)
 
     @property
     def steps_(self) -> list[tuple[str, str]]:
@@ -318,6 +328,13 @@ class Prepared(BaseEstimator):
         """The reason why nothing was prepared."""
         own = isinstance(self.model, Pipeline)
         return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
+
+    def _prepared_table(self, preparation: Preparation | None, table: InMemoryTable) -> Any:
+        if preparation is None:
+            return table.native
+        if is_sparse(table.native):
+            table = as_table(table.native.toarray())  # the fit had the columns one by one
+        return preparation.table(self._columns(table))
 
     def _columns(self, table: InMemoryTable) -> list[Cells]:
         return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]
