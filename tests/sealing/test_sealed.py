@@ -222,7 +222,12 @@ def test_the_calls_below_are_many():
 REFUSING = sorted(set(FUNCTIONS) - TAKES_THE_TRAINING_ROWS - HANDS_BACK)
 
 
-@pytest.fixture(params=["arrow", "pandas", "polars", "escrow"])
+OTHER_FORMS = [
+    pytest.param(form, marks=pytest.mark.slow) for form in ("pandas", "polars", "escrow")
+]
+
+
+@pytest.fixture(params=["arrow", *OTHER_FORMS])
 def guarded(request, table, tmp_path):
     """Every sealed object; at the end its labels are unopened and its ledger has no look."""
     data = table if request.param in ("arrow", "escrow") else frame_of(table, request.param)

@@ -19,7 +19,7 @@ def test_without_torch_a_device_is_refused_in_words(monkeypatch):
     with pytest.raises(InvalidInput, match=r"pip install 'likely\[torch\]', or leave device out"):
         likely.NeuralNetworkClassifier((2,), device="cuda").fit(X, [0, 1, 0, 1])
     with pytest.raises(InvalidInput, match="devices need the package torch"):
-        likely.fit_many([likely.NeuralNetworkClassifier()], X, [0, 1, 0, 1])
+        likely.fit_many([likely.NeuralNetworkClassifier()], X, [0, 1, 0, 1], device="cuda")
     assert not cuda_is_there()
     assert device_for(None, X) is None
     assert device_for("cpu", X) is None
