@@ -65,7 +65,8 @@ def page(results: Sequence[Result], order: Sequence[str] = (), earlier: str = ""
     for name in order or new:
         if name in new:
             parts.append(section(new[name]))
-            lines += [_line(list(_glance_cells(rows).values())) for rows in _contests(new[name])]
+            contests = [rows for rows in _contests(new[name]) if any(row["goal"] for row in rows)]
+            lines += [_line(list(_glance_cells(rows).values())) for rows in contests]
         elif name in old:
             title = old[name].splitlines()[0].removeprefix("## ")
             parts.append(old[name])
