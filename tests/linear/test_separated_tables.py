@@ -99,6 +99,7 @@ def test_newton_agrees_on_a_few_hundred_tables():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # about five minutes alone
 def test_all_agree_on_two_thousand_tables():
     assert disagreements(range(300, 2300)) == []
 
