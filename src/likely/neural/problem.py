@@ -125,6 +125,17 @@ class TrainingStart(NamedTuple):
     resumed: Checkpoint | None
 
 
+def units_of(y: Array, weight: Array | None) -> tuple[Array, float]:
+    """The mean of y, of each response, and the standard deviation around it; 1 where that is 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = np.average(y, axis=0, weights=weight)
+        squares = np.square(y - centre).reshape(len(y), -1).mean(axis=1)
+        scale = float(np.sqrt(np.average(squares, weights=weight)))
+    if not np.isfinite(scale):
+        raise InvalidInput("The squares of y overflow. Divide y by a constant, such as 1e100.")
+    return centre, scale if scale > 0 else 1.0
+
+
 def in_units(problem: TrainingProblem, learned: dict[str, Any]) -> TrainingProblem:
     """The problem with its response centred and scaled."""
     centre, scale = learned["response_centre_"], learned["response_scale_"]
