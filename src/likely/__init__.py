@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.formats.registry import read
+    from likely.errors import LikelyError, LikelyWarning
     from likely.features.basis_functions import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
@@ -97,6 +98,8 @@ __all__ = [
     "HiddenMarkovModel",
     "Inference",
     "IsotonicScaling",
+    "LikelyError",
+    "LikelyWarning",
     "LinearRegression",
     "LogisticRegression",
     "Look",
@@ -195,6 +198,8 @@ _HOME = {  # public name: the module that defines it
     "HiddenMarkovModel": "likely.generative.hidden_markov",
     "Inference": "likely.linear.inference",
     "IsotonicScaling": "likely.calibrate.isotonic",
+    "LikelyError": "likely.errors",
+    "LikelyWarning": "likely.errors",
     "LinearRegression": "likely.linear.regression",
     "LogisticRegression": "likely.linear.logistic",
     "Look": "likely.workbench.look.look",

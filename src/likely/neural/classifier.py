@@ -26,7 +26,14 @@ from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import columns_named, unchanged_if_refused
 from likely.inputs.labels import all_classes, codes_among, refuse_one_class
 from likely.inputs.ordering import ordered_classes
-from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
+from likely.inputs.soft_labels import (
+    check_soft,
+    is_soft,
+    soft_classes,
+    soft_numbers,
+    soft_of_classes,
+    soft_total,
+)
 from likely.inputs.tables import refuse_file
 from likely.likelihoods.ordinal import Ordinal
 from likely.neural.average import Averaging, ClassAveraging, average_prediction
@@ -254,9 +261,12 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         with unchanged_if_refused(self), columns_named(self):
             if not first:
                 return self._one_epoch(X, y, sample_weight, None)
-            rows = open_rows(self, X, y, sample_weight, "class")
-            if self.order is not None:
+            if self.order is not None or self._is_ordinal:
                 known = ordered_classes(known, self.order).classes
+            if is_soft(y):
+                rows = self._opened_soft(X, soft_of_classes(y, known), sample_weight)
+                return self._one_epoch(X, y, sample_weight, rows._replace(classes=known))
+            rows = open_rows(self, X, y, sample_weight, "class")
             codes = codes_among(rows.classes, known)[rows.examples.y]
             examples = rows.examples.having(codes, rows.examples.weight)
             rows = rows._replace(examples=self._rows_of(examples, known), classes=known)
@@ -331,9 +341,7 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
             if not is_soft(y):
                 return codes_among(y, classes, n_rows=n_rows)
             self._refuse_soft_beside_classes()
-            soft = soft_numbers(y)
-            check_soft(soft)
-            return self._of_output(soft)
+            return self._of_output(soft_of_classes(y, classes))
 
         return read
 

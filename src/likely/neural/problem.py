@@ -16,7 +16,7 @@ from scipy import sparse
 from likely._typing import Array, Codes
 from likely.data.block import ArrayBlocks, Block
 from likely.data.split import share_of_each_class
-from likely.errors import InvalidInput, SortedRows, warn_user
+from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.inputs.coding import Coding, category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
@@ -35,12 +35,15 @@ from likely.neural.examples import (
 from likely.neural.initialise import initial_parameters
 from likely.neural.options import Options, checked_options, layer_dropout, trainable_layers
 from likely.neural.outputs import Output
+from likely.neural.row_checks import (
+    refuse_extreme_weights,
+    warn_of_sorted_rows,
+    warn_of_unscaled_columns,
+)
 from likely.neural.tensors.library import device_for
-from likely.solvers.mini_batches import WINDOW, Batches, ShuffledBatches, share_between_windows
 
 ROWS_IN_DIGEST = 64
 SEEDS = 2**62
-SORTED = 0.05  # of the variance of y between windows; rows in random order have about 1e-5
 Targets = Callable[[Any, int], Array]  # y as given and the number of rows, to codes or numbers
 
 
@@ -159,6 +162,8 @@ def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm
             if isinstance(blocks, ArrayBlocks)
             else ExamplesInFile.of(blocks, coding.names, dtype)
         )
+    refuse_extreme_weights(examples.weight)
+    warn_of_unscaled_columns(model, examples, coding)
     return OpenedRows(examples, coding, rows.classes, rows.library, device)
 
 
@@ -171,6 +176,7 @@ def known_rows(
     matrix = finite_matrix(Block(new_rows(model, coding, X)), coding.names)
     target = targets(y, matrix.shape[0])
     weight = check_weight(sample_weight, n_rows=matrix.shape[0])
+    refuse_extreme_weights(weight)
     found = ExamplesInMemory(matrix, target, weight)
     return found if weight is None or weight.all() else found.where(weight > 0)
 
@@ -210,7 +216,7 @@ def assembled(
         output_bias=model.bias and output.has_bias,
         n_extra=output.n_extra,
     )
-    _warn_of_sorted_rows(model, options, rows.examples)
+    warn_of_sorted_rows(model, options, rows.examples)
     training, union = rows.examples, None
     if options.held_out is not None:
         union = rows.examples
@@ -235,23 +241,6 @@ def assembled(
         bool(vars(model).get("balanced", False)),
         None if options.quasi_newton else rows.device,
     )
-
-
-def _warn_of_sorted_rows(model: Any, options: Options, examples: Examples) -> None:
-    """Warn where batches would have one class after another, though they are to be shuffled."""
-    whole = options.quasi_newton or not model.shuffle or vars(model).get("balanced", False)
-    given = model.batch
-    windows = isinstance(given, ShuffledBatches) or not isinstance(given, Batches)
-    window = given.window if isinstance(given, ShuffledBatches) else WINDOW
-    if whole or not windows or given == "full" or examples.n_rows <= window:
-        return
-    if share_between_windows(examples.y, window) > SORTED:
-        warn_user(
-            f"The rows are sorted by y, or nearly so, and are shuffled only inside windows of "
-            f"{window} rows, so that many batches have targets of one kind. Shuffle the rows "
-            "before the fit.",
-            SortedRows,
-        )
 
 
 def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
