@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.formats.registry import read
+    from likely.explanations.any_model import explain
+    from likely.explanations.explanation import Explanation
     from likely.features.basis_functions import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
@@ -89,6 +91,7 @@ __all__ = [
     "Dataset",
     "Discretizer",
     "DiscriminantAnalysis",
+    "Explanation",
     "FactorGraph",
     "FinalScore",
     "Folds",
@@ -127,6 +130,7 @@ __all__ = [
     "distributions",
     "errors",
     "examples",
+    "explain",
     "fit_many",
     "graphical",
     "information",
@@ -186,6 +190,7 @@ _HOME = {  # public name: the module that defines it
     "Dataset": "likely.workbench.dataset",
     "Discretizer": "likely.features.discretize",
     "DiscriminantAnalysis": "likely.generative.discriminant",
+    "Explanation": "likely.explanations.explanation",
     "FactorGraph": "likely.graphical.factor_graph",
     "FinalScore": "likely.sealing.final_score",
     "Folds": "likely.workbench.folds",
@@ -219,6 +224,7 @@ _HOME = {  # public name: the module that defines it
     "TrainingCurve": "likely.workbench.training_curve",
     "compare": "likely.workbench.comparison",
     "dataset": "likely.workbench.opening",
+    "explain": "likely.explanations.any_model",
     "fit_many": "likely.neural.many_models",
     "learning_curve": "likely.workbench.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",

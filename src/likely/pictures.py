@@ -1,0 +1,120 @@
+"""What pictures share: new axes, bars with names, and fonts that have the characters of names.
+
+Matplotlib is imported when a picture is drawn.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from likely.formatting import shortened
+
+LONGEST_NAME = 32  # letters of a name beside a bar
+WIDTH, ROW_HEIGHT, LEAST_HEIGHT = 6.4, 0.28, 2.2  # inches
+FALLBACKS = (  # fonts with many scripts, tried in this order where they are installed
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "Noto Sans CJK KR",
+    "Source Han Sans",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "IPAexGothic",
+    "IPAGothic",
+    "Hiragino Sans",
+    "PingFang SC",
+    "Apple SD Gothic Neo",
+    "Yu Gothic",
+    "Microsoft YaHei",
+    "MS Gothic",
+    "Malgun Gothic",
+    "Noto Sans Arabic",
+    "Noto Sans Devanagari",
+    "Noto Sans Hebrew",
+    "Noto Sans Thai",
+    "Arial Unicode MS",
+    "Unifont",
+    "Droid Sans Fallback",
+)
+MISSING_GLYPH = r"Glyph \d+.* missing from"
+
+
+def new_axes(n_rows: int | None = None, *, size: tuple[float, float] = (WIDTH, 4.0)) -> Any:
+    """New matplotlib axes; with ``n_rows`` names along the side, as high as they need."""
+    import matplotlib.pyplot as plt
+
+    if n_rows is not None:
+        size = WIDTH, max(LEAST_HEIGHT, 1.0 + ROW_HEIGHT * n_rows)
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def names_along_side(ax: Any, names: Sequence[str]) -> None:
+    """Names at 0, 1, … from the top, shortened, in fonts that have their characters."""
+    ax.set_yticks(range(len(names)), [shortened(name, LONGEST_NAME) for name in names])
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    readable(ax)
+
+
+def readable(ax: Any) -> None:
+    """Give each text of the axes a font that has its characters, where one is installed."""
+    texts = [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts]
+    texts += [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    legend = ax.get_legend()
+    texts += [] if legend is None else legend.get_texts()
+    for text in texts:
+        text.set_parse_math(False)  # a column may be called $x$
+    fonts = fonts_for(text.get_text() for text in texts)
+    if len(fonts) > 1:
+        for text in texts:
+            text.set_fontfamily(fonts)
+
+
+def fonts_for(texts: Iterable[str]) -> list[str]:
+    """Names of fonts that together have the characters of the texts, the usual one first.
+
+    The usual font alone where it has them, or where no installed font has more.
+    """
+    import matplotlib as mpl
+
+    usual = [str(name) for name in mpl.rcParams["font.family"]]
+    wanted = {ord(c) for text in texts for c in text if ord(c) > 0x7F}
+    missing = wanted - _characters("DejaVu Sans")
+    chosen = []
+    for name in FALLBACKS if missing else ():
+        found = missing & _characters(name)
+        if found:
+            chosen.append(name)
+            missing -= found
+        if not missing:
+            break
+    return [*usual, *chosen]
+
+
+@cache
+def _characters(font: str) -> frozenset[int]:
+    """The code points that an installed font has; none of one that is not installed."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    try:
+        path = findfont(FontProperties(family=font), fallback_to_default=False)
+    except ValueError:
+        return frozenset()
+    return frozenset(get_font(path).get_charmap())
+
+
+@contextmanager
+def without_glyph_warnings() -> Iterator[None]:
+    """Draw without a warning for each character that no installed font has."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=MISSING_GLYPH)
+        yield
+
+
+def drawn_on(ax: Any, draw: Callable[[Any], None], **size: Any) -> Any:
+    """The axes that were given, or new ones, after ``draw`` has drawn on them."""
+    axes = new_axes(**size) if ax is None else ax
+    draw(axes)
+    readable(axes)
+    return axes
