@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from likely.compiling import warmup
     from likely.data.formats.registry import read
     from likely.explanations.any_model import explain
+    from likely.explanations.effects import PartialEffects, partial_effects
     from likely.explanations.explanation import Explanation
+    from likely.explanations.importance import Importance, permutation_importance
     from likely.features.basis_functions import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
@@ -98,6 +100,7 @@ __all__ = [
     "FrankHall",
     "GaussianMixture",
     "HiddenMarkovModel",
+    "Importance",
     "Inference",
     "IsotonicScaling",
     "LinearRegression",
@@ -111,6 +114,7 @@ __all__ = [
     "NeuralNetworkClassifier",
     "NeuralNetworkRegressor",
     "OrdinalRegression",
+    "PartialEffects",
     "Parts",
     "PenaltyPath",
     "PlattScaling",
@@ -142,7 +146,9 @@ __all__ = [
     "look",
     "metrics",
     "open_seal",
+    "partial_effects",
     "penalties",
+    "permutation_importance",
     "read",
     "read_answer",
     "read_evidence",
@@ -198,6 +204,7 @@ _HOME = {  # public name: the module that defines it
     "GLM": "likely.linear.glm",
     "GaussianMixture": "likely.generative.gaussian_mixture",
     "HiddenMarkovModel": "likely.generative.hidden_markov",
+    "Importance": "likely.explanations.importance",
     "Inference": "likely.linear.inference",
     "IsotonicScaling": "likely.calibrate.isotonic",
     "LinearRegression": "likely.linear.regression",
@@ -211,6 +218,7 @@ _HOME = {  # public name: the module that defines it
     "NeuralNetworkClassifier": "likely.neural.classifier",
     "NeuralNetworkRegressor": "likely.neural.regressor",
     "OrdinalRegression": "likely.linear.ordinal",
+    "PartialEffects": "likely.explanations.effects",
     "Parts": "likely.workbench.split",
     "PenaltyPath": "likely.linear.path",
     "PlattScaling": "likely.calibrate.platt",
@@ -231,6 +239,8 @@ _HOME = {  # public name: the module that defines it
     "load": "likely.persist",
     "look": "likely.workbench.look.look",
     "open_seal": "likely.workbench.seal",
+    "partial_effects": "likely.explanations.effects",
+    "permutation_importance": "likely.explanations.importance",
     "read": "likely.data.formats.registry",
     "read_answer": "likely.graphical.formats.uai_answers",
     "read_evidence": "likely.graphical.formats.uai_evidence",

@@ -11,7 +11,9 @@ from typing import Any
 
 from likely.formatting import shortened
 
+GREY = "0.5"
 LONGEST_NAME = 32  # letters of a name beside a bar
+LONGEST_TICK = 14  # letters of a category below an axis
 WIDTH, ROW_HEIGHT, LEAST_HEIGHT = 6.4, 0.28, 2.2  # inches
 FALLBACKS = (  # fonts with many scripts, tried in this order where they are installed
     "Noto Sans CJK JP",
@@ -117,4 +119,30 @@ def drawn_on(ax: Any, draw: Callable[[Any], None], **size: Any) -> Any:
     axes = new_axes(**size) if ax is None else ax
     draw(axes)
     readable(axes)
+    return axes
+
+
+def intervals_along_side(
+    ax: Any,
+    names: Sequence[str],
+    estimates: Sequence[tuple[float, float, float]],
+    label: str,
+    *,
+    reference: float | None = 0.0,
+) -> Any:
+    """Estimates (value, low, high) as dots with bars, from the top; grey where they contain 0."""
+    axes = new_axes(len(names)) if ax is None else ax
+    if reference is not None:
+        axes.axvline(reference, color=GREY, lw=1, linestyle=(0, (4, 3)), zorder=0)
+    for i, (value, low, high) in enumerate(estimates):
+        clear = reference is None or (low - reference) * (high - reference) > 0
+        colour = "C0" if clear else GREY
+        axes.plot([low, high], [i, i], color=colour, lw=4, alpha=0.35, solid_capstyle="round")
+        axes.plot([value], [i], "o", color=colour, markersize=5)
+    axes.set_xlabel(label)
+    names_along_side(axes, names)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.grid(visible=True, axis="x", alpha=0.4)
+    axes.set_axisbelow(True)
     return axes

@@ -94,8 +94,8 @@ def _tables(
     missing = [row for row in wanted if row not in found]
     if missing and (rows or not found):
         raise Refusal(
-            f"Row {missing[0]} was given; {data} has {count(start, 'row')}, numbered from 0. Choose "
-            f"a row from 0 to {start - 1}.",
+            f"Row {missing[0]} was given; {data} has {count(start, 'row')}, numbered from 0. "
+            f"Choose a row from 0 to {start - 1}.",
             Exit.DATA,
             shlex.join(["likely", "explain", run, data]),
         )

@@ -97,7 +97,7 @@ def sampled_explanation(
 ) -> Explanation:
     """The explanation of any model by replacing cells."""
     check_is_fitted(model)
-    score, quantity, groups = _score_of(model)
+    score, quantity, groups = predicted_score(model)
     refuse_against(against, quantity)
     n = n_rows_of(X)
     others = None if background is None else n_rows_of(background)
@@ -137,7 +137,7 @@ def _cells_by_column(X: Any, names: tuple[str, ...]) -> list[list[str]] | None:
     return [[cell(value) for value in column] for column in values.T.tolist()]
 
 
-def _score_of(model: Any) -> tuple[Callable[[Any], Array], str, Array | None]:
+def predicted_score(model: Any) -> tuple[Callable[[Any], Array], str, Array | None]:
     """What is explained: a function of tables to (n, G), its name, and the groups."""
     if is_classifier(model) and has_method(model, "predict_proba"):
         return _columns(model.predict_proba), PROBABILITY, np.asarray(model.classes_)
