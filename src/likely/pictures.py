@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from likely.formatting import shortened
+from likely.errors import MissingFont, warn_user
 
 GREY = "0.5"
 LONGEST_NAME = 32  # letters of a name beside a bar
@@ -39,6 +39,7 @@ FALLBACKS = (  # fonts with many scripts, tried in this order where they are ins
     "Unifont",
     "Droid Sans Fallback",
 )
+_NOTED: set[str] = set()  # what was said already
 MISSING_GLYPH = r"Glyph \d+.* missing from"
 
 
@@ -53,7 +54,7 @@ def new_axes(n_rows: int | None = None, *, size: tuple[float, float] = (WIDTH, 4
 
 def names_along_side(ax: Any, names: Sequence[str]) -> None:
     """Names at 0, 1, … from the top, shortened, in fonts that have their characters."""
-    ax.set_yticks(range(len(names)), [shortened(name, LONGEST_NAME) for name in names])
+    ax.set_yticks(range(len(names)), [shortened_name(name) for name in names])
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     readable(ax)
@@ -67,20 +68,24 @@ def readable(ax: Any) -> None:
     texts += [] if legend is None else legend.get_texts()
     for text in texts:
         text.set_parse_math(False)  # a column may be called $x$
-    fonts = fonts_for(text.get_text() for text in texts)
-    if len(fonts) > 1:
+    fonts, missing = fonts_for(text.get_text() for text in texts)
+    if fonts:
         for text in texts:
-            text.set_fontfamily(fonts)
+            text.set_fontfamily([*text.get_fontfamily(), *fonts])
+    if missing:
+        _note_missing(missing)
 
 
-def fonts_for(texts: Iterable[str]) -> list[str]:
-    """Names of fonts that together have the characters of the texts, the usual one first.
+def shortened_name(name: str, most: int = LONGEST_NAME) -> str:
+    """A name of at most ``most`` letters; the middle is left out, because ends tell more."""
+    if len(name) <= most:
+        return name
+    tail = most // 2
+    return f"{name[: most - tail - 1]}…{name[len(name) - tail :]}"
 
-    The usual font alone where it has them, or where no installed font has more.
-    """
-    import matplotlib as mpl
 
-    usual = [str(name) for name in mpl.rcParams["font.family"]]
+def fonts_for(texts: Iterable[str]) -> tuple[list[str], str]:
+    """Fonts to be added to the usual one for these texts; characters that no font has."""
     wanted = {ord(c) for text in texts for c in text if ord(c) > 0x7F}
     missing = wanted - _characters("DejaVu Sans")
     chosen = []
@@ -91,7 +96,20 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
             missing -= found
         if not missing:
             break
-    return [*usual, *chosen]
+    return chosen, "".join(map(chr, sorted(missing)))
+
+
+def _note_missing(characters: str) -> None:
+    """Say once that characters are drawn as boxes, instead of a warning for each at each draw."""
+    if characters in _NOTED:
+        return
+    _NOTED.add(characters)
+    warn_user(
+        f"No installed font has the characters {characters[:10]!r} of a picture, which are drawn "
+        "as boxes. Install a font that has them, such as Noto Sans CJK.",
+        MissingFont,
+    )
+    warnings.filterwarnings("ignore", message=MISSING_GLYPH)
 
 
 @cache

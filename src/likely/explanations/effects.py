@@ -57,8 +57,11 @@ class PartialEffect:
 
     @classmethod
     def from_json(cls, record: Any) -> "PartialEffect":
-        arrays = (np.array(record[name], dtype=np.float64) for name in ("mean", "low", "high"))
-        return cls(str(record["column"]), tuple(record["values"]), *arrays, bool(record["number"]))
+        mean, low, high = (
+            np.array(record[name], dtype=np.float64) for name in ("mean", "low", "high")
+        )
+        values = tuple(record["values"])
+        return cls(str(record["column"]), values, mean, low, high, bool(record["number"]))
 
     def spread(self, group: int) -> float:
         """How much the mean prediction varies over the values."""
@@ -167,7 +170,7 @@ class PartialEffects:
 
     def draw(self, ax: Any, effect: PartialEffect, colours: Sequence[str] | None = None) -> None:
         """Draw one effect: a line with its band for numbers, dots with bars for categories."""
-        from likely.pictures import LONGEST_TICK, readable, shortened
+        from likely.pictures import LONGEST_TICK, readable, shortened_name
 
         for k, g in enumerate(self.shown):
             colour = f"C{k % 10}" if colours is None else colours[k % len(colours)]
@@ -181,7 +184,7 @@ class PartialEffects:
                 ax.vlines(place, low, high, color=colour, alpha=0.3, lw=4)
                 ax.plot(place, mean, "o", color=colour, label=label, markersize=5)
         if not effect.is_number:
-            names = [shortened(cell(value), LONGEST_TICK) for value in effect.values]
+            names = [shortened_name(cell(value), LONGEST_TICK) for value in effect.values]
             slanted = sum(map(len, names)) > 28
             ax.set_xticks(range(len(names)), names)
             if slanted:
@@ -189,7 +192,7 @@ class PartialEffects:
                 for text in ax.get_xticklabels():
                     text.set_horizontalalignment("right")
                     text.set_rotation_mode("anchor")
-        ax.set_xlabel(shortened(effect.column, 40))
+        ax.set_xlabel(shortened_name(effect.column))
         one = len(self.shown) == 1 and len(self.groups) > 1
         ax.set_ylabel(capitalised(self.quantity) + (f" of {self.groups[1]}" if one else ""))
         if len(self.shown) > 1:

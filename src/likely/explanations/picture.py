@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.formatting import count, signed
+from likely.formatting import count
 from likely.pictures import names_along_side, new_axes, readable
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def _bars(ax: Any, base: float, values: list[float], total: float) -> None:
         start, end = float(ends[i - 1]), float(ends[i])
         ax.barh(i, value, left=start, color=UP if value > 0 else DOWN, height=0.6)
         ax.plot([start, start], [i - 1, i], color=END, lw=0.6)
-        ax.text(max(start, end) + 0.01 * span, i, signed(value, 3), va="center", fontsize=8)
+        ax.text(max(start, end) + 0.01 * span, i, _written(value), va="center", fontsize=8)
     for i, value in ((0, base), (len(values) + 1, total)):
-        ax.text(max(value, 0.0) + 0.01 * span, i, signed(value, 3), va="center", fontsize=8)
+        ax.text(max(value, 0.0) + 0.01 * span, i, _written(value), va="center", fontsize=8)
     ax.axvline(0, color=END, lw=0.8, zorder=0)
     ax.set_xlim(low - 0.03 * span, high + WHITE_SHARE * span)
 
@@ -56,3 +56,7 @@ def _about(found: "Explanation", group: int) -> str:
     named = f" of {label}" if len(found.groups) > 1 else ""
     against = "" if found.against is None else f" against {found.groups[found.against]}"
     return f"{found.quantity[0].upper()}{found.quantity[1:]}{named}{against}"
+
+
+def _written(value: float) -> str:
+    return format(value, "+#.3g").rstrip(".")
