@@ -28,6 +28,7 @@ from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.coding import LinearRows, open_linear
+from likely.linear.contributions import remember_means
 from likely.linear.fitting import LinearFit, fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.overdispersion import fit_with_alpha
@@ -220,6 +221,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return linear_objective(model, rows, likelihood, reduction)
 
     def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
+        remember_means(self, rows)
         self.likelihood_, self.coding_ = likelihood, rows.coding
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
