@@ -10,7 +10,11 @@ from likely.names import in_words
 
 LONG_NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 
-EVENTS_IN_WORDS = {"commit": "predictions recorded", "again": "extra evaluation"}
+EVENTS_IN_WORDS = {
+    "commit": "predictions recorded",
+    "again": "extra evaluation",
+    "repeat": "same predictions",
+}
 
 
 def event_in_words(entry: Mapping[str, Any]) -> str:
@@ -36,7 +40,7 @@ def details_of(entry: Mapping[str, Any]) -> str:
     event, evaluation = entry["event"], f"evaluation {entry.get('evaluation')}"
     if event == "score":
         return f"{evaluation}: {_score(entry)}"
-    if event == "commit":
+    if event in ("commit", "repeat"):
         return f"{evaluation}: {_rounded(str(entry['model']))}"
     if event == "again":
         return f"{evaluation} beyond the budget, reason: {entry['reason']}"

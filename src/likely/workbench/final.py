@@ -87,10 +87,12 @@ def final_score_of_fit(
     again: str | None = None,
     escrow: str | Path | None = None,
     cv_estimate: float | None = None,
+    model_sha256: str | None = None,
 ) -> FinalScore:
     """Score a fitted model on the sealed rows.
 
-    ``trained_on`` is the SHA-256 of the file of its training rows.
+    ``trained_on`` is the SHA-256 of the file of its training rows, and ``model_sha256`` that of
+    the file of the model, where there is one: by it the ledger knows whose score it is.
     """
     columns = names_in_fit(model) or training_rows(seal).features.column_names
     submission = ModelSubmission(
@@ -100,6 +102,7 @@ def final_score_of_fit(
         trained_on=trained_on,
         scorer=scorer,
         cv_estimate=cv_estimate,
+        model_sha256=model_sha256,
     )
     return _evaluated(seal, submission, again, escrow)
 
