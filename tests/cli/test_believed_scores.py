@@ -243,3 +243,16 @@ def test_rows_that_were_sealed_again_need_a_reason(place, likely):
     assert likely("final", "@last", "--again", "a bug in the first").exit == 0
     events = [line["event"] for line in lines(place)]
     assert events == ["sealed", "refused", "again", "commit", "score"]
+
+
+def test_a_saved_model_is_not_scored_on_sealed_rows_in_slices(place, likely):
+    head, *rows = (place / "patients.csv").read_text().splitlines()
+    known = {row["age"] for row in SealFolder(place / "patients.seal").features.to_pylist()}
+    sealed = [row for row in rows if float(row.split(",")[0]) in known]
+    outcomes = []
+    for start in range(0, 39, 3):
+        (place / "slice.csv").write_text("\n".join([head, *sealed[start : start + 3]]) + "\n")
+        outcomes.append(likely("train", "-l", FIRST, "-T", "slice.csv"))
+    assert [each.exit for each in outcomes] == [0] + [3] * 12
+    assert "this is recorded in the ledger" in " ".join(outcomes[0].err.split())
+    assert [line["event"] for line in lines(place)][3:] == ["seen"] + ["refused"] * 12

@@ -23,7 +23,7 @@ from likely.files import append_line, sweep, write_atomically
 from likely.sealing.manifest import Manifest, canonical
 
 LEDGER, HEAD, MANIFEST = "ledger.jsonl", "head.json", "manifest.json"
-EVENTS = ("sealed", "commit", "score", "repeat", "again", "predict", "refused")
+EVENTS = ("sealed", "commit", "score", "repeat", "again", "predict", "seen", "refused")
 ZEROS = "0" * 64
 ADVICE = "Restore it from a backup; until then its scores cannot be trusted."
 

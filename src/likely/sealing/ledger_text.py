@@ -14,6 +14,7 @@ EVENTS_IN_WORDS = {
     "commit": "predictions recorded",
     "again": "extra evaluation",
     "repeat": "same predictions",
+    "seen": "sealed rows used",
 }
 
 
@@ -46,6 +47,9 @@ def details_of(entry: Mapping[str, Any]) -> str:
         return f"{evaluation} beyond the budget, reason: {entry['reason']}"
     if event == "refused":
         return _refusal(entry)
+    if event == "seen":
+        rows = count(int(entry["rows"]), "sealed row")
+        return f"likely {entry['command']} on {entry['data']}, with {rows}"
     if event == "predict":
         return f"{entry['data']}, with {count(int(entry['rows']), 'sealed row')}"
     if event == "sealed" and "rows" in entry:
