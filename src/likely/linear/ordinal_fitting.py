@@ -246,6 +246,7 @@ def _inference(
         jacobian=_jacobian(problem),
         held=found.held,
         infinite=() if infinite is None else infinite.columns,
+        constants=tuple(range(problem.data.blocks.n_features, found.theta.size)),
         known=known,
     )
     return infer_classes(estimate, estimator.standard_errors)
