@@ -74,7 +74,8 @@ def open_ordered(
     """Rows whose class codes increase from the lowest class to the highest."""
     X, y, sample_weight, groups = own_columns(X, y, sample_weight, groups)
     extras, given = RowExtras(sample_weight, groups=groups), strengths_of(estimator)
-    rows = open_linear(estimator, X, y, extras, target="class", given=given)
+    reference = estimator.reference
+    rows = open_linear(estimator, X, y, extras, target="class", given=given, reference=reference)
     refuse_one_class(rows.classes, estimator)
     if len(rows.classes) > MOST_CLASSES:
         raise InvalidInput(

@@ -24,13 +24,15 @@ from likely.description import (
 )
 from likely.description_text import html_of, text_of
 from likely.errors import InvalidInput
-from likely.formatting import count, quoted, short_number
+from likely.formatting import count, listed, quoted, short_number
+from likely.inputs.coding import Coding
 from likely.linear.inference import Inference
 from likely.linear.penalty import penalty_described
 from likely.linear.ratios import plural
 from likely.linear.summary_facts import amount, facts_of, penalty_facts
 
 MORE = "to_frame() has them all"
+MOST_REFERENCES = 10  # named in a note
 
 
 READING = "A coefficient is what one unit of its column adds to the linear predictor."
@@ -52,6 +54,7 @@ class Summary:
     remarks: tuple[str, ...] = ()  # further notes
     n_iter: int | None = None  # steps of the search
     penalty: str = ""  # "l1=0.5 + l2=1"
+    references: tuple[tuple[str, Any], ...] = ()  # columns with their reference categories
     ratio: str = ""  # what exp(coef) is, "odds ratio"; nothing where it has no name
 
     def to_frame(self, library: str | None = None) -> Any:
@@ -157,6 +160,11 @@ class Summary:
                 "effect is small. Adjusted R², pseudo-R² and the test of all coefficients are "
                 "defined for maximum likelihood, so they are left out."
             )
+        if self.references:
+            named = listed(
+                [f"{name} = {value}" for name, value in self.references], MOST_REFERENCES
+            )
+            yield f"reference categories, which have no coefficient: {named}."
         if fit.redundant:
             held = quoted([fit.names[j] for j in fit.redundant])
             yield f"fixed at 0, because they can be computed from other columns: {held}."
@@ -244,6 +252,7 @@ def summarise(
 ) -> Summary:
     """The summary of a fitted estimator; ``described`` describes its response."""
     fitted, solution = vars(model), model.solution_
+    coding = fitted.get("coding_")
     steps = count(solution.n_iter, "step") if solution.n_iter else ""
     return Summary(
         inference,
@@ -258,6 +267,7 @@ def summarise(
         penalty=penalty_described(model) if inference.penalised else "",
         level=level,
         ratio=ratio,
+        references=coding.references() if isinstance(coding, Coding) else (),
     )
 
 
