@@ -284,9 +284,9 @@ class Prepared(BaseEstimator):
         return diagram
 
     @_inner("summary")
-    def summary(self) -> Any:
+    def summary(self, level: float = 0.95) -> Any:
         """Coefficients with standard errors; a note names the columns that were scaled."""
-        summary = self._fitted_model().summary()
+        summary = self._fitted_model().summary(level)
         scaled = () if self.preparation_ is None else self.preparation_.scaled
         if not scaled:
             return summary
