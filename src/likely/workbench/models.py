@@ -379,6 +379,7 @@ def entries_of(models: Any) -> list[ModelEntry]:
     if isinstance(models, Mapping):
         models = list(models.values())
     alone = isinstance(models, str | ModelEntry) or not isinstance(models, Iterable)
+    alone |= has_method(models, "get_params")  # a forest is an iterable of its trees
     return [entry_for(model) for model in ([models] if alone else models)]
 
 

@@ -16,13 +16,14 @@ from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
-from likely.metrics import Metric, Score, metric_for
+from likely.metrics import Metric, Score
 from likely.spaces import Parameters, Space
 from likely.workbench.candidates import device_for_candidates
 from likely.workbench.cross_validation import with_settings
 from likely.workbench.held_out import HeldOut
 from likely.workbench.models import entry_for
 from likely.workbench.opening import dataset
+from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.exploration import (
     INTERRUPTED,
@@ -300,7 +301,7 @@ def tune(
     ).for_models(model, "tune")
     entry, task = entry_for(model), rows.settled
     template = entry.build(task, seed=seed)
-    main = metric_for(task.kind, metric)
+    main, _ = metric_of_models(task.kind, metric, {entry.name: template})
     device = device_for_candidates(template, device)
     objective = CrossValidated(template, rows, main, folds, seed, device)
     searched = space_for(space, entry, template, rows)
