@@ -236,13 +236,13 @@ def _moved(model: Any, fit: Fit) -> Fit:
 
 
 def cross_validate(
-    model: Any, loop: Loop, *, until: Callable[[Repeat], bool] | None = None
+    model: Any, loop: Loop, *, repeat: int = 0, until: Callable[[Repeat], bool] | None = None
 ) -> Repeat:
     """One model on the folds of one repeat; its first error is raised.
 
     ``until`` is asked after each fold whether the rest may be left out.
     """
-    found = attempt(model, loop, until=until)
+    found = attempt(model, loop, repeat=repeat, until=until)
     if found.error is not None:
         raise found.error
     return found
@@ -253,11 +253,12 @@ def attempt(
     loop: Loop,
     executor: Executor | None = None,
     *,
+    repeat: int = 0,
     until: Callable[[Repeat], bool] | None = None,
 ) -> Repeat:
     """One model on the folds of one repeat, up to its first error; one by one by default."""
     found, at_once = Repeat(), Serial() if executor is None else executor
-    with at_once.mapping(loop.outcome, loop.fits({"": model}, 0, {"": found})) as outcomes:
+    with at_once.mapping(loop.outcome, loop.fits({"": model}, repeat, {"": found})) as outcomes:
         for outcome in outcomes:
             found.take(outcome)
             if until is not None and found.error is None and until(found):
