@@ -11,6 +11,7 @@ Firth, Bias reduction of maximum likelihood estimates, Biometrika 80, 1993.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
