@@ -202,10 +202,8 @@ def test_it_is_saved_and_described(tmp_path):
     assert_allclose(sum(shares), 1.0)
 
 
-def test_what_makes_sense_for_one_network_only_is_refused(tmp_path):
+def test_what_makes_sense_for_one_network_only_is_refused():
     X, y = a_few_rows()
-    with pytest.raises(InvalidInput, match=r"checkpoint was given with n_networks=2; one network"):
-        lk.NeuralNetworkClassifier(n_networks=2, checkpoint=tmp_path / "c").fit(X, y)
     with pytest.raises(InvalidInput, match="n_networks"):
         lk.NeuralNetworkClassifier(n_networks=0).fit(X, y)
     fitted = lk.NeuralNetworkClassifier(**FAST, n_networks=2).fit(X, y)

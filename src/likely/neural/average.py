@@ -39,7 +39,7 @@ from likely.neural.fitting import NetworkFit
 from likely.neural.history import History
 from likely.neural.options import Options, checked_options
 from likely.neural.outputs import Output
-from likely.neural.problem import OpenedRows, TrainingProblem, assembled, seed_of
+from likely.neural.problem import OpenedRows, TrainingProblem, assembled
 from likely.neural.propagation import predictor
 from likely.objectives.overdispersion import estimated_shape
 from likely.solvers.mini_batches import WINDOW
@@ -207,11 +207,13 @@ class AverageFit(NamedTuple):
 
 
 def problems_of_several(
-    model: Any, rows: OpenedRows, options: Options
+    model: Any, rows: OpenedRows, options: Options, given: Examples | None, seed: int
 ) -> Iterator[TrainingProblem]:
-    """The problem of each of ``n_networks``: other seeds, and other rows to judge by."""
-    output, seed, given = model._output(rows), seed_of(model.random_state), model._held(rows)
-    count = int(model.n_networks)
+    """The problem of each of ``n_networks``: other seeds, and other rows to judge by.
+
+    ``given`` is a validation set, and ``seed`` that of the first network.
+    """
+    output, count = model._output(rows), int(model.n_networks)
     if options.held_out is None:  # a validation set, or none
         for j in range(count):
             yield assembled(model, rows, output, options, given, seed + j)
@@ -282,16 +284,6 @@ def average_prediction(model: Any, eta: Callable[[Array], Array]) -> Array:
     ]
     mean = averaging.mean(np.stack(each))
     return averaging.shrunk(mean, average.constant, average.shrinkage)
-
-
-def refuse_for_several(model: Any) -> None:
-    """Refuse what makes sense for one network only."""
-    for name in ("checkpoint", "resume"):
-        if vars(model)[name] not in (None, False):
-            raise InvalidInput(
-                f"{name} was given with n_networks={model.n_networks}; one network was expected. "
-                "Use n_networks=1."
-            )
 
 
 def refuse_several(model: Any, method: str) -> None:

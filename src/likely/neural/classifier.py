@@ -129,7 +129,8 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         Called with an ``Epoch`` (number, loss, validation, rate, seconds, theta) after each epoch;
         training ends where one returns True.  ``set_callbacks`` takes those of scikit-learn.
     checkpoint : path or None, default=None
-        A file that is written after each epoch, whole or not at all.
+        A file that is written after each epoch, whole or not at all; of several networks, one each:
+        ``checkpoint.1``, ``checkpoint.2``, ….
     resume : path, bool or None, default=None
         A checkpoint to continue from, bit for bit; True is that of ``checkpoint``, if it exists.
     evaluate_training : bool, default=True

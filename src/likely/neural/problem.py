@@ -24,7 +24,13 @@ from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
 from likely.inputs.tables import is_file, own_columns, refuse_file
 from likely.neural.architecture import Architecture
-from likely.neural.checkpoint import Checkpoint, Meaning, digest_of, read_checkpoint
+from likely.neural.checkpoint import (
+    Checkpoint,
+    Meaning,
+    digest_of,
+    path_of_network,
+    read_checkpoint,
+)
 from likely.neural.examples import (
     Examples,
     ExamplesInFile,
@@ -296,21 +302,23 @@ def seed_of(random_state: Any) -> int:
     return int(generator(random_state).integers(SEEDS))
 
 
-def resumed_training(model: Any, meaning: Meaning) -> Checkpoint | None:
-    """The checkpoint to continue from; ``resume=True`` is that of ``checkpoint``, if it exists."""
+def resumed_training(model: Any, meaning: Meaning, number: int | None = None) -> Checkpoint | None:
+    """The checkpoint to continue from; ``resume=True`` is that of ``checkpoint``, if it exists.
+
+    ``number`` is that of one of several networks, of which the later ones may not have begun.
+    """
     resume = model.resume
     if resume is None or resume is False:
         return None
-    if resume is True:
-        if model.checkpoint is None:
-            raise InvalidInput(
-                "resume=True was given without checkpoint, the file to resume from. Use "
-                "checkpoint='training.checkpoint'."
-            )
-        return (
-            read_checkpoint(model.checkpoint, meaning) if Path(model.checkpoint).exists() else None
+    if resume is True and model.checkpoint is None:
+        raise InvalidInput(
+            "resume=True was given without checkpoint, the file to resume from. Use "
+            "checkpoint='training.checkpoint'."
         )
-    return read_checkpoint(resume, meaning)
+    path = path_of_network(model.checkpoint if resume is True else resume, number)
+    if (resume is True or number) and not Path(path).exists():
+        return None
+    return read_checkpoint(path, meaning)
 
 
 def meaning_of(
