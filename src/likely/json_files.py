@@ -15,6 +15,11 @@ def as_json(value: Any) -> str:
     return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def as_ascii_json(text: str) -> str:
+    """The same JSON in ASCII letters, for an encoding that lacks others."""
+    return json.dumps(json.loads(text), indent=2, allow_nan=False)
+
+
 def plain(value: Any) -> Any:
     """The value in types of JSON."""
     if isinstance(value, Mapping):

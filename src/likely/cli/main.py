@@ -4,7 +4,6 @@ Commands are imported when they are used, and import large libraries when they r
 ``likely --help`` is quick.
 """
 
-import os
 import shlex
 import sys
 import tempfile
@@ -19,7 +18,8 @@ from typing import NoReturn
 import click
 
 import likely
-from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_failure
+from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_aside, tell_failure
+from likely.cli.streams import abandon_output, is_of_output, open_streams
 from likely.cli.terminal import Settings, global_options
 from likely.errors import (
     BrokenLedger,
@@ -97,12 +97,17 @@ def verbs() -> None:
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """The entry point of the ``likely`` command."""
+    open_streams()
     try:
         code = run(sys.argv[1:] if argv is None else list(argv))
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as head, has stopped reading
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        abandon_output()
         code = Exit.FINE
+    except OSError as error:
+        abandon_output()
+        click.echo(f"Error: {_unwritable(error)}", err=True)
+        code = Exit.DATA
     sys.exit(code)
 
 
@@ -140,10 +145,29 @@ def run(argv: list[str]) -> int:
     except SystemExit:  # click's answer to a broken pipe
         return Exit.FINE
     except Exception as error:
+        if is_of_output(error):  # main says so
+            raise
         return _fail(_bug(error), Exit.BUG, help_of, settings)
-    if isinstance(answer, Answer):
-        tell(_with_notes(answer, notes), settings)
+    return _told(_with_notes(answer, notes), settings) if isinstance(answer, Answer) else Exit.FINE
+
+
+def _told(answer: Answer, settings: Settings) -> int:
+    """Print the answer; on standard error where standard output cannot be written."""
+    try:
+        tell(answer, settings)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        abandon_output()
+        click.echo(f"Error: {_unwritable(error)} This is the answer:\n", err=True)
+        tell_aside(answer, settings)
+        return Exit.DATA
     return Exit.FINE
+
+
+def _unwritable(error: OSError) -> str:
+    return f"Standard output cannot be written ({error.strerror})."
 
 
 def _fail(message: str, exit: Exit, next: str, settings: Settings) -> int:
