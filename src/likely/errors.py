@@ -66,6 +66,7 @@ __all__ = [
     "LikelyError",
     "LikelyWarning",
     "MissingCells",
+    "MissingFont",
     "NotConverged",
     "NothingToCalibrate",
     "OutsideLink",
@@ -348,6 +349,10 @@ class LargeBatch(LikelyWarning):
 
 class SortedRows(LikelyWarning):
     """Windows of rows, inside which they are shuffled, have very different targets."""
+
+
+class MissingFont(LikelyWarning):
+    """No installed font has some characters of a picture."""
 
 
 class NothingToCalibrate(LikelyWarning):
