@@ -4,6 +4,7 @@ Commands are imported when they are used, and import large libraries when they r
 ``likely --help`` is quick.
 """
 
+import os
 import shlex
 import sys
 import tempfile
@@ -31,6 +32,7 @@ from likely.errors import (
     UnknownName,
     UnusableRun,
 )
+from likely.formatting import shortened
 
 VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "look": "Check a table: types, missing values, duplicates, possible leaks.",
@@ -48,6 +50,11 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "demo": "Run the whole workflow on built-in data, in under a minute.",
     "models": "List the models, or the settings of one.",
 }
+LONGEST_NAME = 200  # letters of a path in a message
+NOT_UTF_8 = (
+    "The name of a file or folder is not valid UTF-8, and a library that reads it needs that. "
+    "Rename it, with letters of this system's encoding."
+)
 NO_MEMORY = (
     "There is not enough memory; the rows and the columns computed from them must fit into it. Use "
     "fewer rows or columns, or train one model, which reads a file in chunks: likely train."
@@ -147,6 +154,10 @@ def run(argv: list[str]) -> int:
     except Exception as error:
         if is_of_output(error):  # main says so
             raise
+        if isinstance(error, OSError) and error.filename is not None:
+            return _fail(_unusable(error), Exit.DATA, help_of, settings)
+        if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+            return _fail(NOT_UTF_8, Exit.DATA, help_of, settings)
         return _fail(_bug(error), Exit.BUG, help_of, settings)
     return _told(_with_notes(answer, notes), settings) if isinstance(answer, Answer) else Exit.FINE
 
@@ -164,6 +175,12 @@ def _told(answer: Answer, settings: Settings) -> int:
         tell_aside(answer, settings)
         return Exit.DATA
     return Exit.FINE
+
+
+def _unusable(error: OSError) -> str:
+    """A message about a file or folder that nothing else had a message about."""
+    name = shortened(os.fsdecode(error.filename), LONGEST_NAME)
+    return f"{name} cannot be used ({error.strerror}). Check the path and its permissions."
 
 
 def _unwritable(error: OSError) -> str:
