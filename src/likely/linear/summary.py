@@ -22,9 +22,10 @@ from likely.description import (
     NamedTable,
 )
 from likely.description_text import html_of, text_of
-from likely.formatting import count, fixed, quoted, short_number
+from likely.formatting import count, fixed, percent_level, quoted, short_number
 from likely.linear.inference import Inference
 from likely.linear.penalty import penalty_described
+from likely.pictures import intervals_along_side
 
 COVARIANCE_NAMES = {"model": "model", "clustered": "by cluster"}
 MORE = "to_frame() has them all"
@@ -59,6 +60,23 @@ class Summary:
         columns = {"term": np.array(self.inference.names, dtype=object), **self._columns()}
         frame = frame_of(columns, like)
         return frame.set_index("term") if like == "pandas" else frame
+
+    def plot(self, ax: Any = None, top: int = 30) -> Any:
+        """Coefficients with their intervals, in their order; the matplotlib axes.
+
+        Of more than ``top``, those that are largest in standard errors; without intercepts.
+        """
+        columns = self._columns()
+        names = self.inference.names
+        slopes = [i for i, name in enumerate(names) if "intercept" not in name] or [0]
+        size = np.nan_to_num(np.abs(columns["z"]))
+        kept = sorted(sorted(slopes, key=lambda i: -size[i])[:top])
+        estimates = [
+            (float(columns["coef"][i]), float(columns["low"][i]), float(columns["high"][i]))
+            for i in kept
+        ]
+        label = f"Coefficient, with {percent_level(self.level)} interval"
+        return intervals_along_side(ax, [names[i] for i in kept], estimates, label)
 
     def __str__(self) -> str:
         return text_of(self.describe(), more=MORE)

@@ -46,7 +46,10 @@ def test_effects_are_drawn_for_numbers_and_categories(facts):
     gallery = importance(facts).blocks[-1]
     assert isinstance(gallery, Gallery)
     labels = [block.label for block in gallery.blocks]
-    assert labels == ["Effect of size: from 0.2 to 0.6.", "Effect of town: from 0.2 to 0.6."]
+    assert labels == [
+        "Effect of size: from 0.2000 to 0.6000.",
+        "Effect of town: from 0.2000 to 0.6000.",
+    ]
     assert "東京" in gallery.blocks[1].svg  # without a warning about its characters
 
 
