@@ -87,17 +87,19 @@ def test_importance_and_effects_are_drawn():
 
 
 def test_coefficients_are_drawn_without_the_intercept():
-    model, X = explained([f"column {j}" for j in range(40)])
-    ax = likely.LinearRegression().fit(X, X["column 3"] + 0.1 * X["column 4"] ** 2).summary().plot()
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 35)))
+    X.columns = [f"column {j}" for j in range(35)]
+    y = X["column 3"] + np.random.default_rng(1).normal(size=90)
+    summary = likely.LinearRegression().fit(X, y).summary()
+    ax = summary.plot()
     assert len(labels(ax)) == 30
     assert "column 3" in labels(ax)
     assert "intercept" not in labels(ax)
-    few = model.summary().plot(top=3)
-    assert len(labels(few)) == 3
+    assert "column 3" in labels(summary.plot(top=1))
 
 
 def test_calibration_is_drawn_before_and_after():
-    model, X = explained(["size", "age"])
+    _, X = explained(["size", "age"])
     y = X["size"] + np.random.default_rng(1).normal(size=len(X)) > 0
     scaled = likely.PlattScaling(likely.NaiveBayes(), cv=3).fit(X, y)
     ax = scaled.plot(X, y)
@@ -118,8 +120,10 @@ def test_mixtures_name_their_columns(kind):
 
 
 def test_a_comparison_is_drawn_with_its_baseline():
-    model, X = explained(["size", "age"])
-    found = likely.compare(X, X["size"] > 0, models=["naive-bayes"], folds=3, repeats=1)
+    _, X = explained(["size", "age"])
+    found = likely.compare(
+        X, (X["size"] > 0).to_numpy(), models=["naive-bayes"], folds=3, repeats=1
+    )
     ax = found.plot()
     assert set(labels(ax)) == {"naive-bayes", "constant"}
     assert ax.get_xlabel() == "Log loss (lower is better)"
