@@ -33,6 +33,7 @@ LikelyWarning
 ├── LargeBatch         a batch has more rows than there are
 ├── SortedRows         rows are sorted by their target, and are shuffled inside windows only
 ├── NothingToCalibrate held-out scores do not determine a temperature
+├── SomeSealedRows     data hold a few sealed rows, which the ledger records
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
 
@@ -356,6 +357,10 @@ class MissingFont(LikelyWarning):
 
 class NothingToCalibrate(LikelyWarning):
     """Held-out scores do not determine a temperature: none is informative, or all are right."""
+
+
+class SomeSealedRows(LikelyWarning):
+    """Data hold a few sealed rows: fewer than are refused, and the ledger records it."""
 
 
 class FormatLoss(LikelyWarning):

@@ -66,7 +66,7 @@ def test_bins_are_shown_as_intervals(likely):
 def test_top_limits_the_terms_of_a_summary_to_those_furthest_from_0(likely):
     likely("train", "diabetes", "linear")
     terms = likely("explain", "@last", "--json").json["result"]["terms"]
-    best = sorted(terms, key=lambda each: -abs(each["z"]))
+    best = sorted(terms, key=lambda each: -abs(each["t"]))  # Student
     said = likely("explain", "@last", "--top", "3").out
     for each in best[:3]:
         assert f"\n{each['term']} " in said

@@ -12,7 +12,7 @@ McCullagh (1980), Regression models for ordinal data, JRSS B 42, 109–142.
 Agresti, Analysis of Ordinal Categorical Data, 2nd ed., §3.2 and §5.1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, final
 
 import numpy as np
@@ -63,6 +63,11 @@ class OrdinalRegression(
         A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
         keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
         penalties add.
+    reference : mapping or None, default=None
+        The reference category of columns of text by name, ``{"colour": "red"}``: it has no
+        coefficient, and the others are compared with it.  None is the first category: in the
+        order of a pandas categorical, of an ``Enum`` of polars or of an ordered dictionary of
+        Arrow, else sorted.  With a penalty every category has a coefficient, and there is none.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model`` (the observed information), robust ``HC0``, ``HC1``,
         ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``).  None computes none.
@@ -121,6 +126,7 @@ class OrdinalRegression(
         order: Sequence[Any] | None = None,
         l1: Any = 0.0,
         penalty: Penalty | None = None,
+        reference: Mapping[Any, Any] | None = None,
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
@@ -134,6 +140,7 @@ class OrdinalRegression(
         self.order = order
         self.l1 = l1
         self.penalty = penalty
+        self.reference = reference
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol

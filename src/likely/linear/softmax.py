@@ -321,6 +321,10 @@ class SoftmaxRegression(
         against = "" if self.reference is None else f" against {self.reference!r}"
         return f"{len(labels)} classes{against}, softmax link"
 
+    def _ratio(self) -> str:
+        """Odds against the reference class, or of the second of two classes."""
+        return "odds ratio" if len(self.classes_) == 2 or self.reference is not None else ""
+
     def _remarks(self) -> tuple[str, ...]:
         return (*self._meaning(), *super()._remarks())
 

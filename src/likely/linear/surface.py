@@ -27,6 +27,7 @@ from likely.likelihoods.base import Likelihood
 from likely.linear.contributions import linear_contributions, means_of, predictor_explanation
 from likely.linear.inference import HypothesisTest, Inference, inference_of
 from likely.linear.penalty import has_penalty, penalty_described
+from likely.linear.ratios import ratio_of
 from likely.linear.summary import (
     Summary,
     describe_coefficients,
@@ -61,9 +62,26 @@ class StandardErrors(ABC):
         """This model, not fitted, and without standard errors, which predictions do not need."""
         return clone(self).set_params(standard_errors=None)
 
-    def summary(self) -> Summary:
-        """Coefficients with standard errors, tests and intervals, as a table that prints well."""
-        return summarise(self, self._inference(), self._described(), self._remarks())
+    def summary(self, level: float = 0.95) -> Summary:
+        """Coefficients with standard errors, tests and intervals, as a table that prints well.
+
+        Also R² or pseudo-R², and odds ratios, rate ratios or others where exp(coef) is one.
+        """
+        inference = self._inference()
+        inference.quantile(level)  # refused here, not where the table is printed
+        return summarise(
+            self,
+            inference,
+            self._described(),
+            self._remarks(),
+            ratio=self._ratio(),
+            level=level,
+        )
+
+    def _ratio(self) -> str:
+        """The name of exp(coef); nothing where it has none."""
+        likelihood = vars(self).get("likelihood_")
+        return "" if likelihood is None else ratio_of(self._inference().response, likelihood.link)
 
     def plate(self) -> Diagram:
         """The plate diagram: x is given, y is modelled for each row, and parameters are shared."""

@@ -10,7 +10,7 @@ from likely.reports.sections.calibration import calibration
 from likely.reports.sections.comparison import comparison
 from likely.reports.sections.curves import curves
 from likely.reports.sections.importance import importance
-from likely.reports.sections.ledger import ledger, warning_of, with_warning
+from likely.reports.sections.ledger import badge_of, ledger, warning_of, with_warning
 from likely.reports.sections.mistakes import mistakes
 from likely.reports.sections.model import model_page
 from likely.reports.sections.overview import overview
@@ -49,7 +49,7 @@ class RunPart(NamedTuple):
     title: str
     sections: tuple[Section, ...]
     left_out: tuple[LeftOut, ...]
-    warning: str | None = None  # about a ledger that was changed
+    warning: str | None = None  # about a changed ledger or score
 
 
 @final
@@ -92,7 +92,7 @@ def _part(facts: RunFacts, key: str) -> RunPart:
         left_out = tuple(each for each in left_out if each.title not in SHELL_SECTIONS)
     warning = warning_of(facts)
     if warning is not None:  # before anything else is claimed
-        sections[0] = with_warning(sections[0], warning)
+        sections[0] = with_warning(sections[0], warning, badge_of(facts))
     return RunPart(key, facts.name, tuple(sections), left_out, warning)
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 def study_facts(study: "Study") -> dict[str, Any]:
     """The content of ``study.json`` in a RUN, which the report reads."""
     nested = {"value": study.nested_score_, "interval": study.nested_interval_}
+    default, choice = study.default_trial_, study.choice_
     return {
         "model": study.question.model,
         "metric": study.metric.name,
@@ -20,6 +21,7 @@ def study_facts(study: "Study") -> dict[str, Any]:
         "trials": [
             {
                 "number": trial.number,
+                "default": trial is default,
                 "parameters": trial.parameters,
                 "share": trial.share,
                 **(trial.score.estimate if trial.score else NO_ESTIMATE).to_json(),
@@ -29,7 +31,19 @@ def study_facts(study: "Study") -> dict[str, Any]:
             }
             for trial in study.trials
         ],
-        "best": {"parameters": study.best_parameters_, "value": study.best_score_},
+        "best": {
+            "number": study.best_trial_.number,
+            "parameters": study.best_parameters_,
+            "value": study.best_score_,
+        },
+        "choice": None
+        if choice is None
+        else {
+            "default_kept": choice.is_default,
+            "best_number": choice.best.number,
+            "gain": choice.gain,
+            "standard_error": choice.error,
+        },
         "baseline": study.baseline,
         "nested": nested if study.outer else None,
         "outer": [
