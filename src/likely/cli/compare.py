@@ -99,7 +99,7 @@ def _answer(
 ) -> Answer:
     """The comparison, saved together with earlier ones."""
     from likely.cli.terminal import wrapped
-    from likely.runs.records import keep_comparison
+    from likely.workbench.records import keep_comparison
 
     home = _home(found)
     kept = () if home is None else keep_comparison(home, found.facts())
@@ -122,7 +122,7 @@ def _home(found: "Comparison") -> Path | None:
 
 def _where(kept: tuple[Path, ...], found: "Comparison") -> str:
     """Where the comparison was saved, or why it was not."""
-    from likely.runs.records import comparisons_in, models_in
+    from likely.workbench.records import comparisons_in, models_in
 
     if not kept:
         why = "the SEAL is read-only" if found.rows.sealed else "there is no RUN on these data"

@@ -26,7 +26,6 @@ from likely.cli.models import (
 from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
 from likely.cli.suitability import about_task
 from likely.cli.terminal import Settings, global_options
-from likely.intervals import NO_ESTIMATE
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.search.strategies import SEARCHES
 
@@ -278,6 +277,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         score_text,
     )
     from likely.workbench.held_out import FEWEST_ROWS
+    from likely.workbench.search.study_facts import study_facts
 
     objective = study.question.objective
     rows, best = objective.rows, study.best_model()
@@ -309,56 +309,6 @@ def _study_text(study: "Study") -> list[str]:
     return [text, table(head, rows)]
 
 
-def study_facts(study: "Study") -> dict[str, Any]:
-    """The content of ``study.json`` in a RUN, which the report reads."""
-    nested = {"value": study.nested_score_, "interval": study.nested_interval_}
-    default, choice = study.default_trial_, study.choice_
-    return {
-        "model": study.question.model,
-        "metric": study.metric.name,
-        "better": study.metric.better,
-        "search": study.question.search.name,
-        "stopped": study.stopped,
-        "trials": [
-            {
-                "number": trial.number,
-                "default": trial is default,
-                "parameters": trial.parameters,
-                "share": trial.share,
-                **(trial.score.estimate if trial.score else NO_ESTIMATE).to_json(),
-                "seconds": None if trial.score is None else trial.score.seconds,
-                "problem": trial.problem,
-                "stopped": trial.stopped,
-            }
-            for trial in study.trials
-        ],
-        "best": {
-            "number": study.best_trial_.number,
-            "parameters": study.best_parameters_,
-            "value": study.best_score_,
-        },
-        "choice": None
-        if choice is None
-        else {
-            "default_kept": choice.is_default,
-            "best_number": choice.best.number,
-            "gain": choice.gain,
-            "standard_error": choice.error,
-        },
-        "baseline": study.baseline,
-        "nested": nested if study.outer else None,
-        "outer": [
-            {
-                "fold": each.fold,
-                "parameters": each.parameters,
-                "cv_estimate": each.cv_estimate,
-                **each.score.to_json(),
-            }
-            for each in study.outer
-        ],
-    }
-
-
 def _write(settings: Settings, place: "RunFolder", trained: "TrainedModel") -> tuple[Path, ...]:
     """Write the RUN, the model last: a folder with a model is complete."""
     from likely.cli.train import run_facts, write_evidence
@@ -371,6 +321,7 @@ def _write(settings: Settings, place: "RunFolder", trained: "TrainedModel") -> t
 def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
     """The answer for a model of another library, which cannot be saved."""
     from likely.cli.terminal import wrapped
+    from likely.workbench.search.study_facts import study_facts
 
     best = study.best_parameters_
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
