@@ -5,7 +5,7 @@ from math import inf
 
 import numpy as np
 
-from likely.data.labels import DATE, MOST, hold_numbers
+from likely.data.labels import DATE, MOST, hold_codes, hold_numbers
 from likely.formatting import cell, percent, shortened
 from likely.kinds import FEATURE_KINDS
 from likely.workbench.identifiers import (
@@ -70,7 +70,7 @@ def mixed_types(column: Column, profile: Profile) -> str | None:
         return None
     numbers = column.written_numbers
     share = column.counts[numbers].sum() / max(column.n_known, 1)
-    if share < MIXED_SHARE or numbers.all():
+    if share < MIXED_SHARE or numbers.all() or hold_codes(column.values):
         return None
     word = column.values[int(np.where(numbers, -1, column.counts).argmax())].as_py()
     return f"{percent(share)} numbers, and {_written(word)}"

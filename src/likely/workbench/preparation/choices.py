@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from likely._typing import Array
-from likely.data.labels import are_written_numbers, hold_numbers
+from likely.data.labels import are_written_numbers, hold_codes, hold_numbers
 from likely.errors import InvalidInput
 from likely.formatting import short_number
 from likely.inputs.estimators import column_needs
@@ -184,7 +184,7 @@ class _Learner(NamedTuple):
 def _refuse_numbers(name: str, levels: Array) -> None:
     ordered = sorted(levels.tolist())
     numbers = are_written_numbers(ordered)
-    if not hold_numbers(numbers):
+    if not hold_numbers(numbers) or hold_codes(ordered):
         return
     others = [value for value, is_number in zip(ordered, numbers, strict=True) if not is_number]
     beside = f", but not {others[0]!r}" if others else ""
