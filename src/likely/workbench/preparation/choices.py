@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import get_tags
 
 from likely._typing import Array
 from likely.data.labels import are_written_numbers, hold_codes, hold_numbers
 from likely.errors import InvalidInput
 from likely.formatting import short_number
 from likely.inputs.estimators import column_needs
+from likely.inputs.foreign_models import takes_missing
 from likely.quantiles import QuantileSummary
 from likely.workbench.identifiers import (
     is_free_text,
@@ -69,10 +69,9 @@ def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
                 f"{name}={choice!r} is not a choice; expected 'auto', True or False. "
                 "Use 'auto' to go by what the model needs."
             )
-    tags = get_tags(model).input_tags
     needs = column_needs(model)
     return Needs(
-        impute=not tags.allow_nan if impute == "auto" else impute,
+        impute=not takes_missing(model) if impute == "auto" else impute,
         scale=needs.scale if scale == "auto" else scale,
         levels=not needs.categories,
     )
@@ -146,9 +145,9 @@ class _Learner(NamedTuple):
                 left_out.append(part)
                 continue
             levels = np.array([NAMES[part][code] for code in seen], dtype=object)
-            step = self._category_step(
-                self._free(f"{name} {part}"), levels, 0.0 if fill is not None else self._share(gaps)
-            )
+            missing = 0.0 if fill is not None else self._share(gaps)
+            own = self._free(f"{name} {part}")
+            step = self._category_step(own, levels, missing, tuple(levels.tolist()))
             parts.append(CalendarPart(part, tuple(seen.tolist()), step))
         return DateColumns(name, start, since, fill, tuple(parts), tuple(left_out))
 
@@ -197,15 +196,17 @@ class _Learner(NamedTuple):
                 how = f"{len(levels)} different texts in {n_known} rows, like {what}"
                 return DroppedColumn(name, how)
         _refuse_many(name, levels, n_known)
-        return self._category_step(name, np.sort(levels), missing)
+        return self._category_step(name, levels, missing, cells.order)
 
-    def _category_step(self, name: str, levels: Array, missing: float) -> Step:
+    def _category_step(
+        self, name: str, levels: Array, missing: float, order: tuple[str, ...]
+    ) -> Step:
         """Categories for the model, or columns of 0 and 1 where it reads numbers only."""
         if not self.needs.levels:
-            return CategoryColumn(name, len(levels), self.needs.impute, missing)
-        ordered = tuple(levels.tolist())
-        if missing and MISSING not in ordered:
-            ordered = tuple(sorted((*ordered, MISSING)))
+            return CategoryColumn(name, len(levels), self.needs.impute, missing, order)
+        place = {level: k for k, level in enumerate(order)}
+        known = set(levels.tolist()) | ({MISSING} if missing else set())
+        ordered = tuple(sorted(known, key=lambda level: (place.get(level, len(place)), level)))
         names = tuple(self._free(f"{name}[{level}]") for level in ordered[1:])
         return LevelColumns(name, ordered, names, missing)
 
