@@ -311,11 +311,12 @@ def _study_text(study: "Study") -> list[str]:
 
 def _write(settings: Settings, place: "RunFolder", trained: "TrainedModel") -> tuple[Path, ...]:
     """Write the RUN, the model last: a folder with a model is complete."""
-    from likely.cli.train import run_facts, write_evidence
+    from likely.cli.train import looked_at, run_facts, write_evidence
 
-    write_evidence(place, trained)
+    found = looked_at(trained)
+    write_evidence(place, trained, found)
     study = place.write_study(trained.facts["study"])
-    return (*place.write_model(trained.model, run_facts(settings, trained)), study)
+    return (*place.write_model(trained.model, run_facts(settings, trained, found)), study)
 
 
 def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
