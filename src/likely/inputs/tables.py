@@ -102,6 +102,20 @@ def without_columns(X: Any, names: list[str]) -> Any:
     return frame.drop([name for name in names if name in frame.columns]).to_native()
 
 
+def without_extra_columns(estimator: Any, X: Any) -> Any:
+    """A frame without the columns that a fit did not have; the others keep their order.
+
+    A frame that lacks a column is left as it is, for an error that names both.
+    """
+    known = names_in_fit(estimator)
+    if known is None or not is_frame(as_frame(X)):
+        return X
+    names = as_table(as_frame(X)).names or ()
+    if not set(known) <= set(names):
+        return X
+    return without_columns(X, [name for name in names if name not in known])
+
+
 def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> InMemoryTable:
     """X, checked and ready to be read by columns; the estimator stores its names and width."""
     X = as_frame(X)

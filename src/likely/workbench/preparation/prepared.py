@@ -26,7 +26,13 @@ from likely.graphical.diagrams.diagram import Diagram
 from likely.inputs.estimators import feature_names
 from likely.inputs.foreign_models import chooses_columns
 from likely.inputs.numbers import check_weight
-from likely.inputs.tables import check_table, own_columns, refuse_file, rows_at
+from likely.inputs.tables import (
+    check_table,
+    own_columns,
+    refuse_file,
+    rows_at,
+    without_extra_columns,
+)
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.workbench.predictions import link_of, predictive_family
@@ -175,10 +181,10 @@ class Prepared(BaseEstimator):
         return PreparedRows(table, y, _given(beside), preparation)
 
     def prepare(self, X: Any) -> Any:
-        """Rows as the model sees them: an Arrow table."""
+        """Rows as the model sees them: an Arrow table.  Columns unknown to the fit are ignored."""
         check_is_fitted(self)
         refuse_file(X, type(self).__name__)
-        table = check_table(self, X, reset=False)
+        table = check_table(self, without_extra_columns(self, X), reset=False)
         return self._prepared_table(self.preparation_, table)
 
     @property
