@@ -187,7 +187,7 @@ def _next(
     if found.best.name == BASELINE:
         return f"likely look {words}{about}{options.words('kind', 'order', 'drop', 'category')}"
     verb = (
-        "tune" if found.best.name in MODELS else "curve"
+        "tune" if found.best.name in MODELS else "train"
     )  # a model of another library has no default search space
     given = set_words(found.best.name, assignments)
     return f"likely {verb} {words} {found.best.name}{about}{options.words()}{given}"
