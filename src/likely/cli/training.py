@@ -134,9 +134,12 @@ def fit_and_validate(
     from likely.metrics import mean_score
     from likely.workbench.cross_validation import Loop, cross_validate
     from likely.workbench.preparation.prepared import prepared
+    from likely.workbench.unfitted import refuse_fitted
     from likely.workbench.validation import validation_of
 
     whole = prepared(model)
+    if rows.sealed:  # its RUN may be evaluated on the sealed rows
+        refuse_fitted(clone(whole))
     score = validation = None
     if folds is not None:
         loop = Loop(rows, folds)

@@ -107,7 +107,7 @@ class _Learner(NamedTuple):
         levels = levels_of(cells.factor)
         if not cells.declared:
             _refuse_numbers(name, levels)
-        return self._category(name, levels, gaps)
+        return self._category(name, levels, gaps, cells.order)
 
     def _number(self, name: str, kind: str, numbers: Any, gaps: Array) -> Step:
         known, missing = numbers[~gaps], self._share(gaps)
@@ -130,7 +130,7 @@ class _Learner(NamedTuple):
         date = kind == "date"
         return NumberColumn(name, date, middle, missing, indicator, scale, lonely, centre)
 
-    def _category(self, name: str, levels: Array, gaps: Array) -> Step:
+    def _category(self, name: str, levels: Array, gaps: Array, order: tuple[str, ...] = ()) -> Step:
         n_known, missing = int(len(gaps) - gaps.sum()), self._share(gaps)
         fill = self.needs.impute or self.needs.levels  # 0/1 columns cannot all be missing
         if len(levels) == 1 and not (fill and missing) and not self.constants:
@@ -143,8 +143,10 @@ class _Learner(NamedTuple):
             )
         _refuse_many(name, levels, n_known)
         if not self.needs.levels:
-            return CategoryColumn(name, len(levels), fill, missing)
-        ordered = tuple(sorted(set(levels.tolist()) | ({MISSING} if missing else set())))
+            return CategoryColumn(name, len(levels), fill, missing, order)
+        place = {level: k for k, level in enumerate(order)}
+        known = set(levels.tolist()) | ({MISSING} if missing else set())
+        ordered = tuple(sorted(known, key=lambda level: (place.get(level, len(place)), level)))
         names = tuple(self._free(f"{name}[{level}]") for level in ordered[1:])
         return LevelColumns(name, ordered, names, missing)
 

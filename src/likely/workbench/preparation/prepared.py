@@ -22,6 +22,8 @@ from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.explanations.any_model import explained, sampled_explanation, with_cells
+from likely.explanations.explanation import Explanation
 from likely.graphical.diagrams.diagram import Diagram
 from likely.inputs.estimators import feature_names
 from likely.inputs.foreign_models import chooses_columns
@@ -263,6 +265,27 @@ class Prepared(BaseEstimator):
             return model.score(self.prepare(X), y)
         return model.score(self.prepare(X), y, sample_weight=sample_weight)
 
+    def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
+        """What each column of the given table adds to the prediction of each row.
+
+        The contributions of columns that a column was prepared into (its missing indicator, its
+        categories) are added up; a column that was dropped has none.  A model that does not explain
+        itself is explained by replacing cells with those of ``background``, as ``likely.explain``
+        does.
+        """
+        model = self._fitted_model()
+        if self.preparation_ is None or not has_method(model, "explain"):
+            if has_method(model, "explain"):
+                return explained(model, self.prepare(X), against, background=background)
+            return with_cells(sampled_explanation(self, X, against, background=background), X)
+        named = {} if background is None else {"background": self.prepare(background)}
+        prepared = self.prepare(X)
+        found = explained(model, prepared, against, **named)
+        table = check_table(self, X, reset=False)
+        origin = self.preparation_.origins(self._columns(table.take(np.arange(0))))
+        column = [origin[name] for name in found.names]
+        return with_cells(found.for_columns(feature_names(self), column), X)
+
     @_inner("plate")
     def plate(self) -> Diagram:
         """The plate diagram of the model, whose x are the prepared columns."""
@@ -270,9 +293,9 @@ class Prepared(BaseEstimator):
         return diagram
 
     @_inner("summary")
-    def summary(self) -> Any:
+    def summary(self, level: float = 0.95) -> Any:
         """Coefficients with standard errors; a note names the columns that were scaled."""
-        summary = self._fitted_model().summary()
+        summary = self._fitted_model().summary(level)
         scaled = () if self.preparation_ is None else self.preparation_.scaled
         if not scaled:
             return summary
