@@ -75,6 +75,7 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     task = task_for(data, chosen, request.given)
     places, rows = data.counted(task), data.of_task(task)
     model = chosen.build(task, request.given, seed=settings.seed)
+    _refuse_without_probabilities(chosen, model, task)
     n_folds, folds = request.weka.folds or FOLDS, None
     if len(places) >= FEWEST_ROWS:
         folds = rows.folds(n_folds, seed=settings.seed)
@@ -91,6 +92,18 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     return TrainedModel(
         found.model, facts, text, findings, data, plain_parameters(model), found.validation
     )
+
+
+def _refuse_without_probabilities(chosen: ModelEntry, model: Any, task: "Task") -> None:
+    from likely.errors import InvalidInput
+    from likely.workbench.predictions import has_probabilities
+
+    if task.has_classes and not has_probabilities(model):
+        name = type(model).__name__
+        raise InvalidInput(
+            f"{chosen.name} has no predict_proba; the scores of a RUN need probabilities. Compare "
+            f"it by --metric accuracy, or calibrate it in Python: PlattScaling({name}())."
+        )
 
 
 class ValidatedModel(NamedTuple):

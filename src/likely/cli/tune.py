@@ -145,15 +145,15 @@ def tune(
     others are better by one standard error.
 
     Each trial is saved when it ends: after Ctrl-C or a crash, the same command with -o RUN resumes
-    the search. A MODEL of another library, given by its import path, needs --space and cannot be
-    saved: its RUN holds only the search.
+    the search. A MODEL of another library, given by its import path, needs --space, and the package
+    skops to be saved: otherwise its RUN holds only the search.
     """
     from likely.runs.catalogue import run_for_search
 
     space = space_given(declared)
     chosen = _searchable(model, assignments, space)
     refuse_unknown_metric(metric, "tune")
-    place = run_for_search(chosen.name.rpartition(".")[2], output)
+    place = run_for_search(chosen.short_name, output)
     rows = open_with_target(settings, data, options)
     rows.refuse_sealed_rows("tune")  # before the folder of the search is made
     how = SearchOptions(
@@ -173,7 +173,7 @@ def tune(
         study = _searched(settings, rows, chosen, how, place)
         if study.stopped == "interrupted":
             _say_how_to_go_on(settings, study, place)
-        if chosen.is_foreign:
+        if chosen.is_foreign and not _can_be_saved(chosen):
             return _unsaved(study, data, chosen, place)
         trained = _trained(settings, chosen, study)
         files = _write(settings, place, trained)
@@ -319,6 +319,18 @@ def _write(settings: Settings, place: "RunFolder", trained: "TrainedModel") -> t
     return (*place.write_model(trained.model, run_facts(settings, trained, found)), study)
 
 
+def _can_be_saved(chosen: ModelEntry) -> bool:
+    """Whether the package that saves models of other libraries is installed."""
+    from likely.errors import InvalidInput
+    from likely.persist.foreign import refuse_without_skops
+
+    try:
+        refuse_without_skops(chosen.name)
+    except InvalidInput:
+        return False
+    return True
+
+
 def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
     """The answer for a model of another library, which cannot be saved."""
     from likely.cli.terminal import wrapped
@@ -327,8 +339,8 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
     best = study.best_parameters_
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
     note = (
-        f"{chosen.name} belongs to another library, so its model cannot be saved; the search is in "
-        f"{place.study}."
+        f"{chosen.name} belongs to another library, and is saved by the package skops, which is "
+        f"not installed (pip install 'likely[skops]'); the search is in {place.study}."
     )
     task = study.question.objective.rows.settled
     again = ["likely", "compare", data, chosen.name, "--target", task.target]

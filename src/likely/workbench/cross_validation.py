@@ -40,7 +40,13 @@ from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Fold, Folds
 from likely.workbench.held_out import HeldOut
 from likely.workbench.identifiers import MOSTLY, may_be_called
-from likely.workbench.predictions import link_of, predict_for, predictive_family, truth_of
+from likely.workbench.predictions import (
+    gives_density,
+    link_of,
+    predict_for,
+    predictive_family,
+    truth_of,
+)
 from likely.workbench.preparation.cells import Cells, gaps_of
 from likely.workbench.preparation.choices import MOST_LEVELS, ROWS_PER_LEVEL, learn, needs_of
 from likely.workbench.preparation.prepared import Prepared, for_prediction, prepared, unprepared
@@ -192,7 +198,7 @@ class Loop:
         task, given = data.settled, data.roles.to_predict(data.table)
         prediction = predict_for(model, task, data.learned, given)
         if self.metric is not None and not self.metric.suits(prediction):
-            raise _without(type(unprepared(model)).__name__, self.metric, prediction)
+            raise _without(unprepared(model), self.metric, prediction)
         groups = self.folds.groups
         return HeldOut(
             task,
@@ -207,12 +213,19 @@ class Loop:
         )
 
 
-def _without(name: str, metric: Metric, prediction: Prediction) -> InvalidInput:
+def _without(model: Any, metric: Metric, prediction: Prediction) -> InvalidInput:
     """The reason why a model has no score by a metric."""
+    name = type(model).__name__
     if prediction.labels is not None:
         return InvalidInput(
             f"{name} has no predict_proba, and {metric.title} needs probabilities. Choose another "
             f"metric, such as accuracy, or calibrate it in Python: PlattScaling({name}())."
+        )
+    if gives_density(model):
+        return InvalidInput(
+            f"{name} fits every training row without an error, because it has as many coefficients "
+            f"as rows; it then has no spread, which {metric.title} needs. Give more rows, or a "
+            "penalty (l2=1.0)."
         )
     return InvalidInput(
         f"{name} gives no density of the target, and {metric.title} needs one. Choose another "
