@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from likely.neural.regressor import NeuralNetworkRegressor
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
+    from likely.reports.report import WrittenReport, report
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
     from likely.workbench.comparison import Comparison, compare
@@ -129,6 +130,7 @@ __all__ = [
     "Study",
     "TemperatureScaling",
     "TrainingCurve",
+    "WrittenReport",
     "__version__",
     "compare",
     "data",
@@ -156,6 +158,7 @@ __all__ = [
     "read_answer",
     "read_evidence",
     "read_graph",
+    "report",
     "save",
     "seal",
     "searches",
@@ -235,6 +238,7 @@ _HOME = {  # public name: the module that defines it
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
     "TrainingCurve": "likely.workbench.training_curve",
+    "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison",
     "dataset": "likely.workbench.opening",
     "explain": "likely.explanations.any_model",
@@ -250,6 +254,7 @@ _HOME = {  # public name: the module that defines it
     "read_answer": "likely.graphical.formats.uai_answers",
     "read_evidence": "likely.graphical.formats.uai_evidence",
     "read_graph": "likely.graphical.formats.registry",
+    "report": "likely.reports.report",
     "save": "likely.persist",
     "seal": "likely.workbench.seal",
     "separability": "likely.linear.separation",

@@ -17,7 +17,7 @@ from likely.cli.terminal import Settings, global_options, heading, table, width,
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
-from likely.workbench.model_entry import InnerModel, ModelEntry
+from likely.workbench.model_entry import InnerModel, ModelEntry, refuse_short_name
 from likely.workbench.models import BASELINE, MODELS, entry_for
 
 Command = Callable[..., Any]
@@ -102,6 +102,7 @@ def model_named(name: str) -> ModelEntry:
     try:
         if "." in name:
             return entry_for(name)
+        refuse_short_name(name)
         return MODELS[known_name("model", name, [entry.name for entry in trainable()])]
     except InvalidInput as error:
         raise Refusal(str(error), Exit.USAGE, "likely models") from None

@@ -5,7 +5,7 @@ estimator.  NaN is allowed, because it means missing; infinities are refused whe
 is known, by the schema and the families.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -102,6 +102,24 @@ def without_columns(X: Any, names: list[str]) -> Any:
 
     frame = nw.from_native(as_frame(X), eager_only=True)
     return frame.drop([name for name in names if name in frame.columns]).to_native()
+
+
+def with_columns(X: Any, names: Sequence[str], unneeded: Sequence[str] = ()) -> Any:
+    """A frame with these columns of its own, and empty ones for those that are not needed.
+
+    A frame that has just these columns, or lacks one that is needed, is returned as it is.
+    """
+    if not is_frame(as_frame(X)):
+        return X
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(as_frame(X), eager_only=True)
+    here = {*frame.columns}
+    missing = [name for name in names if name not in here]
+    if (not missing and len(here) == len(names)) or not {*unneeded}.issuperset(missing):
+        return X
+    empty = [nw.lit(None, nw.String).alias(name) for name in missing]
+    return frame.with_columns(*empty).select(list(names)).to_native()
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> InMemoryTable:

@@ -28,6 +28,7 @@ from likely.workbench.model_entry import (
     entry_of_estimator,
     entry_of_path,
     is_import_path,
+    refuse_short_name,
 )
 
 BASELINE = "constant"
@@ -350,6 +351,7 @@ def entry_for(model: Any) -> ModelEntry:
     if isinstance(model, str):
         if is_import_path(model):
             return entry_of_path(model)
+        refuse_short_name(model)
         return MODELS[known_name("model", model, MODELS)]
     if model is None:
         raise InvalidInput(
