@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.cli.options import DataOptions
 from likely.cli.suitability import (
-    about_order,
     about_task,
     settings_with_order,
     task_facts,
@@ -210,7 +209,7 @@ def fit_direct(
         "events": dict(read.kinds),
         "scores": None if score is None else score.to_json(),
     }
-    doubt = about_order(chosen, model, given) if task is None else about_task(task)
+    doubt = () if task is None or chosen.is_ordinal else about_task(task)  # that model warns
     findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""

@@ -150,8 +150,9 @@ def tune(
     """
     from likely.runs.catalogue import run_for_search
 
-    space = space_given(declared)
-    chosen = _searchable(model, assignments, space)
+    chosen = _searchable(model, assignments, declared)
+    defaults = chosen.all_defaults()
+    space = space_given(declared, defaults)
     refuse_unknown_metric(metric, "tune")
     place = run_for_search(chosen.short_name, output)
     rows = open_with_target(settings, data, options)
@@ -163,7 +164,7 @@ def tune(
         nested,
         folds,
         repeats,
-        settings_tried(tries),
+        settings_tried(tries, defaults),
         space,
         metric,
         stop_unpromising,
@@ -180,9 +181,7 @@ def tune(
     return _answer(trained, study, place.path, output, files)
 
 
-def _searchable(
-    name: str, assignments: Sequence[str], space: Mapping[str, Any] | None
-) -> ModelEntry:
+def _searchable(name: str, assignments: Sequence[str], declared: Sequence[str]) -> ModelEntry:
     """The model with its --set parameters, refused if it has nothing to search."""
     entry = model_named(name)
     entry = entry.with_settings(assigned(entry, assignments))
@@ -192,7 +191,7 @@ def _searchable(
             Exit.USAGE,
             f"likely models {name}",
         )
-    if entry.space is None and space is None:
+    if entry.space is None and not declared:
         near = [
             each.name for each in trainable() if each.space and each.estimator == entry.estimator
         ]
