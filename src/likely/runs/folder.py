@@ -10,7 +10,9 @@ from likely.errors import InvalidFile, InvalidInput
 from likely.files import make_folder, write_atomically
 from likely.json_files import read_json, write_json
 from likely.persist import MODEL_FILE
-from likely.runs.records import (
+from likely.runs.sealed_score import FINAL, sealed_score
+from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
+from likely.workbench.records import (
     Record,
     comparisons_in,
     curves_in,
@@ -18,8 +20,6 @@ from likely.runs.records import (
     joined_curves,
     kept_files,
 )
-from likely.runs.sealed_score import FINAL, sealed_score
-from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
 
 if TYPE_CHECKING:
     from likely.description import Description

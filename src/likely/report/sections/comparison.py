@@ -21,9 +21,9 @@ from likely.report.section import (
     Text,
 )
 from likely.runs.folder import RunFacts
-from likely.runs.records import Record, models_in
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
+from likely.workbench.records import Record, models_in
 
 TITLE = "Comparison"
 MOST_DRAWN = 20

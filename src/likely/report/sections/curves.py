@@ -24,9 +24,9 @@ from likely.report.figures import (
 )
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
 from likely.runs.folder import RunFacts
-from likely.runs.records import Record
 from likely.workbench.curve_text import band_of, baseline_of
 from likely.workbench.folds import split_text
+from likely.workbench.records import Record
 
 TITLE = "Curves"
 TOO_WIDE = 30.0  # the largest x over the smallest: beyond this the axis is logarithmic
