@@ -47,7 +47,7 @@ def test_a_lazy_frame_names_collect(frame, verb):
 def test_missing_cells_name_prepared(frame, model):
     frame.loc[3, "x"] = np.nan
     with pytest.raises(
-        InvalidInput, match=r"row 3, column 'x'.*Fill it by likely\.Prepared\(model\)"
+        InvalidInput, match=r"row 3, column 'x'.*Fill it, as likely\.Prepared\(model\)"
     ):
         model.fit(frame, "y")
     assert lk.Prepared(model).fit(frame, "y").predict(frame).shape == (60,)

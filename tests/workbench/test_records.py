@@ -5,11 +5,11 @@ import json
 import pytest
 
 from likely.json_files import as_json
-from likely.report.sections.comparison import comparison
+from likely.reports.sections.comparison import comparison
 from likely.runs import RunFacts
 from likely.workbench.comparison import compare
 from likely.workbench.records import joined_comparisons, joined_curves, models_in
-from tests.report.runs_by_hand import churn
+from tests.reports.runs_by_hand import churn
 
 MODELS = ("logistic", "naive-bayes", "discriminant")
 

@@ -60,15 +60,12 @@ def titles(found: "Comparison") -> list[str]:
     """The rows, the target, the metric and the folds, in sentences."""
     rows, folds, task = found.rows, found.folds, found.task
     what = target_in_words(task.kind, len(task.classes) if task.has_classes else None)
-    gone = rows.n_without_target
-    without = f" ({gone:,} without a target were left out)" if gone else ""
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
     how = f"{folds.n_folds} folds{repeats}{split_text(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []
     roles = "".join(f", {role} {name}" for role, name in rows.roles.given().items())
     return [
-        f"{rows.label}: {rows.table.num_rows:,} rows{without}, "
-        f"target {task.target} ({what}){roles}.",
+        f"{rows.label}: {rows.table.num_rows:,} rows, target {task.target} ({what}){roles}.",
         *doubt,
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
         "The 95 % interval is computed from the held-out rows; p is from the paired t-test over "

@@ -39,7 +39,7 @@ from likely.progress import report
 from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Fold, Folds
 from likely.workbench.held_out import HeldOut
-from likely.workbench.identifiers import is_called_identifier, names_rows
+from likely.workbench.identifiers import MOSTLY, may_be_called
 from likely.workbench.predictions import (
     gives_density,
     link_of,
@@ -388,9 +388,8 @@ def _same_without(cells: Cells, fold: Codes) -> bool:
         assert cells.numbers is not None
         known, here = cells.numbers[~gaps], fold[~gaps]
         rests = [known[here != held] for held in range(n_folds)]
-        identifier = is_called_identifier(cells.name, known)
-        if any(is_called_identifier(cells.name, rest) != identifier for rest in rests):
-            return False
+        if cells.kind == "date" or (may_be_called(cells.name) and not cells.declared):
+            return False  # the parts of a date, and what is an identifier, depend on the rows
         varies = all(bool(len(rest) and rest.min() < rest.max()) for rest in rests)
         return bool(known.min() == known.max()) or varies
     codes, here = cells.factor.codes[~gaps], fold[~gaps]
@@ -404,9 +403,9 @@ def _same_without(cells: Cells, fold: Codes) -> bool:
 
 
 def _same_kind(n_levels: int, n_left: Array, n_known: int) -> bool:
-    """Whether it is an identifier, or has too many levels, in all folds or in none."""
+    """Whether most of its texts differ, or it has too many levels, in all folds or in none."""
 
     def kind(n: int) -> tuple[bool, bool]:
-        return names_rows(n_levels, n), n_levels > MOST_LEVELS and n < ROWS_PER_LEVEL * n_levels
+        return n_levels > MOSTLY * n, n_levels > MOST_LEVELS and n < ROWS_PER_LEVEL * n_levels
 
     return all(kind(int(n)) == kind(n_known) for n in n_left)

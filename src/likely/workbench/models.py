@@ -45,7 +45,7 @@ NETWORKS = {  # a validation loss may stay level for twenty epochs and fall agai
     "learning_rate": 3e-3,
     "n_networks": 5,
 }
-COUNTS = {"response": "poisson"}
+COUNTS = {"response": "negative-binomial"}  # at α = 0 the Poisson
 HIDDEN_LAYERS = ((), (10,), (30,), (100,), (300,), (30, 30), (100, 100), (50, 50, 50))
 CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")  # searched on request
 
@@ -314,10 +314,9 @@ MODELS: dict[str, ModelEntry] = {
         ModelEntry(
             "neural-network",
             "NeuralNetworkClassifier",
-            CLASS_KINDS | NUMBER_KINDS - {"count"},
+            CLASS_KINDS | NUMBER_KINDS,
             "Layers of units, trained with early stopping; n_networks averages several.",
             cost="high",
-            also=frozenset({"count"}),  # Poisson: on overdispersed counts the constant is better
             settings=NETWORKS,
             space=neural_space,
             stop_unpromising=True,
