@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.prediction_options import BesidePredictions, interval_option, threshold_option
 from likely.cli.table_files import Chunk, is_same_file, refuse_json_on_stdout, write_table
 from likely.cli.terminal import Settings, global_options
 from likely.formatting import listed
@@ -31,9 +32,19 @@ if TYPE_CHECKING:
     help="File to write: .csv, .tsv, .jsonl or .parquet [default: standard output, as CSV].",
 )
 @click.option("--proba", is_flag=True, help="Also write the probability of each class, p_<class>.")
+@interval_option
+@threshold_option
 @global_options
 @click.pass_obj
-def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -> Answer:
+def predict(
+    settings: Settings,
+    run: str,
+    data: str,
+    output: str,
+    proba: bool,
+    interval: float | None,
+    threshold: float | None,
+) -> Answer:
     """Write a prediction of RUN (a folder, or @last) for every row of DATA, in the same order.
 
     Rows are read, predicted and written in chunks, so DATA may be larger than memory.
@@ -51,7 +62,8 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     labels = probability_labels(opened.model) if proba else []
     if proba and not labels:
         _refuse_no_classes(run, data)
-    names = ["prediction", *(f"p_{label}" for label in labels)]
+    beside = BesidePredictions.of(opened.model, run, data, interval, threshold)
+    names = ["prediction", *(f"p_{label}" for label in labels), *beside.names]
     findings: tuple[str, ...] = ()
     try:
         rows = dataset(data)
@@ -60,12 +72,12 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
         n, path = write_table(output, names, ())
     else:
         _refuse_missing_columns(opened, rows.source.names, rows.label, run)
-        findings = rows.log_prediction()
+        findings = (*rows.log_prediction(), *beside.remarks)
         read = {*map(str, opened.model.feature_names_in_)}
         declared = DataOptions.in_run(opened.facts).category
         rows = dataset(rows, category=[name for name in declared if name in read])
         with settings.using_jobs(), showing_progress(settings, "predicting", rows.source.n_rows):
-            n, path = write_table(output, names, _prediction_chunks(opened, rows, names))
+            n, path = write_table(output, names, _prediction_chunks(opened, rows, names, beside))
     where = "standard output" if path is None else str(path)
     return Answer(
         text=f"{count(n, 'prediction')} written to {where}.",
@@ -102,8 +114,10 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
         )
 
 
-def _prediction_chunks(run: "Run", data: "Dataset", columns: list[str]) -> Iterator[Chunk]:
-    """The predictions and, where they are among the columns, probabilities, chunk by chunk."""
+def _prediction_chunks(
+    run: "Run", data: "Dataset", columns: list[str], beside: BesidePredictions
+) -> Iterator[Chunk]:
+    """The predictions, any probabilities and the ends of any interval, chunk by chunk."""
     from likely.data.arrow import CHUNK_ROWS
     from likely.data.source_blocks import chunks
     from likely.progress import report
@@ -117,9 +131,10 @@ def _prediction_chunks(run: "Run", data: "Dataset", columns: list[str]) -> Itera
         if read.complete:
             _refuse_gaps(table, start)
         given = roles.to_predict(table)
-        found = [model.predict(asked, **given)]
-        if len(columns) > 1:
+        found = [beside.predictions(model, asked, given)]
+        if len(columns) > 1 + len(beside.names):
             found += list(model.predict_proba(asked, **given).T)
+        found += beside.ends(asked, given)
         yield {name: values.tolist() for name, values in zip(columns, found, strict=True)}
         start += table.num_rows
         report("rows", table.num_rows)

@@ -205,12 +205,18 @@ class FittedLinear(StandardErrors):
     def _mean_interval(
         self, X: Any, link: Any, level: float, offset: Any = None, exposure: Any = None
     ) -> Array:
+        eta, spread = self._predictor_and_error(X, offset, exposure)
+        return self._inference().mean_interval(eta, spread, link=link, level=level)
+
+    def _predictor_and_error(
+        self, X: Any, offset: Any = None, exposure: Any = None
+    ) -> tuple[Array, Array]:
+        """η of each row, and its standard error."""
         inference = self._inference()
         design, eta = self._read(X, offset, exposure)
         if inference.theta.size > design.n_features:
             design = Intercept(design)
-        spread = inference.eta_standard_errors(design)
-        return inference.mean_interval(eta, spread, link=link, level=level)
+        return eta, inference.eta_standard_errors(design)
 
     def _design(self, X: Any) -> Design:
         check_is_fitted(self)
