@@ -16,29 +16,27 @@ Command = Callable[..., Any]
 LEVEL = 0.95
 
 
-class _Share(click.ParamType):
+def _share(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
     """A number between 0 and 1."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        try:
-            share = float(value)
-        except ValueError:
-            share = float("nan")
-        if not 0 < share < 1:
-            self.fail(
-                f"{value!r} was given; a number between 0 and 1 was expected. Write RUN and DATA "
-                "first, then --interval, --interval 0.9 or --threshold 0.3, for instance."
-            )
-        return share
+    if value is None:
+        return None
+    try:
+        share = float(value)
+    except ValueError:
+        share = float("nan")
+    if not 0 < share < 1:
+        raise click.BadParameter(
+            f"{value!r} was given; a number between 0 and 1 was expected. Write RUN and DATA first, "
+            "then --interval, --interval 0.9 or --threshold 0.3, for instance."
+        )
+    return share
 
 
 def interval_option(command: Command) -> Command:
     """Add ``--interval [LEVEL]``."""
     return click.option(
         "--interval",
-        type=_Share(),
+        callback=_share,
         is_flag=False,
         flag_value=str(LEVEL),
         metavar="[LEVEL]",
@@ -51,7 +49,7 @@ def threshold_option(command: Command) -> Command:
     """Add ``--threshold P``."""
     return click.option(
         "--threshold",
-        type=_Share(),
+        callback=_share,
         metavar="P",
         help="For two classes: predict the second one where its probability is at least P.",
     )(command)

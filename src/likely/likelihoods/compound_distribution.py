@@ -31,13 +31,13 @@ class CompoundDistribution:
     def cdf(self, y: Any) -> Array:
         """P(Y ≤ y)."""
         y, rate, scale = np.broadcast_arrays(np.asarray(y, float), self.rate, self.scale)
-        flat = [np.ravel(part) for part in (y, rate, scale)]
-        width = self._width()
+        shape, width = y.shape, self._width()
+        y, rate, scale = np.ravel(y), np.ravel(rate), np.ravel(scale)
         out, rows = np.empty(y.size), max(1, CELLS // width)
         for start in range(0, y.size, rows):
             part = slice(start, start + rows)
-            out[part] = self._below(*(each[part] for each in flat), width)
-        return out.reshape(y.shape)
+            out[part] = self._below(y[part], rate[part], scale[part], width)
+        return out.reshape(shape)
 
     def ppf(self, share: Any) -> Array:
         """The least y with P(Y ≤ y) ≥ share."""
