@@ -26,8 +26,8 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
         share = float("nan")
     if not 0 < share < 1:
         raise click.BadParameter(
-            f"{value!r} was given; a number between 0 and 1 was expected. Write RUN and DATA first, "
-            "then --interval, --interval 0.9 or --threshold 0.3, for instance."
+            f"{value!r} was given; a number between 0 and 1 was expected. Write RUN and DATA "
+            "first, then --interval, --interval 0.9 or --threshold 0.3, for instance."
         )
     return share
 
