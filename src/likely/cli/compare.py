@@ -35,12 +35,7 @@ folds_option = click.option(
 )
 
 
-@click.command()
-@click.argument("data")
-@click.argument("models", nargs=-1, metavar="[MODEL]...")
-@data_options(*SCORED)
-@folds_option
-@click.option(
+repeats_option = click.option(
     "--repeats",
     type=click.IntRange(min=1),
     default=2,
@@ -48,6 +43,14 @@ folds_option = click.option(
     metavar="N",
     help="Repeats of cross-validation.",
 )
+
+
+@click.command()
+@click.argument("data")
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@data_options(*SCORED)
+@folds_option
+@repeats_option
 @click.option("--all", "everything", is_flag=True, help="Include the slow models.")
 @metric_option
 @set_option
@@ -96,7 +99,7 @@ def _answer(
 ) -> Answer:
     """The comparison, saved together with earlier ones."""
     from likely.cli.terminal import wrapped
-    from likely.runs.records import keep_comparison
+    from likely.workbench.records import keep_comparison
 
     home = _home(found)
     kept = () if home is None else keep_comparison(home, found.facts())
@@ -119,7 +122,7 @@ def _home(found: "Comparison") -> Path | None:
 
 def _where(kept: tuple[Path, ...], found: "Comparison") -> str:
     """Where the comparison was saved, or why it was not."""
-    from likely.runs.records import comparisons_in, models_in
+    from likely.workbench.records import comparisons_in, models_in
 
     if not kept:
         why = "the SEAL is read-only" if found.rows.sealed else "there is no RUN on these data"

@@ -243,8 +243,25 @@ def write_evidence(run: "RunFolder", trained: TrainedModel) -> None:
     task = trained.facts.get("task") or {}
     found = look(data, kind=task.get("kind"), order=task.get("order"))
     run.write_look(found.facts())
+    _write_effects(run, trained)
     if data.seal is not None:
         run.write_kept_by(data.seal)
+
+
+def _write_effects(run: "RunFolder", trained: TrainedModel) -> None:
+    """Write the importance and the effects of columns, measured on one held-out fold."""
+    from likely.errors import LikelyError
+    from likely.workbench.column_effects import held_out_effects
+
+    if trained.validation is None:
+        return
+    try:
+        rows = trained.data.with_task(trained.model)
+        found = held_out_effects(trained.model, rows, seed=int(trained.facts.get("seed") or 0))
+    except LikelyError:  # a fold without a class, or with other columns: the report goes without
+        return
+    if found is not None:
+        run.write_effects(found)
 
 
 def _written(value: Any) -> Any:

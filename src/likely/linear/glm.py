@@ -29,6 +29,7 @@ from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFami
 from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.constant_mean import constant_mean
+from likely.linear.contributions import remember_means
 from likely.linear.fitting import LinearFit, fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.overdispersion import fit_with_alpha
@@ -36,6 +37,7 @@ from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihoo
 from likely.linear.penalty import strengths_of
 from likely.linear.prediction_interval import (
     check_interval_of,
+    refuse_quasi,
     response_interval,
     student_interval,
 )
@@ -229,6 +231,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return linear_objective(model, rows, likelihood, reduction)
 
     def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
+        remember_means(self, rows)
         self.likelihood_, self.coding_ = likelihood, rows.coding
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -277,7 +280,8 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         if check_interval_of(of) == "mean":
             interval = self._mean_interval(X, likelihood.link, level, offset, exposure)
             return np.clip(interval, *likelihood.response.means)
-        self._refuse_quasi()
+        if self.standard_errors == "quasi" and likelihood.response.dispersion_is_known:
+            refuse_quasi(likelihood.response.name, self.dispersion_)
         eta, spread = self._predictor_and_error(X, offset, exposure)
         self._inference().quantile(level)  # a level that is none is refused
         if isinstance(likelihood.link, Identity) and has_constant_variance(likelihood):
@@ -362,15 +366,6 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         """The ψ that maximises the likelihood of the training rows, where it is known."""
         known = self.likelihood_.response.dispersion_is_known
         return 1.0 if known else float(self.ml_dispersion_)
-
-    def _refuse_quasi(self) -> None:
-        if self.standard_errors == "quasi" and self.likelihood_.response.dispersion_is_known:
-            raise InvalidInput(
-                "An interval for y was asked of a fit with standard_errors='quasi', whose variance "
-                f"is {self.dispersion_:.3g} times that of a {self.likelihood_.response.name} "
-                "response: there is no distribution with this variance to take quantiles of. "
-                "Use response='negative-binomial' for overdispersed counts, or of='mean'."
-            )
 
     def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
         check_exposure(likelihood_of(self.response, self.link).link.name, extras.exposure)

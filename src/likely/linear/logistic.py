@@ -11,6 +11,7 @@ Firth, Bias reduction of maximum likelihood estimates, Biometrika 80, 1993.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,9 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Block
 from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation
 from likely.graphical.conditional_graph import ConditionalGraph
+from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_offset, check_weight
 from likely.inputs.rows import RowExtras
@@ -31,6 +34,7 @@ from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.coding import LinearRows, open_linear
+from likely.linear.contributions import class_explanation, remember_means
 from likely.linear.firth import fit_firth
 from likely.linear.fitting import LinearFit, fit_linear
 from likely.linear.objective import linear_objective
@@ -201,6 +205,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         return linear_objective(model, rows, likelihood_of(Bernoulli(), self.link), reduction)
 
     def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
+        remember_means(self, rows)
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -306,6 +311,15 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         refuse_one_class(rows.classes, self)
         _refuse_more_classes(rows.classes)
         return rows
+
+    def _explained(self, parts: tuple[Array, Array], against: Any) -> Explanation:
+        found = class_explanation(
+            parts, self.intercept_, self.classes_, feature_names(self), against
+        )
+        link = self.offset_link()
+        if link == "logit":
+            return found
+        return replace(found, quantity=f"linear predictor ({link} link)")
 
     def _predictors(self) -> list[str]:
         return [str(self.classes_.tolist()[1])]

@@ -22,11 +22,14 @@ from sklearn.utils import Tags
 from likely._typing import Array
 from likely.data.block import Block
 from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation
 from likely.graphical.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
+from likely.inputs.estimators import feature_names
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
+from likely.linear.contributions import predictor_explanation, remember_means
 from likely.linear.formula import FormulaTerms
 from likely.linear.objective import ordinal_objective
 from likely.linear.ordinal_fitting import UNIT_LINKS, OrdinalFit, fit_ordinal, open_ordered
@@ -178,6 +181,7 @@ class OrdinalRegression(
         return ordinal_objective(model, rows, Ordinal(len(rows.classes), link), reduction)
 
     def _store(self, fit: OrdinalFit, rows: LinearRows, likelihood: Ordinal) -> Self:
+        remember_means(self, rows)
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.thresholds_ = fit.coef, fit.thresholds
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -231,6 +235,19 @@ class OrdinalRegression(
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:
         return (PlateParameter("w"), PlateParameter("bₖ", CUTS))
+
+    def _explained(self, parts: tuple[Array, Array], against: Any) -> Explanation:
+        """Contributions to P(Y > j), on the scale of its link: they are the same for every j."""
+        contributions, at_means = parts
+        repeated = np.repeat(contributions, len(self.thresholds_), axis=2)
+        return predictor_explanation(
+            (repeated, at_means + self.thresholds_),
+            0.0,
+            feature_names(self),
+            against,
+            link=self.likelihood_.link.name,
+            groups=[f"above {label}" for label in self.classes_.tolist()[:-1]],
+        )
 
     def _constants(self) -> list[tuple[str, list[float]]]:
         labels = self.classes_.tolist()[:-1]

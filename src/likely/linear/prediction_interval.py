@@ -14,7 +14,7 @@ Gelman et al., Bayesian Data Analysis, 3rd ed., §4.1 (the normal approximation 
 §14.3 (predictive distributions).
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
@@ -36,6 +36,16 @@ def check_interval_of(of: str) -> str:
     if of not in ("mean", "y"):
         raise InvalidInput(f"of={of!r} was given; 'mean' or 'y' was expected. Use of='mean'.")
     return of
+
+
+def refuse_quasi(response: str, dispersion: float) -> NoReturn:
+    """Refuse an interval for y of a quasi-likelihood, which is no distribution."""
+    raise InvalidInput(
+        "An interval for y was asked of a fit with standard_errors='quasi', whose variance is "
+        f"{dispersion:.3g} times that of a {response} response: there is no distribution with this "
+        "variance to take quantiles of. Use response='negative-binomial' for overdispersed counts, "
+        "or of='mean'."
+    )
 
 
 def student_interval(

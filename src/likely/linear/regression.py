@@ -35,6 +35,7 @@ from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFami
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
+from likely.linear.contributions import remember_means
 from likely.linear.fitting import fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
@@ -210,6 +211,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return linear_objective(model, rows, likelihood_of(Gaussian(), Identity()), reduction)
 
     def _store(self, fit: Any, rows: LinearRows, likelihood: Likelihood | None = None) -> Self:
+        remember_means(self, rows)
         self.coding_, self.coef_, self.intercept_ = rows.coding, fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.library_ = rows.library

@@ -15,6 +15,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
+from likely.explanations.explanation import Explanation
 from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
@@ -23,6 +24,7 @@ from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
+from likely.linear.contributions import linear_contributions, means_of, predictor_explanation
 from likely.linear.formula import FormulaTerms, column_given, formula_rows
 from likely.linear.inference import HypothesisTest, Inference, inference_of
 from likely.linear.penalty import has_penalty, penalty_described
@@ -212,6 +214,25 @@ class FittedLinear(StandardErrors):
     def offset_link(self) -> str:
         """The name of the link on whose scale an offset is added."""
         return "identity"
+
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the linear predictor of each row, without its offset.
+
+        Relative to the mean of the training rows.  Of classes, the log-odds against one (the
+        first, unless named).
+        """
+        return self._explained(self._contributions(X), against)
+
+    def _contributions(self, X: Any) -> tuple[Array, Array]:
+        coef = np.atleast_2d(self.coef_)
+        return linear_contributions(self.coding_, self._design(X), coef, means_of(self))
+
+    def _explained(self, parts: tuple[Array, Array], against: Any) -> Explanation:
+        """The explanation, from contributions to the linear predictors."""
+        names, link = feature_names(self), self.offset_link()
+        return predictor_explanation(
+            parts, self.intercept_, names, against, link=link, groups=self._predictors()
+        )
 
     def _described(self) -> str:
         return response_described(vars(self))

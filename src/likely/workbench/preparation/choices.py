@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import get_tags
 
 from likely._typing import Array
 from likely.data.labels import are_written_numbers, hold_numbers
 from likely.errors import InvalidInput
 from likely.formatting import short_number
 from likely.inputs.estimators import column_needs
+from likely.inputs.foreign_models import takes_missing
 from likely.quantiles import QuantileSummary
 from likely.workbench.identifiers import is_called_identifier, is_short, names_rows
 from likely.workbench.preparation.cells import (
@@ -57,10 +57,9 @@ def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
                 f"{name}={choice!r} is not a choice; expected 'auto', True or False. "
                 "Use 'auto' to go by what the model needs."
             )
-    tags = get_tags(model).input_tags
     needs = column_needs(model)
     return Needs(
-        impute=not tags.allow_nan if impute == "auto" else impute,
+        impute=not takes_missing(model) if impute == "auto" else impute,
         scale=needs.scale if scale == "auto" else scale,
         levels=not needs.categories,
     )

@@ -241,6 +241,14 @@ class Preparation:
             made.update(step.columns(cells))
         return pa.table(made)
 
+    def origins(self, columns: Sequence[Cells]) -> dict[str, int]:
+        """The position of the column that each column of the prepared table was made from."""
+        return {
+            name: at
+            for at, (step, cells) in enumerate(zip(self.steps, columns, strict=True))
+            for name in step.columns(cells)
+        }
+
     @property
     def dropped(self) -> tuple[str, ...]:
         """The columns that the model does not see."""
