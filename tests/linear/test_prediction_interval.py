@@ -135,6 +135,13 @@ def test_far_from_the_data_they_are_wide_and_not_an_error():
     assert 0 <= low < high
 
 
+def test_a_tweedie_of_power_1_has_whole_ends():
+    X, y, _ = counts()
+    found = lk.GLM("tweedie(1)").fit(X, y).predict_interval(X, of="y")
+    assert_allclose(found, lk.GLM("poisson").fit(X, y).predict_interval(X, of="y"), atol=1.0)
+    assert (found == np.round(found)).all()
+
+
 SIMULATED = {
     "gaussian": ("gaussian", None, 1.0, 1.0),
     "gaussian, log": ("gaussian", "log", 1.0, 0.05),

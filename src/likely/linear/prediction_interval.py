@@ -23,11 +23,13 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.quantile_search import search_quantiles, search_whole_quantiles
+from likely.likelihoods.tweedie import Tweedie
 
 HERMITE = 9  # nodes where y varies more than its mean is uncertain
 REACH, SPACING = 6.0, 0.05  # equally spaced nodes, in standard errors
 ROWS = 1000  # at once
 FAR = 40.0  # standard deviations: no share of a double is beyond
+BEYOND = 1e300  # a mean of which nothing is known
 LARGEST = 1e12  # beyond, whole numbers of doubles are far apart, and quantiles are of reals
 
 
@@ -91,6 +93,8 @@ def _quantiles(
 ) -> Array:
     """Both quantiles, for rows with a valid mean."""
     response, mean = likelihood.response, likelihood.mean(eta)
+    if isinstance(response, Tweedie):
+        response = response.member  # of power 1: counts
     noise = np.sqrt(dispersion * response.variance(mean))
     wide = np.abs(likelihood.link.slope(eta)) * se > noise
     out = np.empty((len(eta), 2))
@@ -139,6 +143,7 @@ def _quantile(ends: _Ends, mixture: Any, weight: Array, share: float, *, counts:
     if counts and (np.abs(high) < LARGEST).all():
         return search_whole_quantiles(cdf, share, low - 1, high)
     found = search_quantiles(cdf, share, low, high)
+    found = np.where(found > BEYOND, np.inf, found)
     return np.floor(found) if counts else found
 
 
