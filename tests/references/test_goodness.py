@@ -230,11 +230,11 @@ def test_separated_classes_and_saturated_fits_do_not_fail():
 
 
 def test_responses_that_do_not_vary_leave_nothing_to_explain(rows):
-    for response, y in (("poisson", 3.0), ("poisson", 0.0), ("gamma", 0.1)):
-        model = lk.GLM(response, "log").fit(rows["X"], np.full(N, y))
-        assert "deviance_explained" not in keys(model)
-    zeros = lk.GLM("poisson").fit(rows["X"], np.zeros(N))
-    assert not keys(zeros) & {"mcfadden", "nagelkerke"}
+    threes = lk.GLM("poisson").fit(rows["X"], np.full(N, 3.0))
+    assert "deviance_explained" not in keys(threes)
+    with pytest.warns(Separation):
+        zeros = lk.GLM("poisson").fit(rows["X"], np.zeros(N))
+    assert not keys(zeros) & {"mcfadden", "nagelkerke", "deviance_explained"}
     tenths = lk.LinearRegression().fit(rows["X"], np.full(N, 0.1))
     assert not keys(tenths) & {"r_squared"}
 

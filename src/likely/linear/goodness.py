@@ -33,7 +33,7 @@ from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 
 DISCRETE = ("bernoulli", "poisson", "negative-binomial", "classes")
 ROUNDING = 1e-7  # relative to η: squares and deviances of (1e-7)² are rounding
-SURE = 1e-9  # nats per observation: a null model that predicts so well leaves nothing to explain
+SURE = 1e-7  # nats per observation: a null model that predicts so well leaves nothing to explain
 WITH_MEAN_SQUARES = ("model", "quasi")  # kinds of covariance that believe the variance function
 
 
@@ -89,6 +89,7 @@ class GoodnessOfFit(ABC):
         """
         unit = self.largest_eta if self.response == "gaussian" else 1.0
         least = self.n * (ROUNDING * unit) ** 2 if unit == unit else 0.0
+        least = self.n * SURE if self.response in DISCRETE else least
         return 1 - self.deviance / self.null_deviance if self.null_deviance > least else nan
 
     @property
