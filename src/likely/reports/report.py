@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from likely.description import describe
-from likely.errors import InvalidInput, LikelyError
+from likely.errors import InvalidInput
 from likely.files import write_atomically
 from likely.formatting import count
 from likely.inputs.tables import as_frame, own_columns, rows_at
@@ -216,7 +216,7 @@ def _cross_validated(model: Any, rows: Dataset, folds: Any, *, name: str) -> Run
 def _effects(model: Any, rows: Dataset) -> ColumnEffects | None:
     try:
         return held_out_effects(model, rows)
-    except LikelyError:  # a fold without a class: the report goes without
+    except Exception:  # of any estimator, without one fold: the report goes without
         return None
 
 

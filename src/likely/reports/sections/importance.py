@@ -117,4 +117,4 @@ def _effect(found: PartialEffects, effect: PartialEffect) -> Picture:
     g = few.shown[0]
     ends = [number(effect.mean[i, g]) for i in (0, -1)]
     label = f"Effect of {effect.column}: from {ends[0]} to {ends[1]}."
-    return picture(draw, label, caption=shortened_name(effect.column, 60))
+    return picture(draw, label)
