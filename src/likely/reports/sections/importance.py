@@ -99,6 +99,8 @@ def _effects(found: PartialEffects) -> list[Block]:
         "curves of 80 % of the rows."
     )
     pictures = tuple(_effect(found, effect) for effect in found.effects)
+    if len(pictures) == 1:
+        return [Heading("Partial effects"), Gallery((Text(text), *pictures))]
     return [Heading("Partial effects"), Text(text), Gallery(pictures)]
 
 
