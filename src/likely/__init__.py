@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.formats.registry import read
+    from likely.errors import LikelyError, LikelyWarning
     from likely.explanations.any_model import explain
     from likely.explanations.effects import PartialEffects, partial_effects
     from likely.explanations.explanation import Explanation
@@ -104,6 +105,8 @@ __all__ = [
     "Importance",
     "Inference",
     "IsotonicScaling",
+    "LikelyError",
+    "LikelyWarning",
     "LinearRegression",
     "LogisticRegression",
     "Look",
@@ -210,6 +213,8 @@ _HOME = {  # public name: the module that defines it
     "Importance": "likely.explanations.importance",
     "Inference": "likely.linear.inference",
     "IsotonicScaling": "likely.calibrate.isotonic",
+    "LikelyError": "likely.errors",
+    "LikelyWarning": "likely.errors",
     "LinearRegression": "likely.linear.regression",
     "LogisticRegression": "likely.linear.logistic",
     "Look": "likely.workbench.look.look",

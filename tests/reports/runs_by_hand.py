@@ -68,7 +68,7 @@ def held_out(model, table, task, folds=None):
     rows = dataset(table, task.target).of_task(task)
     folds = rows.folds(5) if folds is None else folds
     held = cross_validate(model, Loop(rows, folds)).held
-    return validation_of(held, rows.learned, held.score(), places=places)
+    return validation_of(held, rows.shown, held.score(), places=places)
 
 
 def rescored(held, **changes):

@@ -85,7 +85,7 @@ def test_rows_learned_from_only_are_not_among_the_held_out(facts):
 def test_ordered_classes_have_their_score(facts):
     table = flowers()
     task = task_of(table, "species", ordered=True)
-    held = held_out(Prepared(OrdinalRegression()), table, task)
+    held = held_out(Prepared(OrdinalRegression(order=task.order)), table, task)
     assert "Ranked probability score" in with_held(facts, held).html
 
 

@@ -168,12 +168,10 @@ def _text(found: "Comparison") -> str:
 
 
 def _findings(found: "Comparison") -> tuple[str, ...]:
-    """The warnings of the fits, each once with the names of its models."""
-    models: dict[str, list[str]] = {}
-    for each in found.entries:
-        for warning in each.warnings:
-            models.setdefault(warning.partition(": ")[2] or warning, []).append(each.name)
-    return tuple(f"{', '.join(names)}: {text}" for text, names in models.items())
+    """The warnings of the fits, one for each model and kind."""
+    from likely.workbench.comparison_text import warning_notes
+
+    return tuple(warning_notes(found))
 
 
 def _next(
@@ -187,7 +185,7 @@ def _next(
     if found.best.name == BASELINE:
         return f"likely look {words}{about}{options.words('kind', 'order', 'drop', 'category')}"
     verb = (
-        "tune" if found.best.name in MODELS else "curve"
+        "tune" if found.best.name in MODELS else "train"
     )  # a model of another library has no default search space
     given = set_words(found.best.name, assignments)
     return f"likely {verb} {words} {found.best.name}{about}{options.words()}{given}"

@@ -24,7 +24,7 @@ from likely.pictures import intervals_along_side
 from likely.workbench.comparison_entry import Entry, Tally
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.cross_validation import Loop, cross_validate_all
-from likely.workbench.dataset import ARGUMENTS, Dataset
+from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Folds
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entries_by_name, entries_for
@@ -33,6 +33,7 @@ from likely.workbench.paired import standings
 from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.records import keep_comparison
+from likely.workbench.roles import ARGUMENTS
 from likely.workbench.task import Task
 
 
@@ -191,6 +192,7 @@ def compare(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     executor: str | Executor = "auto",
 ) -> Comparison:
     """Score models on the same folds of a table, with their baseline.
@@ -235,7 +237,10 @@ def compare(
     drop : sequence of str, optional
         Columns to leave out.
     category : sequence of str, optional
-        Columns of numeric codes to treat as categories.  A seal records both.
+        Columns of numeric codes to treat as categories.
+    feature : sequence of str, optional
+        Columns to use although they look like identifiers or free text, which are left out.  A seal
+        records all three.
     executor : str or Executor, default="auto"
         How fits are run: in parallel threads for a small table, otherwise one after another.
 
@@ -269,6 +274,7 @@ def compare(
         exposure=exposure,
         drop=drop,
         category=category,
+        feature=feature,
     ).for_models(models, "compare")
     task = rows.settled
     slow: tuple[str, ...] = ()

@@ -172,6 +172,7 @@ def learning_curve(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     executor: str | Executor = "auto",
     name: str | None = None,
 ) -> Curve:
@@ -190,7 +191,9 @@ def learning_curve(
     values : sequence, optional
         The points: shares of the training rows, numbers of steps, or values of the setting.
         By default, shares from 5 % up; all steps; the default range of the setting.
-    folds, seed, metric, group, by_time, weight, offset, exposure, kind, order, drop, category
+    folds, seed, metric, group, by_time, weight, offset, exposure
+        As in ``compare``.
+    kind, order, drop, category, feature
         As in ``compare``.
     executor : str or Executor, default="auto"
         How the fits of a point are run: in parallel threads for a small table, otherwise one after
@@ -225,6 +228,7 @@ def learning_curve(
         exposure=exposure,
         drop=drop,
         category=category,
+        feature=feature,
     )
     entry = entry_for(model)
     name = entry.name if name is None else name
