@@ -339,3 +339,36 @@ def test_paths_that_are_too_long_are_said(likely, verb, path):
     outcome = likely(verb, *words)
     assert outcome.exit == 2, outcome.err
     assert len(outcome.err) < 3000
+
+
+def finals_at_once(runs):
+    """The exit code of ``final`` for each run, all in processes of their own at the same time."""
+    children = []
+    for name in runs:
+        child = os.fork()
+        if child == 0:
+            code = 99
+            try:
+                code = run(["final", str(name), "--json"])
+            finally:
+                os._exit(code)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+@pytest.mark.parametrize("n", [4, pytest.param(20, marks=pytest.mark.slow)])
+def test_finals_at_once_have_one_score(made, place, likely, n):
+    restored(made, place)
+    (place / FIRST / "final.json").unlink()
+    assert finals_at_once([FIRST] * n) == [0] * n
+    assert [line["event"] for line in lines(place)] == ["sealed", "commit", "score"]
+    shutil.rmtree(place / "patients.seal")
+    shutil.copytree(made / "before", place / "patients.seal")
+    shutil.rmtree(place / "runs")
+    shutil.copytree(made / "runs", place / "runs")
+    (place / FIRST / "final.json").unlink()
+    outcomes = finals_at_once([FIRST, SECOND] * (n // 2))
+    assert sorted(outcomes) == [0] * (n // 2) + [3] * (n // 2)
+    events = [line["event"] for line in lines(place)]
+    assert events.count("commit") == events.count("score") == 1
+    assert likely("ledger", "verify", "patients.seal").exit == 0
