@@ -22,6 +22,7 @@ LATER = (
     "dropped",
     "categories",
 )  # left out where nothing was declared
+COUNTS = ("seed", "n_train", "n_test", "budget")  # whole numbers
 FORMAT = 1  # raised when an older version of likely could misread the folder
 
 
@@ -74,6 +75,8 @@ class Manifest:
             for name in ("notes", "earlier", *LATER):
                 if isinstance(content.get(name), list):
                     content[name] = tuple(content[name])
+            if not all(isinstance(content[name], int) for name in COUNTS):
+                raise TypeError
             return cls(**content)
         except (OSError, ValueError, TypeError, KeyError):
             raise BrokenLedger(
