@@ -11,7 +11,7 @@ import pytest
 import likely as likely_library
 from likely.cli.main import run
 from likely.errors import BrokenLedger, SomeSealedRows
-from likely.report.page import report_of
+from likely.reports.page import report_of
 from likely.runs import open_run, read_run
 from likely.runs.known_ledgers import evaluated_elsewhere, refuse_earlier_copy
 from likely.sealing.folder import SealFolder
@@ -19,7 +19,7 @@ from likely.sealing.manifest import canonical
 from likely.workbench.final import final_score_of_fit
 from likely.workbench.final_scorer import scorer_for
 from tests.cli.conftest import patients
-from tests.report.runs_by_hand import rewritten
+from tests.reports.runs_by_hand import rewritten
 
 FIRST, SECOND = "runs/001-naive-bayes", "runs/002-logistic"
 

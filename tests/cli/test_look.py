@@ -101,14 +101,15 @@ def test_the_standard_input_and_arff_are_looked_at(likely, table):
     assert "small.arff: 2 rows, 2 columns" in likely("look", path).out
 
 
-def test_dates_in_a_parquet_file_are_a_finding_and_no_refusal(likely, tmp_path):
+def test_dates_in_a_parquet_file_are_columns_like_others(likely, tmp_path):
     import datetime
 
     days = [datetime.date(2024, 1, day) for day in range(1, 29)]
     pq.write_table(pa.table({"day": days, "x": range(100, 128)}), tmp_path / "days.parquet")
     outcome = likely("look", tmp_path / "days.parquet", "--json")
     assert outcome.exit == 0
-    assert "LK112" in [each["code"] for each in outcome.json["result"]["findings"]]
+    assert outcome.json["result"]["columns"][0]["type"] == "date"
+    assert "LK112" not in [each["code"] for each in outcome.json["result"]["findings"]]
 
 
 BAD = {

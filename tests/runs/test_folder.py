@@ -12,9 +12,10 @@ import pytest
 import likely
 from likely.errors import InvalidFile, InvalidInput
 from likely.persist import MODEL_FILE
-from likely.report.page import report_of
-from likely.runs import folder, read_run, records
-from tests.report.runs_by_hand import rewritten
+from likely.reports.page import report_of
+from likely.runs import folder, read_run
+from likely.workbench import records
+from tests.reports.runs_by_hand import rewritten
 
 SOURCE = Path(likely.__file__).parent
 NAMES = {
@@ -31,6 +32,8 @@ NAMES = {
 }
 ELSEWHERE = {
     ("persist/model_file.py", MODEL_FILE),  # save and load know it, and no RUN
+    ("workbench/records.py", records.COMPARISONS),  # of a SEAL, too
+    ("workbench/records.py", records.CURVES),
     ("workbench/search/trials.py", folder.STUDY),  # a study, of a RUN or not, has its own
 }
 LITERAL = re.compile(r"""["']([^"'\n]*)["']""")
@@ -54,7 +57,7 @@ def test_no_other_module_spells_the_name_of_a_file_of_a_run():
 
 def test_each_name_is_spelled_once_inside():
     found = [name for path in (SOURCE / "runs").glob("*.py") for name in spelled(path)]
-    assert sorted(found) == sorted(NAMES - {MODEL_FILE})
+    assert sorted(found) == sorted(NAMES - {MODEL_FILE, records.COMPARISONS, records.CURVES})
 
 
 def test_what_is_absent_is_none(whole, tmp_path):

@@ -296,7 +296,7 @@ def _refuse_changed(run: "Run") -> None:
 
 def _refuse_other_roles(run: "Run", seal: "SealFolder") -> None:
     """Refuse a model that needs an offset or an exposure that the seal does not have."""
-    from likely.workbench.dataset import roles_in_run
+    from likely.workbench.roles import roles_in_run
 
     sealed = seal.manifest.roles.values()
     for column in roles_in_run(run.facts).at_prediction():

@@ -5,6 +5,7 @@ Commands are imported when they are used, and import large libraries when they r
 """
 
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -217,10 +218,14 @@ def _bug(error: Exception) -> str:
     )
 
 
+NUMBERS_AND_NAMES = re.compile(r"'[^']*'|\d[\d.,]*")
+
+
 @contextmanager
 def _collected() -> Iterator[Notes]:
     """Warnings of likely as notes; those of other libraries are shown as usual."""
     notes = Notes()
+    kinds: dict[str, list[str]] = {}  # texts that differ in numbers and names only
     others: list[warnings.WarningMessage] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -228,9 +233,13 @@ def _collected() -> Iterator[Notes]:
         for warning in caught:
             ours = issubclass(warning.category, LikelyWarning)
             if ours or warning.category.__name__ == "ConvergenceWarning":
-                notes.add(str(warning.message))
+                text = str(warning.message)
+                texts = kinds.setdefault(NUMBERS_AND_NAMES.sub("…", text), [])
+                texts += [text] * (text not in texts)
             else:
                 others.append(warning)
+        for text, *more in kinds.values():
+            notes.add(text + (f" ({len(more)} more like it.)" if more else ""))
     for warning in others:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
