@@ -65,7 +65,7 @@ def test_what_is_absent_is_none(whole, tmp_path):
     shutil.copy(whole / "run.json", tmp_path)
     facts = read_run(tmp_path)
     assert (facts.look, facts.study) == (None, None)
-    assert facts.final is not None  # from the ledger
+    assert facts.final is None  # there is no model that the ledger could know
     assert facts.comparisons == ()
     assert facts.validation is None
     assert facts.curves == ()
