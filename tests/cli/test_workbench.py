@@ -28,7 +28,7 @@ def customers(n, seed=0):
         "months": months.tolist(),
         "calls": rng.poisson(2, n).tolist(),
         "income": [f"{v:.2f}" for v in rng.gamma(3, 900, n)],
-        "since": [f"20{rng.integers(10, 24)}-{rng.integers(1, 13):02d}-01" for _ in range(n)],
+        "since": [f"20{rng.integers(10, 24)}-01-{rng.integers(1, 13):02d}" for _ in range(n)],
         "channel": rng.choice(["web", "shop", "phone"], n).tolist(),
         "seats": rng.integers(1, 6, n).tolist(),
         "country": ["BE"] * n,
