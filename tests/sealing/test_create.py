@@ -166,7 +166,7 @@ def test_rows_without_a_target_are_left_out_with_a_note(tmp_path):
         sealed = likely.seal(table, "y", test=[0, 3, 5], name=f"s{k}", folder=tmp_path)
         assert (sealed.manifest.n_train, sealed.manifest.n_test) == (17, 2)
         assert "1 row without a target (y) was left out." in sealed.notes
-        assert sorted(sealed.features["x"].to_pylist()) == [3, 5]
+        assert sorted(sealed.test_features()["x"].to_pylist()) == [3, 5]
 
 
 def test_a_seal_is_made_once(sealed, table, tmp_path):

@@ -104,7 +104,7 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     _refuse_used_rows(seal, again, opened.path)
     score = _evaluated(opened, seal, again, escrow)
     facts = score.to_json()
-    written = opened.folder.write_final(facts)
+    written = _kept(opened, score)
     return Answer(
         text=f"{_text(score)}\n\nModel: {opened.facts.get('model')} from {opened.path}.",
         result={**facts, "run": str(opened.path), "seal": str(seal.path)},
@@ -112,6 +112,17 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
         files=(written,),
         next=f"likely report {shlex.quote(run)}",
     )
+
+
+def _kept(run: "Run", score: "FinalScore") -> Path:
+    """The file of the score; if it cannot be written, the message has the score."""
+    from likely.errors import CannotWrite
+
+    try:
+        return run.folder.write_final(score.to_json())
+    except CannotWrite as error:
+        message = f"{error} The evaluation is in the ledger, and was counted once: {score}"
+        raise Refusal(message, Exit.DATA, shlex.join(["likely", "final", str(run.path)])) from None
 
 
 def _opened_seal(path: str, option: str) -> "SealFolder":

@@ -97,18 +97,6 @@ def about_task(task: "Task") -> tuple[str, ...]:
     return (f"{task.target}: {task.doubt[:1].lower()}{task.doubt[1:]}",) if task.doubt else ()
 
 
-def about_order(chosen: ModelEntry, model: Any, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """A note about the alphabetical order of classes in a streamed file."""
-    from likely.workbench.task import alphabetical
-
-    if not chosen.is_ordinal or given.get("order") is not None:
-        return ()
-    classes = model.classes_.tolist()
-    if not isinstance(classes[0], str) or classes != sorted(classes):  # the column's own order
-        return ()
-    return (alphabetical(classes),)
-
-
 def refuse_two_orders(options: "DataOptions", given: Mapping[str, Any]) -> None:
     if options.order is not None and "order" in given:
         raise click.UsageError(

@@ -60,24 +60,28 @@ def train(
         return score_loaded(settings, weka)
     data, model = words_of(words, weka)
     chosen = model_named(model)
-    _refuse_foreign(chosen, data, options.target)
+    refuse_unsaved(chosen, data, options.target)
     request = TrainRequest(chosen, assigned(chosen, assignments), weka, options)
     refuse_two_orders(options, request.given)
     return _trained_run(settings, data, request, output)
 
 
-def _refuse_foreign(chosen: ModelEntry, data: str, target: str | None) -> None:
-    """Refuse a model of another library: a model file holds only models of likely."""
-    if chosen.is_foreign:
-        name = chosen.estimator.rpartition(".")[2]
+def refuse_unsaved(chosen: ModelEntry, data: str, target: str | None) -> None:
+    """Refuse a model of another library if the package that saves it is not installed."""
+    from likely.errors import InvalidInput
+    from likely.persist.foreign import refuse_without_skops
+
+    if not chosen.is_foreign:
+        return
+    try:
+        refuse_without_skops(chosen.name)
+    except InvalidInput as error:
         option = [] if target is None else ["--target", target]
         raise Refusal(
-            f"{chosen.name} belongs to another library; likely train can save only models of "
-            "likely. Score it with likely compare, search its settings with likely tune, or fit "
-            f"Prepared({name}()) in Python.",
+            f"{error} Without it, likely compare scores the model.",
             Exit.USAGE,
             shlex.join(["likely", "compare", data, chosen.name, *option]),
-        )
+        ) from None
 
 
 def _trained_run(
@@ -85,7 +89,7 @@ def _trained_run(
 ) -> Answer:
     from likely.runs import RunFolder, new_run
 
-    with new_run(request.model.name, output) as where, settings.using_jobs():
+    with new_run(request.model.short_name, output) as where, settings.using_jobs():
         trained = train_on(settings, name, request)
         draft = RunFolder(where.draft)
         found = looked_at(trained)
@@ -152,7 +156,7 @@ def _refuse_unused(chosen: ModelEntry, data: "Dataset") -> None:
             for model in trainable()
             if ARGUMENTS[role] in inspect.signature(model.load().fit).parameters
         ]
-        if chosen.name not in able:
+        if not chosen.accepts(ARGUMENTS[role]):
             raise Refusal(
                 f"{chosen.name} does not take --{role}; {', '.join(able)} do. Leave the option "
                 "out, or use one of these models.",
@@ -258,8 +262,25 @@ def write_evidence(run: "RunFolder", trained: TrainedModel, found: "Look | None"
         run.write_validation(trained.validation)
     if found is not None:
         run.write_look(found.facts())
+        _write_effects(run, trained)
     if trained.data.seal is not None and found is not None:
         run.write_kept_by(trained.data.seal)
+
+
+def _write_effects(run: "RunFolder", trained: TrainedModel) -> None:
+    """Write the importance and the effects of columns, measured on one held-out fold."""
+    from likely.errors import LikelyError
+    from likely.workbench.column_effects import held_out_effects
+
+    if trained.validation is None:
+        return
+    try:
+        rows = trained.data.with_task(trained.model)
+        found = held_out_effects(trained.model, rows, seed=int(trained.facts.get("seed") or 0))
+    except LikelyError:  # a fold without a class, or with other columns: the report goes without
+        return
+    if found is not None:
+        run.write_effects(found)
 
 
 def _written(value: Any) -> Any:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.cli.options import DataOptions
 from likely.cli.suitability import (
-    about_order,
     about_task,
     settings_with_order,
     task_facts,
@@ -75,6 +74,7 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     task = task_for(data, chosen, request.given)
     places, rows = data.counted(task), data.of_task(task)
     model = chosen.build(task, request.given, seed=settings.seed)
+    _refuse_without_probabilities(chosen, model, task)
     n_folds, folds = request.weka.folds or FOLDS, None
     if len(places) >= FEWEST_ROWS:
         folds = rows.folds(n_folds, seed=settings.seed)
@@ -91,6 +91,18 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     return TrainedModel(
         found.model, facts, text, findings, data, plain_parameters(model), found.validation
     )
+
+
+def _refuse_without_probabilities(chosen: ModelEntry, model: Any, task: "Task") -> None:
+    from likely.errors import InvalidInput
+    from likely.workbench.predictions import has_probabilities
+
+    if task.has_classes and not has_probabilities(model):
+        name = type(model).__name__
+        raise InvalidInput(
+            f"{chosen.name} has no predict_proba; the scores of a RUN need probabilities. Compare "
+            f"it by --metric accuracy, or calibrate it in Python: PlattScaling({name}())."
+        )
 
 
 class ValidatedModel(NamedTuple):
@@ -197,7 +209,7 @@ def fit_direct(
         "events": dict(read.kinds),
         "scores": None if score is None else score.to_json(),
     }
-    doubt = about_order(chosen, model, given) if task is None else about_task(task)
+    doubt = () if task is None or chosen.is_ordinal else about_task(task)  # that model warns
     findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""

@@ -5,7 +5,8 @@ estimator.  NaN is allowed, because it means missing; infinities are refused whe
 is known, by the schema and the families.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -130,17 +131,36 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
         table = as_table(X)
         check_names(estimator, table, reset=reset)
         return table
-    checked = check_array(
-        X,
-        accept_sparse="csr" if sparse else False,
-        dtype=None,
-        ensure_all_finite=False,
-        ensure_min_features=1,
-        estimator=estimator,
-    )
-    checked = _numbers_if_possible(checked)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    with _typed_refusals():
+        checked = check_array(
+            X,
+            accept_sparse="csr" if sparse else False,
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_features=1,
+            estimator=estimator,
+        )
+        checked = _numbers_if_possible(checked)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
     return as_table(checked)
+
+
+@contextmanager
+def _typed_refusals() -> Iterator[None]:
+    """What scikit-learn refuses as ``InvalidInput``, with what to do."""
+    try:
+        yield
+    except InvalidInput:
+        raise
+    except ValueError as error:
+        said = str(error).strip().rstrip(".")
+        if "features, but" in said:
+            advice = "Pass the columns of the fit, in their order."
+        elif "minimum of 1 is required" in said:
+            advice = "Pass at least one row and one column."
+        else:
+            advice = "Pass a table with a row for each example."
+        raise InvalidInput(f"{said}. {advice}") from error
 
 
 def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:
@@ -157,7 +177,8 @@ def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:
         return
     known = names_in_fit(estimator)
     if known is None:
-        validate_data(estimator, table.native, reset=False, skip_check_array=True)
+        with _typed_refusals():
+            validate_data(estimator, table.native, reset=False, skip_check_array=True)
     elif list(names) != list(known):
         raise InvalidInput(_changed_names(list(known), list(names)))
 

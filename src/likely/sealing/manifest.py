@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self, final
 
 from likely.errors import BrokenLedger
+from likely.json_files import with_escapes
 
 LATER = (
     "kind",
@@ -101,9 +102,10 @@ class Manifest:
 
 def canonical(content: Mapping[str, Any]) -> bytes:
     """JSON in its canonical form, without a line feed."""
-    return json.dumps(
+    text = json.dumps(
         content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode()
+    )
+    return with_escapes(text).encode()
 
 
 def _newer(found: object, unknown: list[str]) -> str:

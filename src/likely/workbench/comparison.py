@@ -16,9 +16,11 @@ from sklearn.base import clone
 from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
+from likely.formatting import capitalised
 from likely.kinds import IN_WORDS, TargetKind
 from likely.metrics import METRICS, Metric
 from likely.metrics.registry import SHOWN_NEXT
+from likely.pictures import intervals_along_side
 from likely.workbench.comparison_entry import Entry, Tally
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.cross_validation import Loop, cross_validate_all
@@ -30,6 +32,7 @@ from likely.workbench.opening import dataset
 from likely.workbench.paired import standings
 from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, prepared
+from likely.workbench.records import keep_comparison
 from likely.workbench.roles import ARGUMENTS
 from likely.workbench.task import Task
 
@@ -125,6 +128,21 @@ class Comparison:
             columns[f"p_{name}"] = np.array([nan if t is None else t.p for t in tests])
         columns["problem"] = np.array([e.problem for e in entries], dtype=object)
         return frame_of(columns, self.rows.library if library is None else library)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The score of each model with its interval, the best first; the matplotlib axes.
+
+        The dashed line is the baseline; a model whose interval contains it is grey.
+        """
+        scored = [each for each in self.entries if not each.problem]
+        label = f"{capitalised(self.metric.title)} ({self.metric.better} is better)"
+        return intervals_along_side(
+            ax,
+            [each.name for each in scored],
+            [each.main[:3] for each in scored],
+            label,
+            reference=self.baseline.main.value,
+        )
 
     def facts(self) -> dict[str, Any]:
         """The whole comparison, in types of JSON."""
@@ -283,7 +301,10 @@ def compare(
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
     unseen = tuple(task.classes[code] for code in whole)
-    return Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
+    answer = Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
+    if rows.seal is not None and not answer.all_failed:
+        keep_comparison(rows.seal.path, answer.facts())  # for the reports of its runs
+    return answer
 
 
 def _suited(

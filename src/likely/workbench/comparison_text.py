@@ -96,6 +96,8 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     failures = _once(found, lambda each: filter(None, [each.problem]))
     parts += [f"{names} failed {problem}" for names, problem in failures]
     parts += [f"{names}: {note}" for names, note in _once(found, lambda each: each.notes)]
+    if not in_terminal:  # where they are notes below the table
+        parts += warning_notes(found)
     parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
         parts.append(
@@ -112,6 +114,11 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
             f"{'--all' if in_terminal else 'everything=True'}."
         )
     return parts
+
+
+def warning_notes(found: "Comparison") -> list[str]:
+    """The warnings of the fits: one for each model and kind, and models with the same together."""
+    return [f"{names}: {text}" for names, text in _once(found, lambda each: each.warning_kinds)]
 
 
 def _infinite(found: "Comparison") -> list[str]:

@@ -195,7 +195,7 @@ class Loop:
         task, given = data.settled, data.roles.to_predict(data.table)
         prediction = predict_for(model, task, data.learned, given)
         if self.metric is not None and not self.metric.suits(prediction):
-            raise _without(model, self.metric, prediction, len(fit.fold.train))
+            raise _without(unprepared(model), self.metric, prediction)
         groups = self.folds.groups
         return HeldOut(
             task,
@@ -210,9 +210,9 @@ class Loop:
         )
 
 
-def _without(model: Any, metric: Metric, prediction: Prediction, n_rows: int) -> InvalidInput:
-    """The reason why a model, fitted to so many rows, has no score by a metric."""
-    name = type(unprepared(model)).__name__
+def _without(model: Any, metric: Metric, prediction: Prediction) -> InvalidInput:
+    """The reason why a model has no score by a metric."""
+    name = type(model).__name__
     if prediction.labels is not None:
         return InvalidInput(
             f"{name} has no predict_proba, and {metric.title} needs probabilities. Choose another "
@@ -220,9 +220,9 @@ def _without(model: Any, metric: Metric, prediction: Prediction, n_rows: int) ->
         )
     if gives_density(model):
         return InvalidInput(
-            f"{name} has as many coefficients as the {n_rows} rows of the fit, which then says "
-            f"nothing about the spread around its mean, and {metric.title} needs it. Give more "
-            "rows or fewer columns, choose a model with a penalty, or another metric, such as rmse."
+            f"{name} fits every training row without an error, because it has as many coefficients "
+            f"as rows; it then has no spread, which {metric.title} needs. Give more rows, or a "
+            "penalty (l2=1.0)."
         )
     return InvalidInput(
         f"{name} gives no density of the target, and {metric.title} needs one. Choose another "

@@ -40,6 +40,7 @@ from likely.workbench.models import entry_for
 from likely.workbench.opening import dataset
 from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, unprepared
+from likely.workbench.records import keep_curve
 from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
@@ -250,7 +251,10 @@ def learning_curve(
         points = AXES.get(of, _by_setting)(
             _CurvePlan(fits, name, entry, estimator, of, seed), values
         )
-    return Curve(of, points, main, name, rows, folds, seed, (*notes, *rows.notes))
+    found = Curve(of, points, main, name, rows, folds, seed, (*notes, *rows.notes))
+    if rows.seal is not None:
+        keep_curve(rows.seal.path, found.facts())  # for the reports of its runs
+    return found
 
 
 def _for_density(

@@ -392,3 +392,16 @@ def test_a_name_or_a_class_in_place_of_an_estimator_is_refused_in_words(model):
     for use in (lambda it: it.fit([[0.0], [1.0]], [0, 1]), get_tags):
         with pytest.raises(InvalidInput, match=r"an estimator was expected\. Use Prepared\("):
             use(Prepared(model))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_that_the_fit_had_not_are_ignored_and_missing_ones_named(library):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [0.0, 1.0, 0.0, 2.0]})
+    model = Prepared(likely.LinearRegression()).fit(frame, [1.0, 2.0, 3.0, 5.0])
+    more = pd.DataFrame({"id": list("wxyz"), "a": frame["a"], "when": 7, "b": frame["b"]})
+    convert = {"pandas": lambda x: x, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+    assert model.predict(convert[library](more)).tolist() == model.predict(frame).tolist()
+    with pytest.raises(ValueError, match="yet now missing:\n- a"):
+        model.predict(more.drop(columns="a"))
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(more[["b", "a", "id"]])

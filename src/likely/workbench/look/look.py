@@ -35,6 +35,7 @@ from likely.workbench.look.dependence import dependent_columns
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
 from likely.workbench.look.profile import Column, Profile, profile_of
+from likely.workbench.look.sealed_rows import warn_of_sealed_rows
 from likely.workbench.look.table_checks import TABLE_CHECKS
 from likely.workbench.opening import dataset
 from likely.workbench.task import Task, task_of
@@ -237,6 +238,7 @@ def look(
         category=category,
         feature=feature,
     )
+    warn_of_sealed_rows(given)
     table = given.some_rows()
     task = _task(given, table)
     has_classes = task.has_classes if task is not None and given.declared else None
