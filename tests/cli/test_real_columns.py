@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from likely.runs import read_run
+
 N = 160
 RNG = np.random.default_rng(0)
 START = dt.datetime(2021, 1, 1)
@@ -80,7 +82,7 @@ def test_what_look_found_is_in_the_seal_and_in_the_run(likely, churn):
     done(likely("train", "churn.seal", "logistic", "-o", "s"))
     sealed = json.loads((churn / "churn.seal" / "manifest.json").read_text())
     run = json.loads((churn / "r" / "run.json").read_text())
-    assert run["findings"] == sealed["findings"]
+    assert run["findings"] == sealed["findings"] == list(read_run(churn / "r").findings)
     assert run["identifiers"] == ["customer_id"] and run["texts"] == ["note"]
     first = sealed["findings"][0]
     assert (first["code"], first["columns"]) == ("LK101", ["customer_id"])
