@@ -99,11 +99,7 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
     "misspelt": (csv(header=HEADER.replace("ill", "Ill")), {"predict": FINE, "rest": MISSPELT}),
     "missing labels": (
         relabelled(["yes", "no"] * 25 + [""] * 10),
-        {
-            "seal": "is missing in 10 rows, the first of them row 50",
-            "train": "Row 50: the label in column 'ill' is missing",
-            "rest": FINE,
-        },
+        {"rest": FINE},
     ),
     "no labels": (
         relabelled([""] * 60),

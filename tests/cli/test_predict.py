@@ -198,6 +198,6 @@ def test_a_word_among_numbers_is_named_with_its_row(likely, tmp_path, table, mod
     said = likely("predict", "@last", "badtype.csv", "-o", "out.csv", "--json").json
     assert said["exit"] == 2
     assert said["findings"][0] == (
-        "Column 'age' must hold numbers, as in training; found 'old' in row 3. Correct the cell, "
-        "or drop the row."
+        "Column 'age' must hold numbers, as in training; found 'old' in row 2 (counted from 0). "
+        "Correct the cell, or drop the row."
     )

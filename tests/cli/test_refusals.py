@@ -24,7 +24,6 @@ FILES = {
     "header.csv": "x,y\n",
     "really_csv.parquet": "x,y\n1,a\n",
     "numbers.csv": "x,y\n" + "".join(f"{i},{i + 0.5}\n" for i in range(30)),
-    "unlabelled.csv": "x,y\n" + "1,a\n2,b\n" * 15 + "3,\n",
     "one_class.csv": "x,y\n" + "1,a\n2,a\n" * 15,
     "inf.csv": "x,y\n" + "1,a\n2,b\n" * 15 + "inf,a\n",
 }
@@ -41,7 +40,6 @@ REFUSED = [  # (words after likely, exit code, what the message must say)
     ("train irsi naive-bayes", 2, "Did you mean 'iris'"),
     ("train numbers.csv naive-bayes --target y", 2, "measurements"),
     ("train diabetes naive-bayes", 2, "measurements"),
-    ("train unlabelled.csv naive-bayes --target y", 2, "missing"),
     ("train one_class.csv discriminant --target y", 2, "one class"),
     ("train inf.csv naive-bayes --target y", 2, "inf"),
     ("train good.csv discriminant --target y --set covariance=tide", 2, "Did you mean 'tied'"),

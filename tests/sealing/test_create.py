@@ -160,13 +160,13 @@ def test_what_cannot_be_sealed_is_refused_and_nothing_is_left(change, error, mes
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_target_is_refused_with_its_row(tmp_path):
-    table = pa.table({"x": range(4), "y": ["a", None, "b", None]})
-    with pytest.raises(InvalidInput, match=r"missing in 2 rows, the first of them row 1.*Drop"):
-        likely.seal(table, "y", folder=tmp_path)
-    table = pa.table({"x": range(4), "y": [1.0, 2.0, float("nan"), 3.0]})
-    with pytest.raises(InvalidInput, match="missing in 1 rows, the first of them row 2"):
-        likely.seal(table, "y", folder=tmp_path)
+def test_rows_without_a_target_are_left_out_with_a_note(tmp_path):
+    for k, gap in enumerate((None, float("nan"))):
+        table = pa.table({"x": range(20), "y": [gap, *([1.5, 2.5, 0.5, 4.5] * 5)[1:]]})
+        sealed = likely.seal(table, "y", test=[0, 3, 5], name=f"s{k}", folder=tmp_path)
+        assert (sealed.manifest.n_train, sealed.manifest.n_test) == (17, 2)
+        assert "1 row without a target (y) was left out." in sealed.notes
+        assert sorted(sealed.test_features()["x"].to_pylist()) == [3, 5]
 
 
 def test_a_seal_is_made_once(sealed, table, tmp_path):

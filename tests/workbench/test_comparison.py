@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import likely as lk
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
 from likely.workbench.comparison_text import text_of
-from likely.workbench.cross_validation import merged_fits
+from likely.workbench.merged_fits import merged_fits
 from likely.workbench.models import entries_for
 from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared

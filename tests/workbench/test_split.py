@@ -194,3 +194,21 @@ def test_a_frame_and_its_labels_come_back_as_frames_of_that_library(library):
         assert type(part) is type(X)
         assert list(part.columns) == ["a", "day", "y"]
         np.testing.assert_array_equal(part["y"].to_numpy(), frame["y"].to_numpy()[rows])
+
+
+def test_rows_without_a_target_are_in_no_part():
+    table = pd.DataFrame(
+        {"x": range(50), "y": [None if k % 10 == 3 else "ab"[k % 2] for k in range(50)]}
+    )
+    parts = likely.split(table, "y", validation=0.2, test=[0, 3, 7])
+    used = np.concatenate([parts.train_rows, parts.validation_rows, parts.test_rows])
+    assert sorted(used) == [k for k in range(50) if k % 10 != 3]
+    assert parts.test_rows.tolist() == [0, 7] and len(parts.validation_rows) == 9
+    assert parts.notes[0] == "5 rows without a target (y) were left out."
+
+
+@pytest.mark.parametrize("target", [[f"c{k % 10}" for k in range(30)], np.linspace(0, 1, 30)])
+def test_a_share_of_few_rows_in_many_strata_is_reached(target):
+    """Rounding in each of ten strata of three rows would set ten rows apart."""
+    parts = likely.split(pd.DataFrame({"x": np.arange(30.0), "y": target}), "y", validation=0.2)
+    assert len(parts.validation_rows) == 6

@@ -106,13 +106,13 @@ def _tables(
 def _source(opened: "Run", run: str, data: str) -> Any:
     """The columns of the table that the model reads, and an offset or exposure."""
     from likely.cli.options import DataOptions
-    from likely.cli.predict import _refuse_missing_columns
+    from likely.cli.predict import _refuse_missing_columns, needed_columns
     from likely.workbench.opening import dataset
     from likely.workbench.roles import roles_in_run
 
     rows = dataset(data)
     _refuse_missing_columns(opened, rows.source.names, rows.label, run)
-    names = list(map(str, opened.model.feature_names_in_))
+    names = needed_columns(opened.model)
     declared = DataOptions.in_run(opened.facts).category
     rows = dataset(rows, category=[name for name in declared if name in names])
     return rows.source.select([*names, *roles_in_run(opened.facts).at_prediction()])
@@ -120,10 +120,10 @@ def _source(opened: "Run", run: str, data: str) -> Any:
 
 def _features(opened: "Run", table: "pa.Table", start: int = 0) -> "pa.Table":
     """The columns that the model reads, as in training."""
-    from likely.cli.predict import _as_trained, _refuse_text
+    from likely.cli.predict import _as_trained, _refuse_text, needed_columns
 
     read = opened.model.columns_read()
-    names = list(map(str, opened.model.feature_names_in_))
+    names = needed_columns(opened.model)
     asked = _as_trained(table.select(names), frozenset(read.categories))
     _refuse_text(asked, read.numbers, start)
     return asked

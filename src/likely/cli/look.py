@@ -60,7 +60,7 @@ def look(settings: Settings, data: str, options: DataOptions, muted: tuple[str, 
 def _coloured(found: "Look") -> str:
     """The text with the title in bold and each code in the colour of its severity."""
     from likely.cli.terminal import heading, width
-    from likely.workbench.look.look import text_of
+    from likely.workbench.look.look_text import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST), "--json shows all").partition("\n")
     coloured = re.sub(CODE, _styled, rest, flags=re.MULTILINE)

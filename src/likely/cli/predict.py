@@ -132,8 +132,7 @@ def _prediction_chunks(
     from likely.workbench.roles import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
-    names, read = list(map(str, model.feature_names_in_)), model.columns_read()
-    names = [name for name in names if name not in _unneeded(model)]
+    names, read = needed_columns(model), model.columns_read()
     wanted = dict.fromkeys([*names, *roles.at_prediction(), *kept])
     for table in chunks(data.source.select(list(wanted)), CHUNK_ROWS):
         asked = _as_trained(table.select(names), frozenset(read.categories))
@@ -151,10 +150,10 @@ def _prediction_chunks(
         report("rows", table.num_rows)
 
 
-def _unneeded(model: Any) -> tuple[str, ...]:
-    """The columns of the fit that the preparation dropped; a prediction does not need them."""
+def needed_columns(model: Any) -> list[str]:
+    """The columns that a prediction needs: those of the fit that its preparation did not drop."""
     dropped: tuple[str, ...] = getattr(model, "dropped_", ())
-    return dropped
+    return [name for name in map(str, model.feature_names_in_) if name not in dropped]
 
 
 def _refuse_text(table: "pa.Table", numbers: tuple[str, ...], start: int) -> None:
@@ -228,8 +227,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
             Exit.DATA,
             "likely train --help",
         )
-    needed = [name for name in known if name not in _unneeded(run.model)]
-    wanted = [*needed, *roles_in_run(run.facts).at_prediction()]
+    wanted = [*needed_columns(run.model), *roles_in_run(run.facts).at_prediction()]
     missing = [str(column) for column in wanted if column not in names]
     if not missing:
         return

@@ -228,6 +228,14 @@ class RunFacts:
     path: str = "RUN"  # as a command names it
     in_python: bool = False  # whether there is no RUN, but a model or a study in Python
 
+    @property
+    def findings(self) -> tuple[Record, ...]:
+        """What ``look`` found in the data: the code, columns, severity and text of each.
+
+        Of a seal, it was found before its rows were sealed.
+        """
+        return tuple(self.run.get("findings") or ())
+
     def command(self, verb: str, *words: str) -> str:
         """``likely VERB DATA WORDS``, with the target, unless the data have their own.
 

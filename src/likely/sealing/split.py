@@ -5,9 +5,8 @@ The rows of a seal, and those of a validation or test set in memory (``likely.sp
 Rows that must stay together form a *unit*: rows equal in all features, or rows of one group.
 Units are taken in the order of a hash of the seed, within each stratum of the target, until the
 share is reached: with single rows it is reached to the nearest row in all, and each class has its
-share to within one row (SEL-1).  Few or
-large groups may not come near the share in this way; then they are chosen without strata, at
-random among the sets of groups that do.
+share to within one row (SEL-1).  Few or large groups may not come near the share in this way; then
+they are chosen without strata, at random among the sets of groups that do.
 
 Where more than a tenth of the rows have a duplicate, duplicates are normal in this table (a few
 columns of categories) and not an accident; they are then split like other rows, with a note.

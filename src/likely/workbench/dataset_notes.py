@@ -13,10 +13,10 @@ MOST_NAMED = 6  # columns in a note
 
 def notes_of(data: "Dataset") -> tuple[str, ...]:
     """What should be known about a fit to these rows, or a score of them."""
-    return (*_about_rows(data), *_about_columns(data), *_about_weights(data))
+    return (*about_rows(data), *_about_columns(data), *_about_weights(data))
 
 
-def _about_rows(data: "Dataset") -> tuple[str, ...]:
+def about_rows(data: "Dataset") -> tuple[str, ...]:
     """A note about rows without a target."""
     n, was = data.n_without_target, "was" if data.n_without_target == 1 else "were"
     return (f"{count(n, 'row')} without a target ({data.target}) {was} left out.",) if n else ()

@@ -156,11 +156,11 @@ def findings_of_seal(rows: Dataset, train: "pa.Table") -> list[dict[str, Any]]:
 
     So nothing that a seal records depends on the labels of its sealed rows.
     """
-    from likely.workbench.look.look import look
+    from likely.workbench.look.look import checked
 
     training = replace(rows, source=TableSource(train))
-    everywhere = [each for each in look(rows).findings if each.code in WITHOUT_LABELS]
-    others = [each for each in look(training).findings if each.code not in WITHOUT_LABELS]
+    everywhere = [each for each in checked(rows).findings if each.code in WITHOUT_LABELS]
+    others = [each for each in checked(training).findings if each.code not in WITHOUT_LABELS]
     return [each.record() for each in sorted_findings([*everywhere, *others])]
 
 

@@ -6,19 +6,21 @@ rows, and the performance from the test rows.  Rows are chosen by the rules of a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
-from likely._typing import Codes
+from likely._typing import Array, Codes
 from likely.data.arrow import refuse_twins
 from likely.data.frames import frame_of, is_array, is_sparse
+from likely.data.source import are_known
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.sealing.create import check_target
 from likely.sealing.split import Split, row_mask, split_rows
 from likely.workbench.dataset import Dataset
+from likely.workbench.dataset_notes import about_rows
 from likely.workbench.opening import dataset
 
 
@@ -110,18 +112,21 @@ def split(
     rows.refuse_sealed_rows("split")
     table, column = rows.table, rows.required_target()
     refuse_twins(table.column_names)
-    check_target(table.column(column), column)
-    chosen, splits = _chosen(rows, wanted, seed)
+    known = np.asarray(are_known(table.column(column)).to_numpy(zero_copy_only=False))
+    labelled = table if known.all() or not known.any() else table.filter(known)
+    check_target(labelled.column(column), column)
+    chosen, splits = _chosen(rows, wanted, known, seed)
     if is_array(data):
         parts = {part: _arrays_at(data, target, index) for part, index in chosen.items()}
     else:
         library = rows.library if rows.seal is None else rows.seal.manifest.library
         parts = {part: frame_of(table.take(index), library) for part, index in chosen.items()}
+    gone = about_rows(replace(rows, n_without_target=int((~known).sum())))
     return Parts(
         **{"test": None, **parts},
         **{"test_rows": np.arange(0), **{f"{part}_rows": rows for part, rows in chosen.items()}},
         rule=" and ".join(dict.fromkeys(found.rule for found in splits)),
-        notes=tuple(dict.fromkeys(note for found in splits for note in found.notes)),
+        notes=tuple(dict.fromkeys([*gone, *(note for found in splits for note in found.notes)])),
     )
 
 
@@ -162,17 +167,20 @@ def _check_wanted(rows: Dataset, wanted: Mapping[str, Any]) -> None:
 
 
 def _chosen(
-    rows: Dataset, wanted: Mapping[str, Any], seed: int
+    rows: Dataset, wanted: Mapping[str, Any], known: Array, seed: int
 ) -> tuple[dict[str, Codes], list[Split]]:
-    """The rows of each part, by index: those that were named first, then shares of the others."""
-    table, left = rows.table, np.arange(rows.table.num_rows)
+    """The rows of each part, by index: those that were named first, then shares of the others.
+
+    Rows without a target are in no part.
+    """
+    table, left = rows.table, np.flatnonzero(known)
     chosen: dict[str, Codes] = {}
     splits = []
     for part in sorted(wanted, key=lambda part: np.ndim(wanted[part]) == 0):
         found = split_rows(
             table.take(left),
             rows.required_target(),
-            test=_among(left, wanted[part], part, table.num_rows),
+            test=_among(left, wanted[part], part, known),
             group=rows.group,
             by_time=rows.by_time,
             seed=seed,
@@ -183,8 +191,9 @@ def _chosen(
     return {"train": left, **chosen}, splits
 
 
-def _among(left: Codes, given: Any, part: str, n_rows: int) -> Any:
-    """A share of all rows, or rows, as those of the rows that are left."""
+def _among(left: Codes, given: Any, part: str, known: Array) -> Any:
+    """A share of all rows with a target, or rows, as those of the rows that are left."""
+    n_rows = int(known.sum())
     if np.ndim(given) == 0:
         share = given * n_rows / len(left)
         if share >= 1:
@@ -193,7 +202,7 @@ def _among(left: Codes, given: Any, part: str, n_rows: int) -> Any:
                 "one row to train on was expected. Choose a smaller share."
             )
         return share
-    named = row_mask(np.asarray(given), n_rows, part)
+    named = row_mask(np.asarray(given), len(known), part) & known
     twice = np.setdiff1d(np.flatnonzero(named), left)
     if len(twice):
         raise InvalidInput(

@@ -5,7 +5,7 @@
     weekday    Monday to Sunday, a category
 
 A part that never varies is left out, and so are months and weekdays of which there are fewer than
-ten rows each on average.  A month or weekday that the fit did not see is read as the nearest one
+twenty rows each on average.  A month or weekday that the fit did not see is read as the nearest one
 that it did, so a model can predict dates after its training rows.
 """
 
@@ -37,7 +37,7 @@ MONTHS = (
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 NAMES = {"month": MONTHS, "weekday": WEEKDAYS}
 THURSDAY = 3  # 1970-01-01, which is day 0
-ROWS_PER_PART = 10  # months or weekdays with fewer rows each are not learned
+ROWS_PER_PART = 50  # months or weekdays with fewer rows each are not learned
 
 
 @final
