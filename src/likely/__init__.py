@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.formats.registry import read
+    from likely.explanations.any_model import explain
+    from likely.explanations.effects import PartialEffects, partial_effects
+    from likely.explanations.explanation import Explanation
+    from likely.explanations.importance import Importance, permutation_importance
     from likely.features.basis_functions import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
@@ -89,12 +93,14 @@ __all__ = [
     "Dataset",
     "Discretizer",
     "DiscriminantAnalysis",
+    "Explanation",
     "FactorGraph",
     "FinalScore",
     "Folds",
     "FrankHall",
     "GaussianMixture",
     "HiddenMarkovModel",
+    "Importance",
     "Inference",
     "IsotonicScaling",
     "LinearRegression",
@@ -108,6 +114,7 @@ __all__ = [
     "NeuralNetworkClassifier",
     "NeuralNetworkRegressor",
     "OrdinalRegression",
+    "PartialEffects",
     "Parts",
     "PenaltyPath",
     "PlattScaling",
@@ -127,6 +134,7 @@ __all__ = [
     "distributions",
     "errors",
     "examples",
+    "explain",
     "fit_many",
     "graphical",
     "information",
@@ -138,7 +146,9 @@ __all__ = [
     "look",
     "metrics",
     "open_seal",
+    "partial_effects",
     "penalties",
+    "permutation_importance",
     "read",
     "read_answer",
     "read_evidence",
@@ -186,6 +196,7 @@ _HOME = {  # public name: the module that defines it
     "Dataset": "likely.workbench.dataset",
     "Discretizer": "likely.features.discretize",
     "DiscriminantAnalysis": "likely.generative.discriminant",
+    "Explanation": "likely.explanations.explanation",
     "FactorGraph": "likely.graphical.factor_graph",
     "FinalScore": "likely.sealing.final_score",
     "Folds": "likely.workbench.folds",
@@ -193,6 +204,7 @@ _HOME = {  # public name: the module that defines it
     "GLM": "likely.linear.glm",
     "GaussianMixture": "likely.generative.gaussian_mixture",
     "HiddenMarkovModel": "likely.generative.hidden_markov",
+    "Importance": "likely.explanations.importance",
     "Inference": "likely.linear.inference",
     "IsotonicScaling": "likely.calibrate.isotonic",
     "LinearRegression": "likely.linear.regression",
@@ -206,6 +218,7 @@ _HOME = {  # public name: the module that defines it
     "NeuralNetworkClassifier": "likely.neural.classifier",
     "NeuralNetworkRegressor": "likely.neural.regressor",
     "OrdinalRegression": "likely.linear.ordinal",
+    "PartialEffects": "likely.explanations.effects",
     "Parts": "likely.workbench.split",
     "PenaltyPath": "likely.linear.path",
     "PlattScaling": "likely.calibrate.platt",
@@ -219,12 +232,15 @@ _HOME = {  # public name: the module that defines it
     "TrainingCurve": "likely.workbench.training_curve",
     "compare": "likely.workbench.comparison",
     "dataset": "likely.workbench.opening",
+    "explain": "likely.explanations.any_model",
     "fit_many": "likely.neural.many_models",
     "learning_curve": "likely.workbench.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",
     "look": "likely.workbench.look.look",
     "open_seal": "likely.workbench.seal",
+    "partial_effects": "likely.explanations.effects",
+    "permutation_importance": "likely.explanations.importance",
     "read": "likely.data.formats.registry",
     "read_answer": "likely.graphical.formats.uai_answers",
     "read_evidence": "likely.graphical.formats.uai_evidence",

@@ -33,6 +33,7 @@ LikelyWarning
 ├── LargeBatch         a batch has more rows than there are
 ├── SortedRows         rows are sorted by their target, and are shuffled inside windows only
 ├── NothingToCalibrate held-out scores do not determine a temperature
+├── SomeSealedRows     data hold a few sealed rows, which the ledger records
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
 
@@ -65,6 +66,7 @@ __all__ = [
     "LikelyError",
     "LikelyWarning",
     "MissingCells",
+    "MissingFont",
     "NotConverged",
     "NothingToCalibrate",
     "OutsideLink",
@@ -349,8 +351,16 @@ class SortedRows(LikelyWarning):
     """Windows of rows, inside which they are shuffled, have very different targets."""
 
 
+class MissingFont(LikelyWarning):
+    """No installed font has some characters of a picture."""
+
+
 class NothingToCalibrate(LikelyWarning):
     """Held-out scores do not determine a temperature: none is informative, or all are right."""
+
+
+class SomeSealedRows(LikelyWarning):
+    """Data hold a few sealed rows: fewer than are refused, and the ledger records it."""
 
 
 class FormatLoss(LikelyWarning):

@@ -7,13 +7,18 @@ import numpy as np
 import pyarrow as pa
 
 import likely
+from likely.data.arrow import digest_of_file
 from likely.intervals import Estimate
 from likely.json_files import as_json
 from likely.metrics import constant_prediction, metrics_for, score_of
 from likely.runs import RunFolder, versions
+from likely.sealing.folder import TRAIN
+from likely.sealing.sealed import folder_of
 from likely.workbench.comparison import compare
 from likely.workbench.cross_validation import Loop, cross_validate
 from likely.workbench.curves import CurvePoint, learning_curve
+from likely.workbench.final import final_score_of_fit
+from likely.workbench.final_scorer import scorer_for
 from likely.workbench.look.look import look
 from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
@@ -93,10 +98,12 @@ def write_run(folder, table, target, model, name, *, kind=None, seal=None, **fil
         "data": {"name": "data.csv", "sha256": "ab" * 32, "rows": table.num_rows},
         "scores": None,
         "versions": versions(),
+        "model_sha256": digest_of_file(folder / "model.likely"),
     }
     if seal is not None:
         verdict = seal.verify()
         facts["seal"] = {"path": str(seal.path), "count": verdict.lines, "head": verdict.head}
+        facts["seal"] |= {"evaluations": 0, "budget": 1}
     for file, content in {"run": facts, **files}.items():
         (folder / f"{file}.json").write_text(as_json(content))
     return folder
@@ -134,8 +141,7 @@ def whole_run(folder):
     seal = likely.seal(churn(), "churn", name="churn", folder=folder)
     table = pa.table(seal.train)
     model = likely.LogisticRegression(l2=1.0)
-    score = seal.final(Prepared(model), cv_estimate=0.57)
-    return write_run(
+    run = write_run(
         folder / "runs" / "001-logistic",
         table,
         "churn",
@@ -149,7 +155,21 @@ def whole_run(folder):
             iterations(),
         ],
         study=tuned(),
-        final=score.to_json(),
+    )
+    RunFolder(run).write_final(_evaluated(run, folder_of(seal)).to_json())
+    return run
+
+
+def _evaluated(run, seal):
+    """The score of a run on the sealed rows, as ``likely final`` finds it."""
+    fitted = likely.load(run / "model.likely")
+    return final_score_of_fit(
+        seal,
+        fitted,
+        trained_on=seal.manifest.files[TRAIN],
+        scorer=scorer_for(fitted, seal),
+        cv_estimate=0.57,
+        model_sha256=digest_of_file(run / "model.likely"),
     )
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.metrics import log_loss, r2_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -379,8 +380,8 @@ def test_a_bare_estimator_of_another_library_has_a_note_about_its_columns():
     (note,) = notes
     assert note.startswith(
         "columns are prepared before each fit: missing cells are filled, categories become columns "
-        "of 0 and 1 and numbers are not scaled. Another preparation is possible in Python: "
-        "Prepared(model, scale=True)"
+        "of 0 and 1 and numbers are standardised. Another preparation is possible in Python: "
+        "Prepared(model, scale=False)"
     )
     assert "mine: columns are prepared before each fit" in " ".join(text.split())
     assert {each["model"]: each["notes"] for each in facts} == {"mine": [note], "constant": []}
@@ -411,9 +412,8 @@ def test_a_model_with_its_own_preparation_or_without_scales_has_no_note(model):
     assert "are prepared before each fit" not in text
 
 
-def test_a_pipeline_is_given_its_columns_as_they_are_without_a_note():
-    numbers = mixed()[["income", "y"]].dropna()
-    model = make_pipeline(StandardScaler(), KNeighborsClassifier(5))
-    found = lk.compare(numbers, "y", {"mine": model}, folds=3, repeats=1)
-    assert found["mine"].notes == ()
-    assert not found["mine"].problem
+def test_a_pipeline_that_chooses_its_columns_is_given_them_as_they_are_without_a_note():
+    own = make_column_transformer((StandardScaler(), ["income"]))
+    notes, _, facts = bare(make_pipeline(own, KNeighborsClassifier(5)))
+    assert notes == ()
+    assert facts[0]["problem"] is None

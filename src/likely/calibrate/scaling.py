@@ -23,6 +23,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.description import Description, Fact, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.explanations.any_model import explained
+from likely.explanations.explanation import Explanation
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.class_probabilities import ClassProbabilities
@@ -136,6 +138,17 @@ class Scaling(ClassProbabilities, ClassifierMixin, BaseEstimator):
             tables=self._curves(),
             parts=(inner,),
         )
+
+    def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
+        """What each column adds to the score before calibration; see the estimator's ``explain``.
+
+        Calibration maps scores to probabilities, and has no columns of its own.  ``background``
+        as in ``likely.explain``, for an estimator that does not explain itself.
+        """
+        check_is_fitted(self)
+        found = explained(self.estimator_, X, against, background=background)
+        name = type(self.estimator_).__name__
+        return found.also(f"The {found.quantity} of {name} is explained, before its calibration.")
 
     def plate(self) -> Diagram:
         """The plate diagram: the score of each row is given, and the map to a class is learned."""

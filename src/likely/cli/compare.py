@@ -35,12 +35,7 @@ folds_option = click.option(
 )
 
 
-@click.command()
-@click.argument("data")
-@click.argument("models", nargs=-1, metavar="[MODEL]...")
-@data_options(*SCORED)
-@folds_option
-@click.option(
+repeats_option = click.option(
     "--repeats",
     type=click.IntRange(min=1),
     default=2,
@@ -48,6 +43,14 @@ folds_option = click.option(
     metavar="N",
     help="Repeats of cross-validation.",
 )
+
+
+@click.command()
+@click.argument("data")
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@data_options(*SCORED)
+@folds_option
+@repeats_option
 @click.option("--all", "everything", is_flag=True, help="Include the slow models.")
 @metric_option
 @set_option

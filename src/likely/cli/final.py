@@ -101,6 +101,7 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     _refuse_other_roles(opened, seal)
     if run == LAST:
         refuse_an_older_last(opened.path)
+    _refuse_used_rows(seal, again, opened.path)
     score = _evaluated(opened, seal, again, escrow)
     facts = score.to_json()
     written = opened.folder.write_final(facts)
@@ -182,6 +183,7 @@ def _of_predictions(
 ) -> Answer:
     from likely.workbench.final import final_score_of_predictions
 
+    _refuse_used_rows(seal, again)
     with _refusals_of(seal):
         score = final_score_of_predictions(
             seal,
@@ -197,6 +199,15 @@ def _of_predictions(
         findings=_findings(score),
         next=f"likely ledger show {shlex.quote(str(seal.path))}",
     )
+
+
+def _refuse_used_rows(seal: "SealFolder", again: str | None, *runs: Path) -> None:
+    """Refuse a seal of which RUNs know evaluations that its ledger does not have."""
+    from likely.runs.known_ledgers import refuse_earlier_copy, refuse_evaluated_rows
+
+    refuse_earlier_copy(seal, *runs)
+    with _refusals_of(seal):
+        refuse_evaluated_rows(seal, again, *runs)
 
 
 @contextmanager
@@ -227,6 +238,7 @@ def _evaluated(
             again=again,
             escrow=escrow,
             cv_estimate=scorer.estimated_loss(_estimates(run)),
+            model_sha256=run.facts["model_sha256"],
         )
 
 
@@ -257,8 +269,8 @@ def _refuse_unsealed(run: "Run") -> None:
 def _refuse_changed(run: "Run") -> None:
     if not run.is_as_written():
         raise Refusal(
-            f"The model in {run.path} was changed after training; it may have been trained on "
-            "other rows. Train it again on the seal.",
+            f"The model in {run.path} is not the one that the RUN records (model_sha256); it may "
+            "have been trained on other rows. Train it again on the seal.",
             Exit.HONESTY,
             "likely train --help",
         )

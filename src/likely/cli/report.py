@@ -52,8 +52,10 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
 
 
 def _next(runs: tuple[str, ...], about: "list[RunFacts]") -> str:
-    """The next command: verify a seal that was changed, else predict."""
-    broken = [each for each in about if each.ledger is not None and not each.ledger.sound]
+    """The next command: verify a seal that was changed, or that has another score; else predict."""
+    broken = [
+        each for each in about if each.ledger and (each.final_problem or not each.ledger.sound)
+    ]
     if not broken:
         return shlex.join(["likely", "predict", runs[0], "FILE", "-o", "predictions.csv"])
     return shlex.join(["likely", "ledger", "verify", str(broken[0].run["seal"]["path"])])

@@ -111,23 +111,30 @@ def fit_and_validate(
 ) -> ValidatedModel:
     """Cross-validate on the folds, if any, and fit to all rows.
 
+    The score is the mean over repeats; the predictions that are kept are those of the first.
     ``places`` are those of the rows in the whole table.
     """
     from dataclasses import replace
 
     from sklearn.base import clone
 
+    from likely.metrics import mean_score
     from likely.workbench.cross_validation import Loop, cross_validate
     from likely.workbench.preparation.prepared import prepared
+    from likely.workbench.unfitted import refuse_fitted
     from likely.workbench.validation import validation_of
 
     whole = prepared(model)
+    if rows.sealed:  # its RUN may be evaluated on the sealed rows
+        refuse_fitted(clone(whole))
     score = validation = None
     if folds is not None:
-        held = cross_validate(whole, Loop(rows, folds)).held
-        score = replace(held.score(), group=rows.group)
+        loop = Loop(rows, folds)
+        held = [cross_validate(whole, loop, repeat=k).held for k in range(folds.repeats)]
+        mean = held[0].score() if len(held) == 1 else mean_score([one.score() for one in held])
+        score = replace(mean, group=rows.group)
         validation = validation_of(
-            held, rows.learned, score, places=places, seed=seed, by_time=rows.by_time
+            held[0], rows.learned, score, places=places, seed=seed, by_time=rows.by_time
         )
     return ValidatedModel(rows.fit(clone(whole)), score, validation)
 

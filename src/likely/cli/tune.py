@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal, as_json
-from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
+from likely.cli.compare import (
+    folds_option,
+    metric_option,
+    refuse_unknown_metric,
+    repeats_option,
+)
 from likely.cli.models import (
     assigned,
     model_named,
@@ -40,10 +45,12 @@ class SearchOptions(NamedTuple):
     minutes: float | None
     nested: int | None
     folds: int
+    repeats: int = 2
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # --try
     space: Mapping[str, Any] | None = None  # --space
     metric: str | None = None
     stop_unpromising: bool | None = None
+    search_link: bool = False
 
 
 @click.command()
@@ -78,6 +85,7 @@ class SearchOptions(NamedTuple):
     help="Nested cross-validation with K outer folds, for an unbiased score.",
 )
 @folds_option
+@repeats_option
 @metric_option
 @click.option(
     "--try",
@@ -92,6 +100,11 @@ class SearchOptions(NamedTuple):
     multiple=True,
     metavar="NAME=LOW:HIGH[:log]|A,B,...",
     help="Setting to search, in place of the default ones. May be repeated.",
+)
+@click.option(
+    "--search-link",
+    is_flag=True,
+    help="Search the link of class probabilities, too; coefficients are then no log odds ratios.",
 )
 @click.option(
     "--stop-unpromising/--finish-trials",
@@ -118,14 +131,19 @@ def tune(
     minutes: float | None,
     nested: int | None,
     folds: int,
+    repeats: int,
     metric: str | None,
     tries: tuple[str, ...],
     declared: tuple[str, ...],
+    search_link: bool,
     stop_unpromising: bool | None,
     assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
     """Search the settings of MODEL by cross-validation on DATA or the training rows of a SEAL.
+
+    The default settings are tried first, with the score of likely compare, and are kept unless
+    others are better by one standard error.
 
     Each trial is saved when it ends: after Ctrl-C or a crash, the same command with -o RUN resumes
     the search. A MODEL of another library, given by its import path, needs --space and cannot be
@@ -145,10 +163,12 @@ def tune(
         minutes,
         nested,
         folds,
+        repeats,
         settings_tried(tries),
         space,
         metric,
         stop_unpromising,
+        search_link,
     )
     with settings.using_jobs():
         study = _searched(settings, rows, chosen, how, place)
@@ -208,6 +228,8 @@ def _searched(
                 minutes=how.minutes,
                 nested=how.nested,
                 folds=how.folds,
+                repeats=how.repeats,
+                search_link=how.search_link,
                 metric=how.metric,
                 by_hand=how.by_hand,
                 stop_unpromising=how.stop_unpromising,
@@ -290,6 +312,7 @@ def _study_text(study: "Study") -> list[str]:
 def study_facts(study: "Study") -> dict[str, Any]:
     """The content of ``study.json`` in a RUN, which the report reads."""
     nested = {"value": study.nested_score_, "interval": study.nested_interval_}
+    default, choice = study.default_trial_, study.choice_
     return {
         "model": study.question.model,
         "metric": study.metric.name,
@@ -299,6 +322,7 @@ def study_facts(study: "Study") -> dict[str, Any]:
         "trials": [
             {
                 "number": trial.number,
+                "default": trial is default,
                 "parameters": trial.parameters,
                 "share": trial.share,
                 **(trial.score.estimate if trial.score else NO_ESTIMATE).to_json(),
@@ -308,7 +332,19 @@ def study_facts(study: "Study") -> dict[str, Any]:
             }
             for trial in study.trials
         ],
-        "best": {"parameters": study.best_parameters_, "value": study.best_score_},
+        "best": {
+            "number": study.best_trial_.number,
+            "parameters": study.best_parameters_,
+            "value": study.best_score_,
+        },
+        "choice": None
+        if choice is None
+        else {
+            "default_kept": choice.is_default,
+            "best_number": choice.best.number,
+            "gain": choice.gain,
+            "standard_error": choice.error,
+        },
         "baseline": study.baseline,
         "nested": nested if study.outer else None,
         "outer": [

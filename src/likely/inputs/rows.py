@@ -67,6 +67,10 @@ class CheckedRows(ABC):
     def encode(self, as_codes: Sequence[bool]) -> EncodedRows[Schema]:
         """The rows, with the columns of these flags read as categories."""
 
+    def orders(self) -> tuple[list[Any] | None, ...]:
+        """The order of the categories of each column, where its type gives one."""
+        return (None,) * len(self.kinds.kinds)
+
     def as_numbers(self) -> EncodedRows[Schema]:
         """The rows, with every column read as numbers."""
         return self.encode((False,) * len(self.kinds.kinds))
@@ -91,6 +95,12 @@ class RowsInMemory(CheckedRows):
     @property
     def sparse(self) -> bool:  # type: ignore[override]  # read-only here
         return is_sparse(self.table.native)
+
+    def orders(self) -> tuple[list[Any] | None, ...]:
+        kinds = self.kinds.kinds
+        return tuple(
+            self.table.order(j) if kind == "category" else None for j, kind in enumerate(kinds)
+        )
 
     def encode(self, as_codes: Sequence[bool]) -> EncodedRows[Schema]:
         schema, design = Schema.learn(self.table, as_codes)

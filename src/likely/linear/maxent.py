@@ -29,6 +29,7 @@ from likely.data.block import ArrayBlocks, Blocks, CountedBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
+from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
@@ -214,6 +215,21 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             return self.softmax_.predict_log_proba(X)
         F = self._features(self._table(X, reset=False))
         return log_softmax(np.dot(F, self.coef_), axis=1)
+
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the log-odds of every class against one (the first).
+
+        With feature functions or features of x and y, what each feature adds.
+        """
+        check_is_fitted(self)
+        if self.softmax_ is not None:
+            return self.softmax_.explain(X, against)
+        F = self._features(self._table(X, reset=False))
+        parts = (F * self.coef_).transpose(0, 2, 1)  # (rows, features, classes)
+        none = np.zeros(len(self.classes_))
+        return log_odds_explanation(
+            parts, none, self.classes_, against, self.terms_, base_is="base"
+        )
 
     def factor_graph(self, X: Any, *, target: str = TARGET) -> ConditionalGraph:
         """p(y | x) of one row as a product of factors exp{w_j f_j(x, y)}, one for each feature."""

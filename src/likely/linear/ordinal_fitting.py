@@ -74,7 +74,8 @@ def open_ordered(
     """Rows whose class codes increase from the lowest class to the highest."""
     X, y, sample_weight, groups = own_columns(X, y, sample_weight, groups)
     extras, given = RowExtras(sample_weight, groups=groups), strengths_of(estimator)
-    rows = open_linear(estimator, X, y, extras, target="class", given=given)
+    reference = estimator.reference
+    rows = open_linear(estimator, X, y, extras, target="class", given=given, reference=reference)
     refuse_one_class(rows.classes, estimator)
     if len(rows.classes) > MOST_CLASSES:
         raise InvalidInput(
@@ -246,6 +247,7 @@ def _inference(
         jacobian=_jacobian(problem),
         held=found.held,
         infinite=() if infinite is None else infinite.columns,
+        constants=tuple(range(problem.data.blocks.n_features, found.theta.size)),
         known=known,
     )
     return infer_classes(estimate, estimator.standard_errors)

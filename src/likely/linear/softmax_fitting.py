@@ -236,6 +236,7 @@ def _inference(
             jacobian=framing.jacobian(),
             held=_columns(found.held, framing.n_parameters),
             infinite=_columns(infinite_weights, framing.n_parameters),
+            constants=(framing.n_coefficients,) if framing.intercept else (),
         )
         return infer_classes(estimate, estimator.standard_errors)
     labels = [k for k in range(softmax.n_classes) if k != softmax.reference]
@@ -252,8 +253,18 @@ def _inference(
         held=held,
         infinite=infinite_weights,
         shift=_shift(softmax, found.theta),
+        constants=_intercepts(framing, len(labels)),
     )
     return infer_classes(estimate, estimator.standard_errors)
+
+
+def _intercepts(framing: Framing, weighted: int) -> tuple[int, ...]:
+    """Where the intercepts of the classes are in θ."""
+    if not framing.intercept:
+        return ()
+    return tuple(
+        range(framing.n_coefficients, weighted * framing.n_parameters, framing.n_parameters)
+    )
 
 
 def _of_two(

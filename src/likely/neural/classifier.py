@@ -18,12 +18,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array
+from likely._typing import Array, Matrix
 from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.explanations.sampled import SampledContributions
 from likely.graphical.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
-from likely.inputs.estimators import columns_named, unchanged_if_refused
+from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
 from likely.inputs.labels import all_classes, codes_among, refuse_one_class
 from likely.inputs.ordering import ordered_classes
 from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
@@ -272,11 +274,24 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
         check_is_fitted(self)
+        return self._explained_score(self._matrix(X))
+
+    def _explained_score(self, matrix: Matrix) -> Array:
+        """log p(k | x) of rows as the network reads them."""
         if self.average_ is not None:
-            matrix = self._matrix(X)
             return average_prediction(self, lambda theta: self._predictor(matrix, theta))
-        eta = self._eta(X)
+        eta = self._predictor(matrix, self.parameters_.astype(np.float64))
         return self.output_.log_probability(eta, self._extra)
+
+    def _explanation(self, found: SampledContributions, against: Any) -> Explanation:
+        return log_odds_explanation(
+            found.contributions,
+            found.base,
+            self.classes_,
+            against,
+            feature_names(self),
+            base_is="base",
+        )
 
     def log_likelihoods(self, X: Any, y: Any) -> Array:
         """log p(y_i | x_i) of each row; for soft labels t, Σ_k t_ik log p(k | x_i)."""

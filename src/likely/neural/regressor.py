@@ -17,10 +17,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array
+from likely._typing import Array, Matrix
 from likely.errors import InvalidInput
+from likely.explanations.explanation import PREDICTION, Explanation, refuse_against
+from likely.explanations.sampled import SampledContributions
 from likely.graphical.model_plates import PlateParameter
-from likely.inputs.estimators import columns_named, generator, unchanged_if_refused
+from likely.inputs.estimators import columns_named, feature_names, generator, unchanged_if_refused
 from likely.inputs.numbers import check_response, check_weight
 from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.base import Response
@@ -246,13 +248,23 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """E[y | x] of each row, (n,), or (n, n_responses)."""
         check_is_fitted(self)
+        mean = self._explained_score(self._matrix(X))
+        return np.asarray(mean[:, 0] if mean.shape[1] == 1 else mean)
+
+    def _explained_score(self, matrix: Matrix) -> Array:
+        """E[y | x] of rows as the network reads them, (n, n_responses)."""
         if self.average_ is not None:
-            matrix = self._matrix(X)
             found = average_prediction(self, lambda theta: self._predictor(matrix, theta))
         else:
-            found = self.output_.mean(self._eta(X), self._extra)
-        mean = self.response_centre_ + self.response_scale_ * found
-        return np.asarray(mean[:, 0] if mean.shape[1] == 1 else mean)
+            eta = self._predictor(matrix, self.parameters_.astype(np.float64))
+            found = self.output_.mean(eta, self._extra)
+        return np.asarray(self.response_centre_ + self.response_scale_ * found)
+
+    def _explanation(self, found: SampledContributions, against: Any) -> Explanation:
+        refuse_against(against, PREDICTION)
+        names = [PREDICTION] if len(found.base) == 1 else range(len(found.base))
+        groups = np.array([str(name) for name in names], dtype=object)
+        return Explanation(*found, groups, feature_names(self), quantity=PREDICTION)
 
     def predict_distribution(self, X: Any) -> PredictiveDistribution:
         """The distribution of y given each row: the response around its mean."""

@@ -9,7 +9,7 @@ from likely.report.section import LeftOut, Picture, Section
 from likely.report.sections.calibration import calibration
 from likely.report.sections.comparison import comparison
 from likely.report.sections.curves import curves
-from likely.report.sections.ledger import ledger, warning_of, with_warning
+from likely.report.sections.ledger import badge_of, ledger, warning_of, with_warning
 from likely.report.sections.mistakes import mistakes
 from likely.report.sections.model import model_page
 from likely.report.sections.overview import overview
@@ -44,7 +44,7 @@ class RunPart(NamedTuple):
     title: str
     sections: tuple[Section, ...]
     left_out: tuple[LeftOut, ...]
-    warning: str | None = None  # about a ledger that was changed
+    warning: str | None = None  # about a changed ledger or score
 
 
 @final
@@ -85,7 +85,7 @@ def _part(facts: RunFacts, key: str) -> RunPart:
     left_out = tuple(each for each in answers if isinstance(each, LeftOut))
     warning = warning_of(facts)
     if warning is not None:  # before anything else is claimed
-        sections[0] = with_warning(sections[0], warning)
+        sections[0] = with_warning(sections[0], warning, badge_of(facts))
     return RunPart(key, facts.name, tuple(sections), left_out, warning)
 
 

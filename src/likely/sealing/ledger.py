@@ -10,7 +10,7 @@ it; any other difference between head and lines is an error.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -23,7 +23,7 @@ from likely.files import append_line, sweep, write_atomically
 from likely.sealing.manifest import Manifest, canonical
 
 LEDGER, HEAD, MANIFEST = "ledger.jsonl", "head.json", "manifest.json"
-EVENTS = ("sealed", "commit", "score", "again", "predict", "refused")
+EVENTS = ("sealed", "commit", "score", "repeat", "again", "predict", "seen", "refused")
 ZEROS = "0" * 64
 ADVICE = "Restore it from a backup; until then its scores cannot be trusted."
 
@@ -150,6 +150,27 @@ def verify_ledger(folder: str | Path) -> LedgerVerdict:
     was restored to an earlier state is not: compare the head with a copy kept elsewhere.
     """
     return Ledger(Path(folder)).verdict()
+
+
+def hashes_of(entries: Sequence[Entry], head: str) -> tuple[str, ...]:
+    """The SHA-256 of each line; ``head`` is that of the last."""
+    return (*(str(entry["previous"]) for entry in entries[1:]), head)
+
+
+def models_evaluated(entries: Sequence[Entry]) -> dict[int, set[str] | None]:
+    """The SHA-256 of the model files of each evaluation; None if its commit has no such field.
+
+    A model without a file has none.  A *repeat* is another file with the same predictions.
+    """
+    found: dict[int, set[str] | None] = {}
+    for entry in entries:
+        if entry["event"] in ("commit", "repeat"):
+            known = found.setdefault(int(entry["evaluation"]), set())
+            if "model_sha256" not in entry:
+                found[int(entry["evaluation"])] = None
+            elif known is not None and entry["model_sha256"] is not None:
+                known.add(str(entry["model_sha256"]))
+    return found
 
 
 def _head_of(content: bytes) -> _Head:

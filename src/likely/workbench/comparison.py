@@ -17,7 +17,7 @@ from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.kinds import IN_WORDS, TargetKind
-from likely.metrics import METRICS, Metric, metric_for
+from likely.metrics import METRICS, Metric
 from likely.metrics.registry import SHOWN_NEXT
 from likely.workbench.comparison_entry import Entry, Tally
 from likely.workbench.comparison_text import html_of, text_of
@@ -28,6 +28,7 @@ from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entries_by_name, entries_for
 from likely.workbench.opening import dataset
 from likely.workbench.paired import standings
+from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.task import Task
 
@@ -54,6 +55,8 @@ class Comparison:
         Models that suit the task and do not take its weight, offset or exposure, by role.
     unseen : tuple
         Classes whose rows were all in one held-out fold, so its models had not seen them.
+    remarks : tuple of str
+        Why the metric is not the usual one.
     """
 
     entries: tuple[Entry, ...]
@@ -64,6 +67,7 @@ class Comparison:
     left_out: tuple[str, ...] = ()
     unseen: tuple[Any, ...] = ()
     unable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def best(self) -> Entry:
@@ -146,7 +150,7 @@ class Comparison:
             "left_out": list(self.left_out),
             "unable": {role: list(names) for role, names in self.unable.items()},
             "unseen_classes": list(self.unseen),
-            "notes": list(self.rows.notes),
+            "notes": [*self.remarks, *self.rows.notes],
         }
 
 
@@ -191,7 +195,8 @@ def compare(
     everything : bool, default=False
         Whether slow models are included.
     metric : str, Metric or callable, optional
-        The metric by which models are ordered; by default log loss or log-likelihood.  May be a
+        The metric by which models are ordered; by default log loss or log-likelihood, and the root
+        mean squared error where a model of numbers has no density.  May be a
         function f(y, prediction) like those of ``sklearn.metrics``, or its import path: see
         ``likely.metrics.CallableMetric``.
     group : str, optional
@@ -259,7 +264,7 @@ def compare(
         for name, entry in named.items()
         if name != BASELINE
     }
-    main = metric_for(task.kind, metric)
+    main, remarks = metric_of_models(task.kind, metric, estimators)
     others = tuple(METRICS[name] for name in SHOWN_NEXT[task.kind] if name != main.name)
     plan = rows.folds(folds, repeats, seed)
     at_once = executor_of_fits(executor, rows.table.nbytes)
@@ -272,7 +277,7 @@ def compare(
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
     unseen = tuple(task.classes[code] for code in whole)
-    return Comparison(ranked, rows, main, others, plan, slow, unseen, unable)
+    return Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
 
 
 def _suited(

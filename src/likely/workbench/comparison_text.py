@@ -95,7 +95,7 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     parts = [_verdict(found, in_terminal)]
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
-    parts += [*_about_links(found), *found.rows.notes]
+    parts += [*_about_links(found), *found.remarks, *found.rows.notes]
     failures = _once(found, lambda each: filter(None, [each.problem]))
     parts += [f"{names} failed {problem}" for names, problem in failures]
     parts += [f"{names}: {note}" for names, note in _once(found, lambda each: each.notes)]

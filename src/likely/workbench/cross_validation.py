@@ -34,7 +34,7 @@ from likely.errors import InvalidInput
 from likely.generative.held_out_fits import fits_without, is_of_totals
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant
-from likely.metrics.prediction import Truth
+from likely.metrics.prediction import Prediction, Truth
 from likely.progress import report
 from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Fold, Folds
@@ -192,11 +192,7 @@ class Loop:
         task, given = data.settled, data.roles.to_predict(data.table)
         prediction = predict_for(model, task, data.learned, given)
         if self.metric is not None and not self.metric.suits(prediction):
-            name = type(unprepared(model)).__name__
-            raise InvalidInput(
-                f"{name} gives no density of the target, and {self.metric.title} needs "
-                "one. Choose another metric, such as rmse, or another model."
-            )
+            raise _without(type(unprepared(model)).__name__, self.metric, prediction)
         groups = self.folds.groups
         return HeldOut(
             task,
@@ -209,6 +205,19 @@ class Loop:
             self.folds.n_folds,
             (None if task.has_classes else predictive_family(model),),
         )
+
+
+def _without(name: str, metric: Metric, prediction: Prediction) -> InvalidInput:
+    """The reason why a model has no score by a metric."""
+    if prediction.labels is not None:
+        return InvalidInput(
+            f"{name} has no predict_proba, and {metric.title} needs probabilities. Choose another "
+            f"metric, such as accuracy, or calibrate it in Python: PlattScaling({name}())."
+        )
+    return InvalidInput(
+        f"{name} gives no density of the target, and {metric.title} needs one. Choose another "
+        "metric, such as rmse, or another model."
+    )
 
 
 def _truth(rows: Dataset, model: Any = None) -> Truth:
@@ -227,13 +236,13 @@ def _moved(model: Any, fit: Fit) -> Fit:
 
 
 def cross_validate(
-    model: Any, loop: Loop, *, until: Callable[[Repeat], bool] | None = None
+    model: Any, loop: Loop, *, repeat: int = 0, until: Callable[[Repeat], bool] | None = None
 ) -> Repeat:
     """One model on the folds of one repeat; its first error is raised.
 
     ``until`` is asked after each fold whether the rest may be left out.
     """
-    found = attempt(model, loop, until=until)
+    found = attempt(model, loop, repeat=repeat, until=until)
     if found.error is not None:
         raise found.error
     return found
@@ -244,11 +253,12 @@ def attempt(
     loop: Loop,
     executor: Executor | None = None,
     *,
+    repeat: int = 0,
     until: Callable[[Repeat], bool] | None = None,
 ) -> Repeat:
     """One model on the folds of one repeat, up to its first error; one by one by default."""
     found, at_once = Repeat(), Serial() if executor is None else executor
-    with at_once.mapping(loop.outcome, loop.fits({"": model}, 0, {"": found})) as outcomes:
+    with at_once.mapping(loop.outcome, loop.fits({"": model}, repeat, {"": found})) as outcomes:
         for outcome in outcomes:
             found.take(outcome)
             if until is not None and found.error is None and until(found):

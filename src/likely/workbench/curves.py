@@ -27,7 +27,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import steps_of
 from likely.intervals import NO_ESTIMATE, Estimate
 from likely.kinds import TargetKind
-from likely.metrics import METRICS, Metric, metric_for, metric_named
+from likely.metrics import METRICS, Metric, metric_named
 from likely.progress import report
 from likely.spaces import Dimension
 from likely.workbench.cross_validation import Learned, Loop, caught_warnings, warnings_by_thread
@@ -38,6 +38,7 @@ from likely.workbench.folds import share_of_rows
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import entry_for
 from likely.workbench.opening import dataset
+from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, unprepared
 from likely.workbench.search.question import space_for
 
@@ -229,12 +230,13 @@ def learning_curve(
     notes: tuple[str, ...] = ()
     if entry.is_mixture:
         rows, main, notes = _for_density(given, entry, name, metric)
+        estimator = entry.build(rows.task, seed=seed)
     else:
         rows = given.for_models(model, "learning_curve")
-        main = metric_for(rows.settled.kind, metric)
+        estimator = entry.build(rows.task, seed=seed)
+        main, notes = metric_of_models(rows.settled.kind, metric, {name: estimator})
     at_once = executor_for(executor_of_fits(executor, rows.table.nbytes), 0)
     plan = rows.folds(folds, seed=seed)
-    estimator = entry.build(rows.task, seed=seed)
     fits: CurveFits
     if entry.is_mixture:
         fits = DensityFits(rows, plan, estimator, at_once)

@@ -218,10 +218,7 @@ class ModelEntry:
             given = {**self.settings, **(settings or {})}
             return model.set_params(**given) if given else model
         entry = self.for_task(task)
-        model = entry._constructed(entry.with_settings(settings or {}).arguments(task, seed=seed))
-        if self.is_foreign and task is not None:
-            _refuse_without_probabilities(self, model, task)
-        return model
+        return entry._constructed(entry.with_settings(settings or {}).arguments(task, seed=seed))
 
     def resembles(self, entry: "ModelEntry") -> bool:
         """Whether this estimator has the same kind of model inside as an entry of its class."""
@@ -350,16 +347,14 @@ def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
 
     if not isinstance(estimator, BaseEstimator):
         return frozenset(TARGET_KINDS)
-    return KINDS_BY_TYPE.get(get_tags(estimator).estimator_type, frozenset(TARGET_KINDS))
-
-
-def _refuse_without_probabilities(entry: ModelEntry, model: Any, task: "Task") -> None:
-    if task.has_classes and not has_method(model, "predict_proba"):
-        name = type(model).__name__
+    try:
+        kind = get_tags(estimator).estimator_type
+    except AttributeError:  # of a part inside that is None, or no estimator
         raise InvalidInput(
-            f"{entry.name} has no predict_proba; scores need probabilities. In Python, calibrate "
-            f"it: PlattScaling({name}()); elsewhere name a model that has it."
-        )
+            f"{' '.join(repr(estimator).split())} cannot be fitted: a part of it that must be an "
+            "estimator is none. Give it one."
+        ) from None
+    return KINDS_BY_TYPE.get(kind, frozenset(TARGET_KINDS))
 
 
 def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:

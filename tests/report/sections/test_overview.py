@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -17,11 +18,11 @@ def runs(whole, tmp_path):
     """The same run tuned and never opened, opened, and opened a second time."""
     folders = [shutil.copytree(whole, tmp_path / name) for name in ("tuned", "first", "second")]
     tuned, first, second = folders
-    (tuned / "final.json").unlink()
     rewritten(tuned, "study.json", lambda f: f.update(nested=None))
     (first / "study.json").unlink()
-    rewritten(second, "final.json", lambda f: f.update(evaluation=2, level=0.975))
-    return [read_run(folder) for folder in folders]
+    tuned, first, second = (read_run(folder) for folder in folders)
+    final = {**second.final, "evaluation": 2, "level": 0.975}
+    return [replace(tuned, final=None), first, replace(second, final=final)]
 
 
 def test_training_and_sealed_rows_are_in_columns_of_their_own(runs):
@@ -48,7 +49,8 @@ def test_a_nested_score_is_said_to_be_one(runs, tmp_path):
 
 def test_runs_without_a_seal_say_so(runs, tmp_path):
     rewritten(tmp_path / "tuned", "run.json", lambda f: f.pop("seal"))
-    (row,) = overview([read_run(tmp_path / "tuned")]).rows
+    facts = replace(read_run(tmp_path / "tuned"), final_problem=None)
+    (row,) = overview([facts]).rows
     assert row[3] == "none sealed"
 
 
@@ -84,18 +86,15 @@ def test_nobody_is_told_to_choose_by_sealed_rows(runs):
         ("brier", "brier", lambda value: value),  # a scorer of one's own with the name of a metric
     ],
 )
-def test_training_rows_are_scored_by_the_metric_of_the_sealed_ones(
-    runs, tmp_path, loss, metric, of_metric
-):
-    rewritten(tmp_path / "first", "final.json", lambda f: f.update(metric=loss))
-    facts = read_run(tmp_path / "first")
+def test_training_rows_are_scored_by_the_metric_of_the_sealed_ones(runs, loss, metric, of_metric):
+    facts = replace(runs[1], final={**runs[1].final, "metric": loss})
     found = facts.validation.score.estimates[metric]
     (row,) = overview([facts]).rows
     value, *_ = estimate_cells(of_metric(found.value), *map(of_metric, (found.low, found.high)))
     assert row[5].startswith(f"{value} (95 % interval")
 
 
-def test_an_unknown_score_of_sealed_rows_is_not_compared_with_training_rows(runs, tmp_path):
-    rewritten(tmp_path / "first", "final.json", lambda f: f.update(metric="my own cost"))
-    (row,) = overview([read_run(tmp_path / "first")]).rows
+def test_an_unknown_score_of_sealed_rows_is_not_compared_with_training_rows(runs):
+    facts = replace(runs[1], final={**runs[1].final, "metric": "my own cost"})
+    (row,) = overview([facts]).rows
     assert row[5:] == ("–", "–")

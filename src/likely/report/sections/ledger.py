@@ -14,7 +14,7 @@ from likely.runs.seals import LedgerFacts
 from likely.sealing.ledger_text import allowed_in_words, details_of, event_in_words
 
 TITLE = "Ledger"
-CHANGED = "ledger changed"  # a badge
+CHANGED, UNCONFIRMED = "ledger changed", "score not confirmed"  # badges
 LONGEST = 160  # letters of a remark
 LAST = "Hash of the last line"
 
@@ -29,10 +29,10 @@ def ledger(facts: RunFacts) -> Section | LeftOut:
 
 
 def warning_of(facts: RunFacts) -> str | None:
-    """The warning for a run; None where the ledger is intact, or there is none."""
+    """The warning for a run; None where the ledger and the copy of its score are intact."""
     found = facts.ledger
     if found is None or found.sound:
-        return None
+        return facts.final_problem
     return (
         f"The ledger of {found.name} was changed, so the number of evaluations of its test set is "
         f"unknown: the scores of {facts.name} cannot be trusted. "
@@ -40,9 +40,14 @@ def warning_of(facts: RunFacts) -> str | None:
     )
 
 
-def with_warning(section: Section, warning: str) -> Section:
+def badge_of(facts: RunFacts) -> str:
+    """The badge of the warning: the ledger itself, or only the copy of its score."""
+    return CHANGED if facts.ledger is not None and not facts.ledger.sound else UNCONFIRMED
+
+
+def with_warning(section: Section, warning: str, badge: str = CHANGED) -> Section:
     """The section with the warning above it, and its notes with the same severity."""
-    stop = Remark(warning, badge=CHANGED, tone="stop")
+    stop = Remark(warning, badge=badge, tone="stop")
     return replace(section, blocks=(stop, *map(_in_stop_tone, section.blocks)))
 
 
@@ -72,22 +77,19 @@ def _blocks(found: LedgerFacts) -> list[Block]:
 
 
 def _remembered(facts: RunFacts) -> list[Block]:
-    """What the run and its evaluation recorded about a seal that was not found."""
-    seal, final = facts.run["seal"], facts.final or {}
-    name = seal_name(seal)
+    """What the run recorded about a seal that was not found."""
+    seal = facts.run["seal"]
+    name, head = seal_name(seal), f"{LAST} when the run was trained"
     known = (
-        ("Sealed rows", final.get("rows", seal.get("rows"))),
-        ("Judge", final.get("judge", seal.get("judge"))),
+        ("Sealed rows", seal.get("rows")),
+        ("Judge", seal.get("judge")),
         ("Evaluations", recorded_evaluations(facts)),
         ("Lines when the run was trained", seal.get("count")),
+        (head, seal.get("head")),
     )
-    heads = (
-        (f"{LAST} when the run was trained", seal.get("head")),
-        (f"{LAST} after the evaluation", final.get("head")),
-    )
-    rows = tuple((what, str(value)) for what, value in known + heads if value not in (None, ""))
+    rows = tuple((what, str(value)) for what, value in known if value not in (None, ""))
     why = f"{name} was not found, so its ledger cannot be checked. The run recorded this:"
-    return [Remark(why, tone="warn"), Facts(rows, code=frozenset(dict(heads)))]
+    return [Remark(why, tone="warn"), Facts(rows, code=frozenset({head}))]
 
 
 def _in_stop_tone(block: Block) -> Block:

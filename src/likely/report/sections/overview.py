@@ -17,7 +17,7 @@ from likely.formatting import (
 from likely.metrics import Estimate
 from likely.metrics.losses import LOSSES
 from likely.report.section import TableBlock
-from likely.report.sections.ledger import warning_of
+from likely.report.sections.ledger import badge_of, warning_of
 from likely.report.sections.scores import folds_of, score_of_run
 from likely.report.sections.verdict import verdict_of
 from likely.runs.folder import RunFacts
@@ -88,6 +88,9 @@ def _how(facts: RunFacts) -> str:
 def _sealed(facts: RunFacts) -> tuple[str, str]:
     """The evaluation on the sealed rows and its baseline, or why there is none."""
     final = facts.final
+    changed = "" if warning_of(facts) is None else f"; {badge_of(facts)}"
+    if final is None and changed:
+        return f"unknown{changed}", DASH
     if final is None:
         return ("not evaluated" if facts.run.get("seal") else "none sealed"), DASH
     score = FinalScore.from_json(final)
@@ -96,5 +99,4 @@ def _sealed(facts: RunFacts) -> tuple[str, str]:
     own = "" if score.of_this_model else ", of an earlier model"
     beyond = ", beyond the budget" if score.evaluation > score.budget else ""
     evaluation = f"evaluation {score.evaluation}{beyond} of {score.budget}"
-    broken = "" if warning_of(facts) is None else "; ledger changed"
-    return f"{value} ({level} interval {ends}); {evaluation}{own}{broken}", constant
+    return f"{value} ({level} interval {ends}); {evaluation}{own}{changed}", constant

@@ -90,9 +90,7 @@ def evaluations(facts: RunFacts) -> str:
 
 def recorded_evaluations(facts: RunFacts) -> str | None:
     """The number of evaluations that the run recorded; None where no rows were sealed."""
-    seal, final = facts.run.get("seal"), facts.final
-    if final is not None:
-        return _used_of(int(final["evaluation"]), int(final["budget"]))
+    seal = facts.run.get("seal")
     return _used_of(int(seal.get("evaluations", 0)), int(seal.get("budget", 1))) if seal else None
 
 

@@ -1,5 +1,6 @@
 """The checks of a single column: a remark if something is found, else None."""
 
+import re
 from collections.abc import Callable, Mapping
 from math import inf
 
@@ -9,11 +10,13 @@ from likely.data.labels import DATE, MOST, hold_numbers
 from likely.formatting import cell, percent, shortened
 from likely.kinds import FEATURE_KINDS
 from likely.workbench.identifiers import (
+    CALLED,
     is_called_identifier,
     is_short,
     names_rows,
     run_without_gap,
 )
+from likely.workbench.look.number_checks import impossible_zeros, number_for_missing, outliers
 from likely.workbench.look.profile import Column, Profile
 
 Check = Callable[[Column, Profile], str | None]
@@ -23,6 +26,15 @@ MOSTLY_MISSING = 0.5
 MIXED_SHARE = 0.1  # of the cells of a text column are numbers
 LONGEST_VALUE = 40  # characters of a value
 BROKEN = "�|Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€"  # U+FFFD, and UTF-8 read as Latin-1
+DIGITS = r"^\s*[0-9]+\s*$"
+LEADING_ZERO = r"^\s*0[0-9]"
+STRAIGHT = 0.99999  # correlation of distinct values; beyond it, one is the other in another unit
+FEWEST_GROUPS = 5
+FEWEST_REPEATS = 1.2  # rows to each
+SUBJECT = re.compile(
+    r"(?i)(^|[\W_])(subject|patient|person|participant|respondent|customer|client|user|student|"
+    r"pupil|household)(_?(id|no|nr|number|code|name))?$"
+)
 DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not available|)\s*$"
 
 
@@ -80,7 +92,18 @@ def numbers_as_text(column: Column, profile: Profile) -> str | None:
     if not column.is_text or column.declared or _are_dates(column):
         return None
     all_numbers = column.n_known > 0 and column.written_numbers.all()
-    return f"such as {_example(column)}" if all_numbers else None
+    plain = all_numbers and leading_zeros(column, profile) is None
+    return f"such as {_example(column)}" if plain else None
+
+
+def leading_zeros(column: Column, profile: Profile) -> str | None:
+    """Digits only, and 0 before other digits: the codes of places, products and persons."""
+    if not column.is_text or not column.n_known or not column.matching(DIGITS).all():
+        return None
+    zeros = column.matching(LEADING_ZERO)
+    if not zeros.any():
+        return None
+    return f"such as {_written(column.values[int(zeros.argmax())].as_py())}"
 
 
 def dates_as_text(column: Column, profile: Profile) -> str | None:
@@ -129,22 +152,40 @@ def no_feature(column: Column, profile: Profile) -> str | None:
 
 def copies(column: Column, profile: Profile) -> str | None:
     """An earlier column with the same values, or with other names for the same few values."""
-    if column.n_distinct < 2 or column is profile.target:
+    other = profile.twin_of(column)
+    if other is None or column is profile.target or _is_curved(column, other):
         return None
-    for other in profile.features:
-        if other is column:
-            return None
-        if other.n_distinct == column.n_distinct and _same(column, other):
-            return f"{other.name!r}"
-    return None
+    return f"{other.name!r}"
 
 
-def _same(column: Column, other: Column) -> bool:
-    """Codes follow the first appearance, so equal codes are equal up to the names of values."""
-    if not np.array_equal(column.codes, other.codes):
+def one_to_one(column: Column, profile: Profile) -> str | None:
+    """An earlier column of numbers that repeats where this one does, as its logarithm does."""
+    other = profile.twin_of(column)
+    if other is None or column is profile.target or not _is_curved(column, other):
+        return None
+    return f"{other.name!r}"
+
+
+def _is_curved(column: Column, other: Column) -> bool:
+    """Whether both are numbers, and neither is a linear function of the other."""
+    if not (column.is_number and other.is_number) or column.n_distinct < 3:
         return False
-    repeats = 2 * column.n_distinct <= column.n_known  # else the codes of any two columns agree
-    return repeats or column.values.equals(other.values)
+    x, y = column.numbers, other.numbers
+    if not (np.isfinite(x).all() and np.isfinite(y).all()) or np.array_equal(x, y):
+        return False
+    return bool(abs(np.corrcoef(x, y)[0, 1]) < STRAIGHT)
+
+
+def group_of_rows(column: Column, profile: Profile) -> str | None:
+    """Values that repeat, in a column that is named like an identifier or a person."""
+    if column is profile.target or column.n_distinct < FEWEST_GROUPS:
+        return None
+    if not (column.is_text or (column.is_number and column.is_whole)):
+        return None
+    named = CALLED.search(column.name) or SUBJECT.search(column.name)
+    if not named or column.n_known < FEWEST_REPEATS * column.n_distinct:
+        return None
+    return f"{column.n_distinct:,} in {column.n_known:,} rows"
 
 
 def infinite(column: Column, profile: Profile) -> str | None:
@@ -155,13 +196,17 @@ def infinite(column: Column, profile: Profile) -> str | None:
 
 
 def disguised_missing(column: Column, profile: Profile) -> str | None:
-    """Words for "not known" in a column of words."""
+    """Words for "not known" in a column of words; −999 and the like in a column of numbers."""
+    if column.is_number:
+        return number_for_missing(column, profile)
     if not column.is_text or column is profile.target or mixed_types(column, profile) is not None:
         return None
     words = column.matching(DISGUISED)
     if not words.any():
         return None
     rows = int(column.counts[words].sum())
+    if column.many_values and rows == 1:  # a title may be "Unknown"
+        return None
     return (
         f"{_written(column.values[int(words.argmax())].as_py())} in {rows:,} of {column.n_known:,}"
     )
@@ -182,6 +227,11 @@ COLUMN_CHECKS: Mapping[str, Check] = {
     "LK113": copies,
     "LK114": infinite,
     "LK115": disguised_missing,
+    "LK116": outliers,
+    "LK117": impossible_zeros,
+    "LK118": leading_zeros,
+    "LK119": one_to_one,
+    "LK204": group_of_rows,
 }
 
 

@@ -129,9 +129,45 @@ CODES: Mapping[str, FindingCode] = {
     "LK115": FindingCode(
         "missing values in disguise",
         "note",
-        "a word for 'not known' is read as a value like any other",
+        "a word or number for 'not known' is read as a value like any other",
         "Replace it by an empty cell, unless it is informative that the value is unknown.",
-        "has words that stand for a missing value",
+        "has values that stand for a missing value",
+    ),
+    "LK116": FindingCode(
+        "outliers",
+        "note",
+        "a single such number can decide a coefficient, a variance or a prediction",
+        "Check it: correct it or empty the cell if it is an error, keep it if it is true.",
+        "has numbers far outside the range of all others",
+    ),
+    "LK117": FindingCode(
+        "zeros that may be missing values",
+        "note",
+        "a zero that means 'not measured' is read as a very small measurement",
+        "Ask what 0 means here, and empty the cells if the value is not known.",
+        "has zeros although its other numbers are far from 0",
+    ),
+    "LK118": FindingCode(
+        "codes with leading zeros",
+        "note",
+        "01 and 1 are different codes, and codes have no order; they are read as categories",
+        "Nothing, unless they are numbers: then write them without the zeros.",
+        "holds codes with leading zeros",
+    ),
+    "LK119": FindingCode(
+        "one column written in two ways",
+        "note",
+        "naive Bayes counts its evidence twice; a linear model fits a curve to the two",
+        "Keep the one whose effect is closer to a straight line.",
+        "has one value for each value of another, not on a straight line",
+    ),
+    "LK120": FindingCode(
+        "collinear columns",
+        "note",
+        "their coefficients have large standard errors and may have the wrong sign; predictions "
+        "hardly suffer",
+        "Leave one of them out where coefficients are to be read, or use an L2 penalty.",
+        "is nearly a linear function of others",
     ),
     "LK201": FindingCode(
         "duplicate rows",
@@ -151,6 +187,13 @@ CODES: Mapping[str, FindingCode] = {
         "warn",
         "there is nothing to base a prediction on",
         "Drop them, or fix what should have filled them.",
+    ),
+    "LK204": FindingCode(
+        "rows that belong together",
+        "warn",
+        "rows of one person or thing in training and test make every score too good",
+        "Hold out all rows of a group together, with --group COL or group=, and drop the column.",
+        "seems to identify things that have several rows each",
     ),
     "LK301": FindingCode(
         "missing targets",

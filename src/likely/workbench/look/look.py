@@ -31,6 +31,7 @@ from likely.json_files import plain
 from likely.kinds import TargetKind, target_in_words
 from likely.workbench.dataset import Dataset
 from likely.workbench.look.column_checks import COLUMN_CHECKS
+from likely.workbench.look.dependence import dependent_columns
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
 from likely.workbench.look.profile import Column, Profile, profile_of
@@ -251,6 +252,9 @@ def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:
         yield from _in_columns(
             code, ((column.name, check(column, profile)) for column in profile.columns), mute
         )
+    if "LK120" not in mute.everywhere:
+        copied = [each.name for each in profile.features if profile.twin_of(each) is not None]
+        yield from _in_columns("LK120", dependent_columns(profile, copied).items(), mute)
     for code, whole in TABLE_CHECKS.items():
         found = None if code in mute.everywhere else whole(profile)
         if found is not None and not all(mute.hides(code, name) for name in found.columns or ("",)):

@@ -7,6 +7,7 @@ rows and conditioning on the target work on small integers, for every type of co
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -162,6 +163,28 @@ class Profile:
     @cached_property
     def features(self) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column is not self.target)
+
+    def twin_of(self, column: Column) -> Column | None:
+        """The first feature with the same codes, if it comes before this one.
+
+        Codes follow the first appearance, so equal codes are equal up to the names of values.
+        """
+        first = self._first_with_codes.get(_digest(column), column)
+        if first is column or column.n_distinct < 2:
+            return None
+        repeats = 2 * column.n_distinct <= column.n_known  # else any two columns may agree
+        return first if repeats or column.values.equals(first.values) else None
+
+    @cached_property
+    def _first_with_codes(self) -> dict[bytes, Column]:
+        first: dict[bytes, Column] = {}
+        for column in self.features:
+            first.setdefault(_digest(column), column)
+        return first
+
+
+def _digest(column: Column) -> bytes:
+    return blake2b(np.ascontiguousarray(column.codes).data, digest_size=16).digest()
 
 
 def profile_of(

@@ -32,13 +32,17 @@ class Cells(NamedTuple):
     numbers: Array | None  # floats; NaN is missing, Booleans are 0 and 1, dates are days
     factor: Factor | None  # codes of text; −1 is missing
     declared: bool = False  # whether the type of the column says that it holds categories
+    order: tuple[str, ...] = ()  # of its categories, where the type of the column gives one
 
 
 def read_cells(table: InMemoryTable, j: int, name: str) -> Cells:
     """Column j; anything but numbers, Booleans, dates and text is refused."""
     kind = table.kinds[j]
     if kind == "category":
-        return Cells(name, "category", None, _as_text(table.factor(j)), _is_declared(table, j))
+        order = tuple(_texts(table.order(j) or []))
+        order = () if list(order) == sorted(order) else order
+        factor = _as_text(table.factor(j))
+        return Cells(name, "category", None, factor, _is_declared(table, j), order)
     if kind not in FEATURE_KINDS:
         return Cells(name, "date", _days_of_column(table, j, name), None)
     numbers = np.ascontiguousarray(table.numbers(j), dtype=np.float64)
@@ -184,11 +188,16 @@ def _as_text(factor: Factor) -> Factor:
     if all(type(value) is str for value in given):
         return factor
     values = np.empty(len(given), dtype=object)
-    values[:] = [
-        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-        for value in given
-    ]
+    values[:] = _texts(given)
     return Factor(factor.codes, values)
+
+
+def _texts(values: list[Any]) -> list[str]:
+    """Labels as text: 1.0 is the code 1."""
+    return [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in values
+    ]
 
 
 def _stranger(cells: Cells, *, date: bool) -> str:

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import get_tags
 
 from likely._typing import Array
 from likely.data.labels import are_written_numbers, hold_numbers
 from likely.errors import InvalidInput
 from likely.formatting import short_number
 from likely.inputs.estimators import column_needs
+from likely.inputs.foreign_models import takes_missing
 from likely.quantiles import QuantileSummary
 from likely.workbench.identifiers import is_called_identifier, is_short, names_rows
 from likely.workbench.preparation.cells import (
@@ -57,10 +57,9 @@ def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
                 f"{name}={choice!r} is not a choice; expected 'auto', True or False. "
                 "Use 'auto' to go by what the model needs."
             )
-    tags = get_tags(model).input_tags
     needs = column_needs(model)
     return Needs(
-        impute=not tags.allow_nan if impute == "auto" else impute,
+        impute=not takes_missing(model) if impute == "auto" else impute,
         scale=needs.scale if scale == "auto" else scale,
         levels=not needs.categories,
     )
@@ -108,7 +107,7 @@ class _Learner(NamedTuple):
         levels = levels_of(cells.factor)
         if not cells.declared:
             _refuse_numbers(name, levels)
-        return self._category(name, levels, gaps)
+        return self._category(name, levels, gaps, cells.order)
 
     def _number(self, name: str, kind: str, numbers: Any, gaps: Array) -> Step:
         known, missing = numbers[~gaps], self._share(gaps)
@@ -131,7 +130,7 @@ class _Learner(NamedTuple):
         date = kind == "date"
         return NumberColumn(name, date, middle, missing, indicator, scale, lonely, centre)
 
-    def _category(self, name: str, levels: Array, gaps: Array) -> Step:
+    def _category(self, name: str, levels: Array, gaps: Array, order: tuple[str, ...] = ()) -> Step:
         n_known, missing = int(len(gaps) - gaps.sum()), self._share(gaps)
         fill = self.needs.impute or self.needs.levels  # 0/1 columns cannot all be missing
         if len(levels) == 1 and not (fill and missing) and not self.constants:
@@ -144,8 +143,10 @@ class _Learner(NamedTuple):
             )
         _refuse_many(name, levels, n_known)
         if not self.needs.levels:
-            return CategoryColumn(name, len(levels), fill, missing)
-        ordered = tuple(sorted(set(levels.tolist()) | ({MISSING} if missing else set())))
+            return CategoryColumn(name, len(levels), fill, missing, order)
+        place = {level: k for k, level in enumerate(order)}
+        known = set(levels.tolist()) | ({MISSING} if missing else set())
+        ordered = tuple(sorted(known, key=lambda level: (place.get(level, len(place)), level)))
         names = tuple(self._free(f"{name}[{level}]") for level in ordered[1:])
         return LevelColumns(name, ordered, names, missing)
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -23,8 +22,11 @@ from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.explanations.any_model import explained, sampled_explanation, with_cells
+from likely.explanations.explanation import Explanation
 from likely.graphical.diagrams.diagram import Diagram
 from likely.inputs.estimators import feature_names
+from likely.inputs.foreign_models import chooses_columns
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import check_table, own_columns, refuse_file, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
@@ -66,16 +68,19 @@ class Prepared(BaseEstimator):
     Parameters
     ----------
     model : estimator
-        The model; a clone of it is fitted.  A scikit-learn ``Pipeline`` is given the columns as
-        they are, because it has its own preparation.
+        The model; a clone of it is fitted.  A scikit-learn ``Pipeline`` that begins with a
+        ``ColumnTransformer``, an encoder or a function is given the columns as they are, because it
+        has its own preparation; one that reads numbers only is given numbers.
     impute : "auto" or bool, default="auto"
         Whether missing numbers become the median (with a missing indicator, if more than
         1 % are missing), missing Booleans the more common value, and missing categories the
         category "missing".  ``auto`` does so for models that do not take missing cells.
     scale : "auto" or bool, default="auto"
         Whether numbers and dates are centred and divided by their standard deviation.  ``auto``
-        does so where the model has a penalty, l1 or l2, which compares coefficients, or a
-        shrinkage, which compares variances; coefficients then refer to the scaled columns.
+        does so where the model has a penalty, which compares coefficients, a shrinkage, which
+        compares variances, or distances, kernels or gradients, which compare columns; coefficients
+        then refer to the scaled columns.  Estimators of scikit-learn are scaled, except trees and
+        their ensembles, least squares, models of counts, and pipelines with a scaler of their own.
 
     Attributes
     ----------
@@ -165,7 +170,7 @@ class Prepared(BaseEstimator):
             beside = {name: rows_at(column, rows) for name, column in _given(beside).items()}
             weight = weight[rows]
         table, preparation = given.native, None
-        if not is_sparse(table) and not isinstance(self.model, Pipeline):
+        if not is_sparse(table) and not chooses_columns(self.model):
             columns = self._columns(given)
             preparation = learn(columns, weight, needs)
             table = preparation.table(columns)
@@ -254,6 +259,27 @@ class Prepared(BaseEstimator):
             return model.score(self.prepare(X), y)
         return model.score(self.prepare(X), y, sample_weight=sample_weight)
 
+    def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
+        """What each column of the given table adds to the prediction of each row.
+
+        The contributions of columns that a column was prepared into (its missing indicator, its
+        categories) are added up; a column that was dropped has none.  A model that does not explain
+        itself is explained by replacing cells with those of ``background``, as ``likely.explain``
+        does.
+        """
+        model = self._fitted_model()
+        if self.preparation_ is None or not has_method(model, "explain"):
+            if has_method(model, "explain"):
+                return explained(model, self.prepare(X), against, background=background)
+            return with_cells(sampled_explanation(self, X, against, background=background), X)
+        named = {} if background is None else {"background": self.prepare(background)}
+        prepared = self.prepare(X)
+        found = explained(model, prepared, against, **named)
+        table = check_table(self, X, reset=False)
+        origin = self.preparation_.origins(self._columns(table.take(np.arange(0))))
+        column = [origin[name] for name in found.names]
+        return with_cells(found.for_columns(feature_names(self), column), X)
+
     @_inner("plate")
     def plate(self) -> Diagram:
         """The plate diagram of the model, whose x are the prepared columns."""
@@ -261,9 +287,9 @@ class Prepared(BaseEstimator):
         return diagram
 
     @_inner("summary")
-    def summary(self) -> Any:
+    def summary(self, level: float = 0.95) -> Any:
         """Coefficients with standard errors; a note names the columns that were scaled."""
-        summary = self._fitted_model().summary()
+        summary = self._fitted_model().summary(level)
         scaled = () if self.preparation_ is None else self.preparation_.scaled
         if not scaled:
             return summary
@@ -326,7 +352,7 @@ class Prepared(BaseEstimator):
 
     def _as_given(self) -> str:
         """The reason why nothing was prepared."""
-        own = isinstance(self.model, Pipeline)
+        own = chooses_columns(self.model)
         return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
 
     def _prepared_table(self, preparation: Preparation | None, table: InMemoryTable) -> Any:
