@@ -28,6 +28,7 @@ from likely.workbench.model_entry import ModelEntry
 if TYPE_CHECKING:
     from likely.runs import RunFolder
     from likely.workbench.dataset import Dataset
+    from likely.workbench.verdict import Verdict
 
 
 @click.command()
@@ -87,16 +88,21 @@ def _trained_run(
     with new_run(request.model.name, output) as where, settings.using_jobs():
         trained = train_on(settings, name, request)
         draft = RunFolder(where.draft)
-        write_evidence(draft, trained)
+        looked = write_evidence(draft, trained)
         draft.write_model(trained.model, run_facts(settings, trained))
         saved = save_copy(trained.model, request.weka)
     place = where.path
     run = "@last" if output is None else shlex.quote(str(place))
     after = "final" if trained.data.seal is not None and request.model.supervised else "explain"
+    judged = _verdict(trained, looked)
     return Answer(
         text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
-        result={**trained.facts, "run": str(place)},
-        findings=trained.findings,
+        result={
+            **trained.facts,
+            "verdict": None if judged is None else judged.to_json(),
+            "run": str(place),
+        },
+        findings=(*trained.findings, *(() if judged is None else judged.doubts)),
         files=(*RunFolder(place).model_files, *saved),
         next=f"likely {after} {run}",
     )
@@ -231,20 +237,31 @@ def run_facts(settings: Settings, trained: TrainedModel) -> dict[str, Any]:
     }
 
 
-def write_evidence(run: "RunFolder", trained: TrainedModel) -> None:
-    """Write what the report also needs: held-out predictions and the checks of the data."""
+def _verdict(trained: TrainedModel, looked: dict[str, Any] | None) -> "Verdict | None":
+    from likely.workbench.verdict import evidence_in_run, verdict_on
+
+    return verdict_on(evidence_in_run(trained.facts, look=looked, held=trained.validation))
+
+
+def write_evidence(run: "RunFolder", trained: TrainedModel) -> dict[str, Any] | None:
+    """Write what the report also needs: held-out predictions and the checks of the data.
+
+    The checks are returned; None for a table that is not in memory.
+    """
     if trained.validation is not None:
         run.write_validation(trained.validation)
     data = trained.data
     if not data.in_memory:
-        return
+        return None
     from likely.workbench.look.look import look
 
     task = trained.facts.get("task") or {}
     found = look(data, kind=task.get("kind"), order=task.get("order"))
-    run.write_look(found.facts())
+    facts = found.facts()
+    run.write_look(facts)
     if data.seal is not None:
         run.write_kept_by(data.seal)
+    return facts
 
 
 def _written(value: Any) -> Any:
