@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.formats.registry import read
+    from likely.errors import LikelyError, LikelyWarning
     from likely.explanations.any_model import explain
     from likely.explanations.effects import PartialEffects, partial_effects
     from likely.explanations.explanation import Explanation
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from likely.neural.regressor import NeuralNetworkRegressor
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
+    from likely.reports.report import WrittenReport, report
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
     from likely.workbench.comparison import Comparison, compare
@@ -103,6 +105,8 @@ __all__ = [
     "Importance",
     "Inference",
     "IsotonicScaling",
+    "LikelyError",
+    "LikelyWarning",
     "LinearRegression",
     "LogisticRegression",
     "Look",
@@ -126,6 +130,7 @@ __all__ = [
     "Study",
     "TemperatureScaling",
     "TrainingCurve",
+    "WrittenReport",
     "__version__",
     "compare",
     "data",
@@ -153,6 +158,7 @@ __all__ = [
     "read_answer",
     "read_evidence",
     "read_graph",
+    "report",
     "save",
     "seal",
     "searches",
@@ -207,6 +213,8 @@ _HOME = {  # public name: the module that defines it
     "Importance": "likely.explanations.importance",
     "Inference": "likely.linear.inference",
     "IsotonicScaling": "likely.calibrate.isotonic",
+    "LikelyError": "likely.errors",
+    "LikelyWarning": "likely.errors",
     "LinearRegression": "likely.linear.regression",
     "LogisticRegression": "likely.linear.logistic",
     "Look": "likely.workbench.look.look",
@@ -230,6 +238,7 @@ _HOME = {  # public name: the module that defines it
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
     "TrainingCurve": "likely.workbench.training_curve",
+    "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison",
     "dataset": "likely.workbench.opening",
     "explain": "likely.explanations.any_model",
@@ -245,6 +254,7 @@ _HOME = {  # public name: the module that defines it
     "read_answer": "likely.graphical.formats.uai_answers",
     "read_evidence": "likely.graphical.formats.uai_evidence",
     "read_graph": "likely.graphical.formats.registry",
+    "report": "likely.reports.report",
     "save": "likely.persist",
     "seal": "likely.workbench.seal",
     "separability": "likely.linear.separation",

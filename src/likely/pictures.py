@@ -4,14 +4,19 @@ Matplotlib is imported when a picture is drawn.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import numpy as np
+
+from likely._typing import Array
 from likely.errors import MissingFont, warn_user
+from likely.intervals import wilson
 
 GREY = "0.5"
+BINS, LEVEL = 10, 0.95  # of a reliability diagram
 LONGEST_NAME = 32  # letters of a name beside a bar
 LONGEST_TICK = 14  # letters of a category below an axis
 WIDTH, ROW_HEIGHT, LEAST_HEIGHT = 6.4, 0.28, 2.2  # inches
@@ -132,14 +137,6 @@ def without_glyph_warnings() -> Iterator[None]:
         yield
 
 
-def drawn_on(ax: Any, draw: Callable[[Any], None], **size: Any) -> Any:
-    """The axes that were given, or new ones, after ``draw`` has drawn on them."""
-    axes = new_axes(**size) if ax is None else ax
-    draw(axes)
-    readable(axes)
-    return axes
-
-
 def intervals_along_side(
     ax: Any,
     names: Sequence[str],
@@ -163,4 +160,33 @@ def intervals_along_side(
         axes.spines[side].set_visible(False)
     axes.grid(visible=True, axis="x", alpha=0.4)
     axes.set_axisbelow(True)
+    return axes
+
+
+def draw_reliability(ax: Any, curves: Mapping[str, Array], happened: Array) -> Any:
+    """Observed shares against predicted probabilities, one line per name; the axes.
+
+    ``curves`` hold probabilities and ``happened`` 0 or 1 of the same events.
+    """
+    axes = new_axes(size=(4.8, 4.4)) if ax is None else ax
+    axes.plot([0, 1], [0, 1], color=GREY, lw=1, linestyle=(0, (4, 3)), zorder=0)
+    for k, (name, probability) in enumerate(curves.items()):
+        p, seen = probability.ravel(), happened.ravel()
+        parts = np.array_split(np.argsort(p, kind="stable"), min(BINS, len(p)))
+        predicted = [p[part].mean() for part in parts]
+        observed = np.array([seen[part].mean() for part in parts])
+        ends = np.array(
+            [wilson(share, len(part), LEVEL) for share, part in zip(observed, parts, strict=True)]
+        )
+        spread = np.abs(ends.T - observed)
+        colour = f"C{k}"
+        axes.errorbar(predicted, observed, yerr=spread, fmt="none", ecolor=colour, alpha=0.5)
+        axes.plot(predicted, observed, "o-", color=colour, markersize=4, label=name)
+    axes.set(
+        xlabel="Predicted probability",
+        ylabel="Observed share",
+        xlim=(-0.02, 1.02),
+        ylim=(-0.02, 1.02),
+    )
+    axes.legend(fontsize=8, loc="upper left")
     return axes

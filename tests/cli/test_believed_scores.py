@@ -1,20 +1,25 @@
 """The report and ``final`` believe only the ledger: edited, copied and restored files."""
 
 import json
+import os
 import shutil
 from contextlib import chdir
+from hashlib import sha256
 
 import pytest
 
+import likely as likely_library
 from likely.cli.main import run
-from likely.report.page import report_of
+from likely.errors import BrokenLedger, SomeSealedRows
+from likely.reports.page import report_of
 from likely.runs import open_run, read_run
 from likely.runs.known_ledgers import evaluated_elsewhere, refuse_earlier_copy
 from likely.sealing.folder import SealFolder
+from likely.sealing.manifest import canonical
 from likely.workbench.final import final_score_of_fit
 from likely.workbench.final_scorer import scorer_for
 from tests.cli.conftest import patients
-from tests.report.runs_by_hand import rewritten
+from tests.reports.runs_by_hand import rewritten
 
 FIRST, SECOND = "runs/001-naive-bayes", "runs/002-logistic"
 
@@ -256,3 +261,81 @@ def test_a_saved_model_is_not_scored_on_sealed_rows_in_slices(place, likely):
     assert [each.exit for each in outcomes] == [0] + [3] * 12
     assert "this is recorded in the ledger" in " ".join(outcomes[0].err.split())
     assert [line["event"] for line in lines(place)][3:] == ["seen"] + ["refused"] * 12
+
+
+def test_a_ledger_with_all_hashes_computed_anew_is_not_believed(place, likely):
+    found, previous = [], "0" * 64
+    for entry in lines(place):
+        entry["previous"] = previous
+        if entry["event"] == "score":
+            entry["value"] = 0.101
+        found.append(canonical(entry))
+        previous = sha256(found[-1]).hexdigest()
+    (place / "patients.seal/ledger.jsonl").write_bytes(b"\n".join(found) + b"\n")
+    head = canonical({"count": len(found), "head": previous}) + b"\n"
+    (place / "patients.seal/head.json").write_bytes(head)
+    assert likely("ledger", "verify", "patients.seal").exit == 0  # the hashes are no signature
+    facts = read_run(place / FIRST)
+    assert "final.json was changed" in facts.final_problem
+    rewritten(place / FIRST, "final.json", lambda f: f.update(value=0.101))
+    assert "records a line that the ledger" in read_run(place / FIRST).final_problem
+    assert likely("final", SECOND, "--again", "try it").exit == 4
+
+
+def test_compare_and_tune_in_python_check_the_seal(place):
+    with open(place / "patients.seal/manifest.json", "ab") as file:
+        file.write(b" ")
+    with pytest.raises(BrokenLedger):
+        likely_library.compare(place / "patients.seal", models=["naive-bayes"])
+    with pytest.raises(BrokenLedger):
+        likely_library.tune(place / "patients.seal", "logistic", trials=1)
+
+
+def test_look_says_that_a_file_holds_sealed_rows(place, likely):
+    outcome = likely("look", "patients.csv")
+    assert outcome.exit == 0
+    assert "patients.csv holds 40 of the 40 sealed rows" in " ".join(outcome.err.split())
+    assert "sealed rows of" not in likely("look", "patients.seal").err
+
+
+def test_a_fit_to_a_file_beside_its_seal_is_warned_of(place):
+    with pytest.warns(SomeSealedRows, match=r"patients\.csv may hold the sealed rows"):
+        likely_library.NaiveBayes().fit(place / "patients.csv", "ill")
+
+
+def test_a_name_that_is_no_text_is_read_or_refused(place, likely):
+    path = os.fsdecode(b"caf\xe9.csv")
+    shutil.rmtree(place / "patients.seal")
+    os.rename("patients.csv", path)
+    assert likely("look", path, "--json").exit == 0
+    assert likely("seal", path, "--target", "ill", "--json").exit == 0
+    assert likely("ledger", "show", os.fsdecode(b"caf\xe9.seal"), "--json").exit == 0
+    outcome = likely("train", os.fsdecode(b"caf\xe9.seal"), "naive-bayes", "--json")
+    assert outcome.exit == 2
+    assert "is not valid UTF-8" in outcome.json["findings"][0]
+
+
+@pytest.mark.parametrize("length", [240, 246])
+def test_long_file_names_go_through_every_verb(place, likely, length):
+    path = "x" * length + ".csv"
+    shutil.rmtree(place / "patients.seal")
+    os.rename("patients.csv", path)
+    seal = path.removesuffix(".csv") + ".seal"
+    for words in (
+        ("look", path),
+        ("seal", path, "--target", "ill"),
+        ("train", seal, "naive-bayes", "-o", "run"),
+        ("final", "run", "--again", "another seal"),
+        ("report", "run", "-o", path.removesuffix(".csv") + ".htm"),
+        ("ledger", "verify", seal),
+    ):
+        assert likely(*words, "--json").exit == 0, words
+
+
+@pytest.mark.parametrize("verb", ["look", "seal", "train", "final", "explain", "report", "ledger"])
+@pytest.mark.parametrize("path", ["d/" * 3000 + "x.csv", "e" * 300])
+def test_paths_that_are_too_long_are_said(likely, verb, path):
+    words = {"train": (path, "naive-bayes"), "ledger": ("verify", path)}.get(verb, (path,))
+    outcome = likely(verb, *words)
+    assert outcome.exit == 2, outcome.err
+    assert len(outcome.err) < 3000

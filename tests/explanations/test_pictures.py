@@ -84,3 +84,46 @@ def test_importance_and_effects_are_drawn():
     grid = effects.plot()
     assert [ax.get_xlabel() for ax in grid.flat] == ["size", "age"]
     assert effects.plot(column="age").get_ylabel() == "Probability of True"
+
+
+def test_coefficients_are_drawn_without_the_intercept():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 35)))
+    X.columns = [f"column {j}" for j in range(35)]
+    y = X["column 3"] + np.random.default_rng(1).normal(size=90)
+    summary = likely.LinearRegression().fit(X, y).summary()
+    ax = summary.plot()
+    assert len(labels(ax)) == 30
+    assert "column 3" in labels(ax)
+    assert "intercept" not in labels(ax)
+    assert "column 3" in labels(summary.plot(top=1))
+
+
+def test_calibration_is_drawn_before_and_after():
+    _, X = explained(["size", "age"])
+    y = X["size"] + np.random.default_rng(1).normal(size=len(X)) > 0
+    scaled = likely.PlattScaling(likely.NaiveBayes(), cv=3).fit(X, y)
+    ax = scaled.plot(X, y)
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["NaiveBayes", "after PlattScaling"]
+    after = ax.get_lines()[-1].get_xydata()
+    p = np.sort(scaled.predict_proba(X)[:, 1])
+    np.testing.assert_allclose(after[0, 0], p[:4].mean())  # ten bins of four rows
+
+
+@pytest.mark.parametrize("kind", [likely.GaussianMixture, likely.MixtureModel])
+def test_mixtures_name_their_columns(kind):
+    _, X = explained(["size", "age"])
+    ax = kind(2).fit(X).plot(X)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("size", "age")
+    with pytest.raises(InvalidInput, match=r"columns of categories|numbers"):
+        likely.MixtureModel(1).fit(X.assign(town="a")).plot(X.assign(town="a"))
+
+
+def test_a_comparison_is_drawn_with_its_baseline():
+    _, X = explained(["size", "age"])
+    found = likely.compare(
+        X, (X["size"] > 0).to_numpy(), models=["naive-bayes"], folds=3, repeats=1
+    )
+    ax = found.plot()
+    assert set(labels(ax)) == {"naive-bayes", "constant"}
+    assert ax.get_xlabel() == "Log loss (lower is better)"

@@ -204,3 +204,11 @@ def test_a_missing_cell_is_refused_as_in_predictions():
     X.loc[3, "age"] = np.nan
     with pytest.raises(InvalidInput, match="age"):
         model.explain(X)
+
+
+def test_the_model_of_a_study_explains_itself():
+    X = frame()
+    study = likely.tune(X, target(likely.NaiveBayes()), model="logistic", trials=1, folds=3)
+    found = study.refit().explain(X)
+    assert found.names == NAMES
+    assert_allclose(found.total[:, 1], study.refit().decision_function(X))

@@ -134,7 +134,7 @@ def test_a_schema_comes_back():
         (np.exp, "n_bins is the function exp; "),
         ([{"a": print}], r"n_bins\[0\]\['a'\] is the function print"),
         (categorical_family(3), "exponential family 'categorical-3'.*poisson"),
-        (LogisticRegression(), "n_bins is a sklearn.*LogisticRegression"),
+        (LogisticRegression(random_state=np.random), "skops cannot write|holds"),
         (dict, "the class dict"),
         (b"bytes", "is a bytes"),
         ({1.5: 1}, "has the key 1.5; "),
@@ -157,9 +157,9 @@ def test_a_value_that_contains_itself_is_refused(tmp_path):
         save(Discretizer(edges=loop), tmp_path / "m.likely")
 
 
-@pytest.mark.parametrize("model", [LogisticRegression(), Discretizer, {"a": 1}], ids=str)
-def test_only_our_own_estimators_can_be_saved(tmp_path, model):
-    with pytest.raises(InvalidInput, match=r"cannot be saved; expected one of .*Discretizer"):
+@pytest.mark.parametrize("model", [LogisticRegression, Discretizer, {"a": 1}], ids=str)
+def test_only_estimators_can_be_saved(tmp_path, model):
+    with pytest.raises(InvalidInput, match=r"cannot be saved; expected an estimator .*Discretizer"):
         save(model, tmp_path / "m.likely")
 
 

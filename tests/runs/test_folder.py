@@ -12,9 +12,9 @@ import pytest
 import likely
 from likely.errors import InvalidFile, InvalidInput
 from likely.persist import MODEL_FILE
-from likely.report.page import report_of
+from likely.reports.page import report_of
 from likely.runs import folder, read_run, records
-from tests.report.runs_by_hand import rewritten
+from tests.reports.runs_by_hand import rewritten
 
 SOURCE = Path(likely.__file__).parent
 NAMES = {

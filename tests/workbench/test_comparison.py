@@ -417,3 +417,32 @@ def test_a_pipeline_that_chooses_its_columns_is_given_them_as_they_are_without_a
     notes, _, facts = bare(make_pipeline(own, KNeighborsClassifier(5)))
     assert notes == ()
     assert facts[0]["problem"] is None
+
+
+def few(n=5):
+    """A table so small that almost every fold warns."""
+    return pd.DataFrame(
+        {
+            "x": np.arange(1.0, n + 1),
+            "z": [2.5, 1.5, 3.5, 0.5, 9.5][:n],
+            "t": list("abacb")[:n],
+            "y": list("pqpqp")[:n],
+        }
+    )
+
+
+def test_warnings_of_fits_are_shown_once_for_each_model_and_kind():
+    found = lk.compare(few(), "y", ["logistic", "naive-bayes", "discriminant"], folds=2)
+    kinds = {name: found[name].warning_kinds for name in ("logistic", "naive-bayes")}
+    assert len(found["logistic"].warnings) > len(kinds["logistic"]) == 1
+    assert "Categories not seen in training" in kinds["logistic"][0]
+    assert "more like it in other folds.)" in kinds["logistic"][0]
+    text = " ".join(str(found).split())
+    assert text.count("Categories not seen in training are ignored") == 1  # for both models
+    assert "There is nothing to calibrate" in text
+    assert "There is nothing to calibrate" in found._repr_html_()
+
+
+def test_a_model_that_fits_every_row_is_said_to_have_no_spread():
+    (failed, *_) = lk.compare(few(), "z", ["linear"], folds=5).failed
+    assert "has as many coefficients as rows; it then has no spread" in failed.problem

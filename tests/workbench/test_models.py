@@ -215,7 +215,7 @@ def test_every_entry_says_what_the_workbench_needs():
         ("ordinal", "NeuralNetworkClassifier", None),
         ("real", "NeuralNetworkRegressor", None),
         ("positive", "NeuralNetworkRegressor", "gamma"),
-        ("count", "NeuralNetworkRegressor", "poisson"),
+        ("count", "NeuralNetworkRegressor", "negative-binomial"),
     ],
 )
 def test_one_name_is_the_network_that_suits_the_target(kind, made, response):

@@ -109,5 +109,5 @@ def test_other_libraries_models_are_read_as_far_as_they_speak():
 
 def test_a_row_without_a_target_has_no_truth():
     table = numbers(["a", "b", None])
-    with pytest.raises(InvalidInput, match=r"row 3.*Leave such rows out"):
+    with pytest.raises(InvalidInput, match=r"row 2 .counted from 0.*Leave such rows out"):
         truth_of(task_of(table, "y"), table)

@@ -203,7 +203,7 @@ def test_every_rule_has_a_test():
 
 def test_the_docs_have_the_rules_of_the_code():
     rows = []
-    for line in DOCS.read_text().splitlines():
+    for line in DOCS.read_text().partition("*stop*")[0].splitlines():
         text = line.strip()
         if text.startswith("* - ``"):
             rows.append([text.removeprefix("* - ").strip("`")])

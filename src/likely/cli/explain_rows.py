@@ -22,7 +22,7 @@ def rows_answer(
 ) -> Answer:
     """The explanation of some rows of a table, as text and as JSON."""
     from likely.cli.terminal import heading, width
-    from likely.workbench.dataset import roles_in_run
+    from likely.workbench.roles import roles_in_run
 
     table, others, positions = _tables(opened, run, data, rows)
     found = _explained(opened, table, others, positions, against)
@@ -107,8 +107,8 @@ def _source(opened: "Run", run: str, data: str) -> Any:
     """The columns of the table that the model reads, and an offset or exposure."""
     from likely.cli.options import DataOptions
     from likely.cli.predict import _refuse_missing_columns
-    from likely.workbench.dataset import roles_in_run
     from likely.workbench.opening import dataset
+    from likely.workbench.roles import roles_in_run
 
     rows = dataset(data)
     _refuse_missing_columns(opened, rows.source.names, rows.label, run)

@@ -105,7 +105,7 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     _refuse_used_rows(seal, again, opened.path)
     score = _evaluated(opened, seal, again, escrow)
     facts = score.to_json()
-    written = opened.folder.write_final(facts)
+    written = _kept(opened, score)
     judged = _verdict_on_run(opened, score)
     return Answer(
         text=f"{_text(score)}\n\nModel: {opened.facts.get('model')} from {opened.path}.",
@@ -119,6 +119,17 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
         files=(written,),
         next=f"likely report {shlex.quote(run)}",
     )
+
+
+def _kept(run: "Run", score: "FinalScore") -> Path:
+    """The file of the score; if it cannot be written, the message has the score."""
+    from likely.errors import CannotWrite
+
+    try:
+        return run.folder.write_final(score.to_json())
+    except CannotWrite as error:
+        message = f"{error} The evaluation is in the ledger, and was counted once: {score}"
+        raise Refusal(message, Exit.DATA, shlex.join(["likely", "final", str(run.path)])) from None
 
 
 def _opened_seal(path: str, option: str) -> "SealFolder":
@@ -294,7 +305,7 @@ def _refuse_changed(run: "Run") -> None:
 
 def _refuse_other_roles(run: "Run", seal: "SealFolder") -> None:
     """Refuse a model that needs an offset or an exposure that the seal does not have."""
-    from likely.workbench.dataset import roles_in_run
+    from likely.workbench.roles import roles_in_run
 
     sealed = seal.manifest.roles.values()
     for column in roles_in_run(run.facts).at_prediction():

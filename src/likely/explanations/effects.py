@@ -150,11 +150,12 @@ class PartialEffects:
     def plot(self, ax: Any = None, column: str | None = None) -> Any:
         """The effect of a column, or a grid of all; the matplotlib axes, an array for a grid."""
         chosen = self.effects if column is None else (self[column],)
-        if len(chosen) == 1:
-            from likely.pictures import new_axes
+        from likely.pictures import new_axes, readable
 
+        if len(chosen) == 1:
             axes = new_axes(size=(5.2, 3.6)) if ax is None else ax
             self.draw(axes, chosen[0])
+            readable(axes)
             return axes
         import matplotlib.pyplot as plt
 
@@ -164,13 +165,14 @@ class PartialEffects:
         grid = plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False)[1]
         for axes, effect in zip(grid.flat, chosen, strict=False):
             self.draw(axes, effect)
+            readable(axes)
         for axes in grid.flat[len(chosen) :]:
             axes.set_visible(False)
         return grid
 
     def draw(self, ax: Any, effect: PartialEffect, colours: Sequence[str] | None = None) -> None:
         """Draw one effect: a line with its band for numbers, dots with bars for categories."""
-        from likely.pictures import LONGEST_TICK, readable, shortened_name
+        from likely.pictures import LONGEST_TICK, shortened_name
 
         for k, g in enumerate(self.shown):
             colour = f"C{k % 10}" if colours is None else colours[k % len(colours)]
@@ -197,7 +199,6 @@ class PartialEffects:
         ax.set_ylabel(capitalised(self.quantity) + (f" of {self.groups[1]}" if one else ""))
         if len(self.shown) > 1:
             ax.legend(fontsize=8)
-        readable(ax)
 
 
 def partial_effects(

@@ -333,8 +333,8 @@ def _about_groups(groups: Sequence[Sequence[str]]) -> str:
     each = "; ".join(listed(group, 4) for group in groups[:3])
     more = "" if len(groups) <= 3 else f"; and {count(len(groups) - 3, 'more group')}"
     return (
-        f"Columns with nearly the same information ({each}{more}) look unimportant one by one, so "
-        "they were also shuffled together."
+        f"Columns with nearly the same information ({each}{more}) mislead one by one, so they were "
+        "also shuffled together."
     )
 
 

@@ -181,11 +181,15 @@ def refuse_gaps(blocks: Iterable[Block], names: Callable[[], tuple[str, ...]]) -
 
 
 def _refuse_cell(row: int, name: str, value: float) -> None:
-    what = "NaN" if np.isnan(value) else "infinity or a value too large for dtype('float64')"
+    missing = bool(np.isnan(value))
+    what = "NaN" if missing else "infinity or a value too large for dtype('float64')"
+    advice = (
+        "Fill it, as likely.Prepared(model) does, drop the row, or use NaiveBayes, which sums "
+        "missing cells out."
+    )
     raise InvalidInput(
         f"Input X contains {what}: row {row}, column {name!r}. This model needs a finite "
-        "number in every cell. Fill it (scikit-learn's SimpleImputer), drop the row, or use "
-        "NaiveBayes, which sums missing cells out."
+        f"number in every cell. {advice if missing else 'Fill it with a number, or drop the row.'}"
     )
 
 
@@ -205,7 +209,7 @@ def _refuse_missing_categories(
         if missing.any() and name not in unseen:
             raise BadCell(
                 "Input X contains NaN: there is no category. This model needs one in every "
-                "row. Fill it with a word such as 'missing', or drop the row.",
+                "row. Fill it, as likely.Prepared(model) does, or drop the row.",
                 row=int(missing.argmax()),
                 column=j,
             )

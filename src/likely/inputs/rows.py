@@ -24,7 +24,7 @@ from likely.data.frames import InMemoryTable, is_sparse, kinds_of, library_of
 from likely.data.schema import EncodedTable, Schema
 from likely.data.source import Source, TableKinds, column_index
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
-from likely.errors import InvalidInput, UnseenCategories, warn_user
+from likely.errors import InvalidInput, SomeSealedRows, UnseenCategories, warn_user
 from likely.formatting import listed
 from likely.inputs.labels import classes_of, known_classes, label_array
 from likely.inputs.numbers import check_offset, check_response, check_weight, required
@@ -172,6 +172,7 @@ def check_rows(
     ``unlabelled`` are unknown.  With ``reset=False`` X must have the columns of an earlier fit.
     """
     if isinstance(X, str | Path):
+        _warn_of_seal(Path(X))
         X = read(X)
     if isinstance(X, Source):
         return _check_file(estimator, X, y, extras, target, unlabelled)
@@ -282,3 +283,15 @@ def encode_checked(schema: Schema, table: InMemoryTable) -> EncodedTable:
             UnseenCategories,
         )
     return encoded
+
+
+def _warn_of_seal(path: Path) -> None:
+    """Warn about a file beside the seal that has its name; its rows are not compared."""
+    seal = path.with_suffix(".seal")
+    if (seal / "manifest.json").is_file():
+        warn_user(
+            f"{path.name} may hold the sealed rows of {seal.name}: a fit of an estimator reads all "
+            f"rows, and does not look for them. Use likely.open_seal({str(seal)!r}).train, or "
+            "train and compare on the seal, which leave the sealed rows out.",
+            SomeSealedRows,
+        )

@@ -29,8 +29,8 @@ from likely.linear.fitting import (
     null_of,
     parts,
     refuse_if_not_finite,
-    speak_up,
     start_of,
+    warn_of_fit,
 )
 from likely.linear.framing import framed
 from likely.linear.problem import linear_problem
@@ -83,7 +83,7 @@ def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Linea
     solution, state = search(Newton(), objective, start, tol=tol, max_iter=estimator.max_iter)
     found = Found(state.theta, wanted.settled(solution), state.hessian, state.held)
     refuse_if_not_finite(found, rows)
-    speak_up(estimator, found, rows.coding.names, None)
+    warn_of_fit(estimator, found, rows.coding.names, None)
     inference = errors_of(estimator, problem, found, rows, likelihood)
     if inference is not None:
         ratios = firth_ratios(objective, found, estimator.tol, estimator.max_iter)

@@ -46,7 +46,7 @@ from likely.linear.class_inference import ClassEstimate, check_kind, infer_class
 from likely.linear.coding import refuse_idle_groups
 from likely.linear.covariance import MOST_FOR_INFERENCE, check_covariance
 from likely.linear.divergence import Divergence, divergence
-from likely.linear.fitting import last_theta, speak_up
+from likely.linear.fitting import last_theta, warn_of_fit
 from likely.linear.framing import Framed, Framing
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
@@ -373,7 +373,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         infinite = divergence(problem, found, start)
         if infinite is None and self.standard_errors is not None:
             found = finish(problem, start, found, tol=self.tol, max_iter=self.max_iter)
-        speak_up(self, found._replace(held=()), partial(self._names, n_weights), infinite)
+        warn_of_fit(self, found._replace(held=()), partial(self._names, n_weights), infinite)
         inference = self._errors(problem, found, infinite)
         solution = replace(found.solution, theta=found.theta, passes=sum(problem.data.passes))
         return Weights(found.theta, solution, inference, infinite is not None)

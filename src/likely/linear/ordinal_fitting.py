@@ -31,7 +31,7 @@ from likely.linear.fitting import (
     in_session,
     last_theta,
     refuse_if_not_finite,
-    speak_up,
+    warn_of_fit,
 )
 from likely.linear.framing import Framed, Framing, centre_of, framed, refuse_too_large
 from likely.linear.held_rows import hold_out
@@ -117,7 +117,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     wanted = estimator.standard_errors is not None and start.size <= MOST_FOR_INFERENCE
     if infinite is None and wanted:
         found = finish(problem, start, found, tol=estimator.tol, max_iter=estimator.max_iter)
-    speak_up(estimator, found, partial(parameter_names, rows), infinite)
+    warn_of_fit(estimator, found, partial(parameter_names, rows), infinite)
     known = _known(problem, found, count)
     inference = _inference(estimator, problem, found, rows, infinite, known)
     theta = np.dot(_jacobian(problem), found.theta)

@@ -24,12 +24,13 @@ from likely.description import (
 )
 from likely.description_text import html_of, text_of
 from likely.errors import InvalidInput
-from likely.formatting import count, listed, quoted, short_number
+from likely.formatting import count, listed, percent_level, quoted, short_number
 from likely.inputs.coding import Coding
 from likely.linear.inference import Inference
 from likely.linear.penalty import penalty_described
 from likely.linear.ratios import plural
 from likely.linear.summary_facts import amount, facts_of, penalty_facts
+from likely.pictures import intervals_along_side
 
 MORE = "to_frame() has them all"
 MOST_REFERENCES = 10  # named in a note
@@ -85,6 +86,23 @@ class Summary:
         names = np.array(self.inference.names, dtype=object)[at]
         frame = frame_of({"term": names, **columns}, like)
         return frame.set_index("term") if like == "pandas" else frame
+
+    def plot(self, ax: Any = None, top: int = 30) -> Any:
+        """Coefficients with their intervals, in their order; the matplotlib axes.
+
+        Of more than ``top``, those that are largest in standard errors; without intercepts.
+        """
+        columns = self._columns()
+        names = self.inference.names
+        slopes = self._slopes().tolist() or [0]
+        size = np.nan_to_num(np.abs(self.inference.z))
+        kept = sorted(sorted(slopes, key=lambda i: -size[i])[:top])
+        estimates = [
+            (float(columns["coef"][i]), float(columns["low"][i]), float(columns["high"][i]))
+            for i in kept
+        ]
+        label = f"Coefficient, with {percent_level(self.level)} interval"
+        return intervals_along_side(ax, [names[i] for i in kept], estimates, label)
 
     def _slopes(self) -> Array:
         """Where the coefficients are in θ: intercepts and thresholds are left out."""

@@ -10,7 +10,9 @@ from likely.errors import InvalidFile, InvalidInput
 from likely.files import make_folder, write_atomically
 from likely.json_files import read_json, write_json
 from likely.persist import MODEL_FILE
-from likely.runs.records import (
+from likely.runs.sealed_score import FINAL, sealed_score
+from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
+from likely.workbench.records import (
     Record,
     comparisons_in,
     curves_in,
@@ -18,18 +20,18 @@ from likely.runs.records import (
     joined_curves,
     kept_files,
 )
-from likely.runs.sealed_score import FINAL, sealed_score
-from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
 
 if TYPE_CHECKING:
     from likely.description import Description
     from likely.sealing.folder import SealFolder
+    from likely.workbench.column_effects import ColumnEffects
     from likely.workbench.validation import Validation
 
 
 FACTS, LOOK = "run.json", "look.json"
 STUDY, STUDY_FOLDER, COMMAND = "study.json", "study", "command.txt"
 VALIDATION, VALIDATION_FACTS = "validation.parquet", "validation.json"
+EFFECTS = "effects.json"
 HELD_OUT_BY = ("group", "by_time", "weight", "offset", "exposure")
 SCORING = ("compare", "tune", "seal")  # verbs that take these options
 
@@ -79,6 +81,10 @@ class RunFolder:
 
     def write_look(self, facts: Record) -> None:
         write_json(self.path / LOOK, facts)
+
+    def write_effects(self, effects: "ColumnEffects") -> Path:
+        """The importance and the effects of columns."""
+        return write_json(self.path / EFFECTS, effects.to_json())
 
     def write_study(self, facts: Record) -> Path:
         return write_json(self.path / STUDY, facts)
@@ -137,6 +143,21 @@ class RunFolder:
     def study_facts(self) -> Record | None:
         return _read_object(self.path / STUDY)
 
+    def effects(self) -> "ColumnEffects | None":
+        """The effects that ``write_effects`` has written; None where there are none."""
+        from likely.workbench.column_effects import ColumnEffects
+
+        found = read_json(self.path / EFFECTS)
+        if found is None:
+            return None
+        try:
+            return ColumnEffects.from_json(found)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidFile(
+                self.path / EFFECTS,
+                f"it was changed after it was written ({error}). Remove it, or train again.",
+            ) from None
+
     def final(self) -> Record | None:
         return _read_object(self.path / FINAL)
 
@@ -193,11 +214,13 @@ class RunFacts:
     curves: tuple[Record, ...] = ()
     study: Record | None = None
     validation: "Validation | None" = None
+    effects: "ColumnEffects | None" = None
     final: Record | None = None  # the score of sealed rows in the ledger, as in final.json
     final_problem: str | None = None  # why final.json is not believed
     ledger: LedgerFacts | None = None
     description: "Description | None" = None  # what its model says about itself
     path: str = "RUN"  # as a command names it
+    in_python: bool = False  # whether there is no RUN, but a model or a study in Python
 
     def command(self, verb: str, *words: str) -> str:
         """``likely VERB DATA WORDS``, with the target, unless the data have their own.
@@ -239,6 +262,7 @@ def read_run(
         curves=joined_curves(*map(curves_in, places)),
         study=held.study_facts(),
         validation=held.validation(),
+        effects=held.effects(),
         final=scored.record,
         final_problem=scored.problem,
         ledger=ledger,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from likely.errors import BrokenLedger, HonestyRefusal, LikelyError
 from likely.formatting import all_listed
 from likely.runs.folder import RunFolder
-from likely.runs.records import Record
 from likely.runs.seals import is_the_one, ledger_cut
+from likely.workbench.records import Record
 
 if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder

@@ -168,7 +168,10 @@ def _allow_another(
     """Beyond the budget: record the reason in the ledger, or the refusal if there is none."""
     ledger, budget = request.seal.ledger, request.seal.manifest.budget
     if again is not None:
-        ledger.add("again", {"evaluation": number, "reason": again.strip()})
+        facts = {"evaluation": number, "reason": again.strip()}
+        known = ({key: entry.get(key) for key in facts} for entry in entries)
+        if facts not in known:  # else a call that was interrupted before its commit
+            ledger.add("again", facts)
         return
     ledger.add("refused", {"command": "final", "evaluation": number, "reason": "budget"})
     scores = [entry for entry in entries if entry["event"] == "score"]

@@ -66,11 +66,14 @@ class FoundRows(NamedTuple):
     which: str = ""  # a hash of the rows that were found
 
     def __str__(self) -> str:
-        name, manifest = self.seal.path.name, self.seal.manifest
-        return (
-            f"{self.n_found:,} of the {manifest.n_test:,} sealed rows of {name} "
-            f"({evaluations_used(self.seal)})"
-        )
+        name, n_test = self.seal.path.name, self.seal.manifest.n_test
+        rows = f"{self.n_found:,} of the {n_test:,} sealed rows"
+        if self.n_sealed < n_test:  # repeated rows count once, rows as in training not at all
+            known = f"{self.n_sealed:,} that can be recognised"
+            rows = f"{self.n_found:,} of {known}, of the {n_test:,} sealed rows"
+            if self.n_found == self.n_sealed:
+                rows = f"all of the {known}, of the {n_test:,} sealed rows"
+        return f"{rows} of {name} ({evaluations_used(self.seal)})"
 
 
 def sealed_fingerprints(sealed: "pa.Table", train: "pa.Table", salt: str) -> Array:

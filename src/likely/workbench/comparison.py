@@ -16,13 +16,15 @@ from sklearn.base import clone
 from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
+from likely.formatting import capitalised
 from likely.kinds import IN_WORDS, TargetKind
 from likely.metrics import METRICS, Metric
 from likely.metrics.registry import SHOWN_NEXT
+from likely.pictures import intervals_along_side
 from likely.workbench.comparison_entry import Entry, Tally
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.cross_validation import Loop, cross_validate_all
-from likely.workbench.dataset import ARGUMENTS, Dataset
+from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Folds
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entries_by_name, entries_for
@@ -30,6 +32,8 @@ from likely.workbench.opening import dataset
 from likely.workbench.paired import standings
 from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, prepared
+from likely.workbench.records import keep_comparison
+from likely.workbench.roles import ARGUMENTS
 from likely.workbench.task import Task
 
 
@@ -125,6 +129,21 @@ class Comparison:
         columns["problem"] = np.array([e.problem for e in entries], dtype=object)
         return frame_of(columns, self.rows.library if library is None else library)
 
+    def plot(self, ax: Any = None) -> Any:
+        """The score of each model with its interval, the best first; the matplotlib axes.
+
+        The dashed line is the baseline; a model whose interval contains it is grey.
+        """
+        scored = [each for each in self.entries if not each.problem]
+        label = f"{capitalised(self.metric.title)} ({self.metric.better} is better)"
+        return intervals_along_side(
+            ax,
+            [each.name for each in scored],
+            [each.main[:3] for each in scored],
+            label,
+            reference=self.baseline.main.value,
+        )
+
     def facts(self) -> dict[str, Any]:
         """The whole comparison, in types of JSON."""
         task, folds = self.task, self.folds
@@ -173,6 +192,7 @@ def compare(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     executor: str | Executor = "auto",
 ) -> Comparison:
     """Score models on the same folds of a table, with their baseline.
@@ -217,7 +237,10 @@ def compare(
     drop : sequence of str, optional
         Columns to leave out.
     category : sequence of str, optional
-        Columns of numeric codes to treat as categories.  A seal records both.
+        Columns of numeric codes to treat as categories.
+    feature : sequence of str, optional
+        Columns to use although they look like identifiers or free text, which are left out.  A seal
+        records all three.
     executor : str or Executor, default="auto"
         How fits are run: in parallel threads for a small table, otherwise one after another.
 
@@ -251,6 +274,7 @@ def compare(
         exposure=exposure,
         drop=drop,
         category=category,
+        feature=feature,
     ).for_models(models, "compare")
     task = rows.settled
     slow: tuple[str, ...] = ()
@@ -277,7 +301,10 @@ def compare(
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
     unseen = tuple(task.classes[code] for code in whole)
-    return Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
+    answer = Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
+    if rows.seal is not None and not answer.all_failed:
+        keep_comparison(rows.seal.path, answer.facts())  # for the reports of its runs
+    return answer
 
 
 def _suited(

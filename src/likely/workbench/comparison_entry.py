@@ -52,6 +52,18 @@ class Entry:
             return {}
         return {name: e.value for name, e in self.score.estimates.items() if e is not self.main}
 
+    @property
+    def warning_kinds(self) -> tuple[str, ...]:
+        """The first warning of each kind, with the number of others."""
+        by_kind: dict[str, list[str]] = {}
+        for warning in self.warnings:
+            kind, colon, text = warning.partition(": ")
+            by_kind.setdefault(kind if colon else "", []).append(text if colon else warning)
+        return tuple(
+            texts[0] + (f" ({len(texts) - 1} more like it in other folds.)" if texts[1:] else "")
+            for texts in by_kind.values()
+        )
+
     def facts(self) -> dict[str, Any]:
         """The model and its scores, in types of JSON."""
         paired = {"against_best": self.against_best, "against_baseline": self.against_baseline}

@@ -40,6 +40,7 @@ from likely.workbench.models import entry_for
 from likely.workbench.opening import dataset
 from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, unprepared
+from likely.workbench.records import keep_curve
 from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
@@ -171,6 +172,7 @@ def learning_curve(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     executor: str | Executor = "auto",
     name: str | None = None,
 ) -> Curve:
@@ -189,7 +191,9 @@ def learning_curve(
     values : sequence, optional
         The points: shares of the training rows, numbers of steps, or values of the setting.
         By default, shares from 5 % up; all steps; the default range of the setting.
-    folds, seed, metric, group, by_time, weight, offset, exposure, kind, order, drop, category
+    folds, seed, metric, group, by_time, weight, offset, exposure
+        As in ``compare``.
+    kind, order, drop, category, feature
         As in ``compare``.
     executor : str or Executor, default="auto"
         How the fits of a point are run: in parallel threads for a small table, otherwise one after
@@ -224,6 +228,7 @@ def learning_curve(
         exposure=exposure,
         drop=drop,
         category=category,
+        feature=feature,
     )
     entry = entry_for(model)
     name = entry.name if name is None else name
@@ -246,7 +251,10 @@ def learning_curve(
         points = AXES.get(of, _by_setting)(
             _CurvePlan(fits, name, entry, estimator, of, seed), values
         )
-    return Curve(of, points, main, name, rows, folds, seed, (*notes, *rows.notes))
+    found = Curve(of, points, main, name, rows, folds, seed, (*notes, *rows.notes))
+    if rows.seal is not None:
+        keep_curve(rows.seal.path, found.facts())  # for the reports of its runs
+    return found
 
 
 def _for_density(

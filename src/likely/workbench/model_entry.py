@@ -7,6 +7,7 @@ an import path        ``sklearn.ensemble.HistGradientBoostingClassifier``: any c
 an estimator          a copy of it is fitted
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -89,6 +90,11 @@ class ModelEntry:
     by_kind: Mapping[TargetKind, Mapping[str, Any]] = field(default_factory=dict)  # more settings
 
     @property
+    def short_name(self) -> str:
+        """The name without the modules of an import path, for a folder."""
+        return self.name.rpartition(".")[2]
+
+    @property
     def suits(self) -> frozenset[TargetKind]:
         """All kinds of target that it can predict; empty if it needs no target."""
         return self.targets | self.also
@@ -118,7 +124,7 @@ class ModelEntry:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether its class belongs to another library, so that it cannot be saved."""
+        """Whether its class belongs to another library, so that skops is needed to save it."""
         if self.example is not None:
             return not type(self._inner).__module__.startswith("likely.")
         return "." in self.estimator
@@ -307,6 +313,23 @@ def entry_of_path(path: str) -> ModelEntry:
 def is_import_path(name: str) -> bool:
     """Whether a name has the form of an import path, with a dot in it."""
     return "." in name and all(word.isidentifier() for word in name.split("."))
+
+
+def refuse_short_name(name: str) -> None:
+    """Refuse the bare name of a class of scikit-learn, with its import path."""
+    if not (name.isidentifier() and name[:1].isupper()):
+        return
+    from sklearn.utils import all_estimators
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about deprecated modules, which nobody named
+        known = dict(all_estimators(type_filter=["classifier", "regressor"]))
+    if name in known:
+        path = ".".join([*known[name].__module__.split(".")[:2], name])
+        raise InvalidInput(
+            f"There is no model {name!r}; a model of another library is named by its import path. "
+            f"Use {path}."
+        )
 
 
 def class_at(path: str) -> type[Any]:

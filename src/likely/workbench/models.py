@@ -28,6 +28,7 @@ from likely.workbench.model_entry import (
     entry_of_estimator,
     entry_of_path,
     is_import_path,
+    refuse_short_name,
 )
 
 BASELINE = "constant"
@@ -44,7 +45,7 @@ NETWORKS = {  # a validation loss may stay level for twenty epochs and fall agai
     "learning_rate": 3e-3,
     "n_networks": 5,
 }
-COUNTS = {"response": "poisson"}
+COUNTS = {"response": "negative-binomial"}  # at α = 0 the Poisson
 HIDDEN_LAYERS = ((), (10,), (30,), (100,), (300,), (30, 30), (100, 100), (50, 50, 50))
 CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")  # searched on request
 
@@ -313,10 +314,9 @@ MODELS: dict[str, ModelEntry] = {
         ModelEntry(
             "neural-network",
             "NeuralNetworkClassifier",
-            CLASS_KINDS | NUMBER_KINDS - {"count"},
+            CLASS_KINDS | NUMBER_KINDS,
             "Layers of units, trained with early stopping; n_networks averages several.",
             cost="high",
-            also=frozenset({"count"}),  # Poisson: on overdispersed counts the constant is better
             settings=NETWORKS,
             space=neural_space,
             stop_unpromising=True,
@@ -351,6 +351,7 @@ def entry_for(model: Any) -> ModelEntry:
     if isinstance(model, str):
         if is_import_path(model):
             return entry_of_path(model)
+        refuse_short_name(model)
         return MODELS[known_name("model", model, MODELS)]
     if model is None:
         raise InvalidInput(

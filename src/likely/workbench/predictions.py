@@ -54,8 +54,8 @@ def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Trut
     if not known.all():
         row = int((~known).argmax())
         raise InvalidInput(
-            f"Column {task.target!r} has no value, or an unknown class, in row {row + 1}; a score "
-            "needs the observed value. Leave such rows out."
+            f"Column {task.target!r} has no value, or an unknown class, in row {row} (counted from "
+            "0); a score needs the observed value. Leave such rows out."
         )
     y = task.codes(table) if task.has_classes else task.numbers(table)
     return Truth(y, weight, task.classes, task.kind)

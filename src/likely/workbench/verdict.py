@@ -8,8 +8,7 @@ docs/verdict.rst has them as a table.
 References
 ----------
 Czado, Gneiting & Held (2009), Predictive model assessment for count data, Biometrics 65 (PIT).
-Zou & Donner (2008), Construction of confidence limits about effect measures, Stat. in Medicine 27
-(the difference of two scores from their intervals).
+Zou & Donner (2008), Construction of confidence limits about effect measures, Stat. in Medicine 27.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

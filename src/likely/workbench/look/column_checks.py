@@ -6,19 +6,14 @@ from math import inf
 
 import numpy as np
 
-from likely.data.labels import DATE, MOST, hold_numbers
+from likely.data.labels import DATE, MOST, hold_codes
 from likely.formatting import cell, percent, shortened
 from likely.kinds import FEATURE_KINDS
-from likely.workbench.identifiers import (
-    CALLED,
-    is_called_identifier,
-    is_short,
-    names_rows,
-    run_without_gap,
-)
+from likely.workbench.identifiers import CALLED, run_without_gap
 from likely.workbench.look.number_checks import impossible_zeros, number_for_missing, outliers
 from likely.workbench.look.profile import Column, Profile
 
+ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ].*)?$"
 Check = Callable[[Column, Profile], str | None]
 
 NEARLY = 0.995  # of the known cells have one value
@@ -39,27 +34,19 @@ DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not 
 
 
 def identifier(column: Column, profile: Profile) -> str | None:
-    """Text that hardly ever repeats, or whole numbers that never do."""
+    """Text or numbers that identify rows; and whole numbers without a gap, which may do so."""
     if column is profile.target or not column.n_known:
         return None
-    if column.is_number:
-        return _running_or_called(column)
-    if not column.is_text or not names_rows(column.n_distinct, column.n_known):
+    if column.name in profile.identifiers:
+        return _range(column) if column.is_number else _example(column)
+    apart = column.name in profile.apart or not column.is_number
+    if apart or column.n_distinct < column.n_known or not column.is_whole:
         return None
-    if hold_numbers(column.written_numbers) or _are_dates(column):
-        return None
-    import pyarrow.compute as pc
-
-    mean_length = float(pc.mean(pc.utf8_length(column.values)).as_py())
-    return _example(column) if is_short(mean_length) else None
+    return _range(column) if run_without_gap(column.numbers) else None
 
 
-def _running_or_called(column: Column) -> str | None:
-    numbers = column.numbers
-    if column.n_distinct < column.n_known or not column.is_whole:
-        return None
-    found = is_called_identifier(column.name, numbers) or run_without_gap(numbers)
-    return f"{numbers.min():.0f} to {numbers.max():.0f}" if found else None
+def _range(column: Column) -> str:
+    return f"{column.numbers.min():.0f} to {column.numbers.max():.0f}"
 
 
 def constant(column: Column, profile: Profile) -> str | None:
@@ -82,7 +69,7 @@ def mixed_types(column: Column, profile: Profile) -> str | None:
         return None
     numbers = column.written_numbers
     share = column.counts[numbers].sum() / max(column.n_known, 1)
-    if share < MIXED_SHARE or numbers.all():
+    if share < MIXED_SHARE or numbers.all() or hold_codes(column.values):
         return None
     word = column.values[int(np.where(numbers, -1, column.counts).argmax())].as_py()
     return f"{percent(share)} numbers, and {_written(word)}"
@@ -107,8 +94,8 @@ def leading_zeros(column: Column, profile: Profile) -> str | None:
 
 
 def dates_as_text(column: Column, profile: Profile) -> str | None:
-    if not column.is_text or not _are_dates(column):
-        return None
+    if not column.is_text or not _are_dates(column) or column.matching(ISO_DATE).all():
+        return None  # a text file has no other way to write a date than 2024-02-29
     strange = ~column.matching(DATE)
     other = column.values[int(strange.argmax())].as_py() if strange.any() else None
     beside = "" if other is None else f", but not {_written(other)}"
@@ -128,8 +115,12 @@ def broken_characters(column: Column, profile: Profile) -> str | None:
 
 def many_values(column: Column, profile: Profile) -> str | None:
     text = column.is_text and column.many_values and column is not profile.target
-    others = (identifier, mixed_types, numbers_as_text, dates_as_text)
-    if not text or any(check(column, profile) is not None for check in others):
+    others = (identifier, mixed_types, numbers_as_text)
+    if (
+        not text
+        or _are_dates(column)
+        or any(check(column, profile) is not None for check in others)
+    ):
         return None
     return f"{column.n_distinct:,} in {column.n_known:,} cells"
 
@@ -145,9 +136,12 @@ def all_missing(column: Column, profile: Profile) -> str | None:
 
 
 def no_feature(column: Column, profile: Profile) -> str | None:
+    import pyarrow.types as types
+
     if column is profile.target or column.kind in FEATURE_KINDS or not column.n_known:
         return None
-    return "dates" if column.kind == "date" else str(column.values.type)
+    type_ = column.values.type
+    return None if types.is_temporal(type_) else str(type_)
 
 
 def copies(column: Column, profile: Profile) -> str | None:

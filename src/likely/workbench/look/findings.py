@@ -33,7 +33,8 @@ CODES: Mapping[str, FindingCode] = {
         "identifier",
         "warn",
         "a model can learn nothing from a value that no two rows share",
-        "Drop the column, or use it to group rows that belong together.",
+        "Text of this kind and columns named like identifiers are left out of every model, unless "
+        "declared (--feature, --category); drop other row numbers (--drop).",
         "has a different value in every row",
     ),
     "LK102": FindingCode(
@@ -67,8 +68,8 @@ CODES: Mapping[str, FindingCode] = {
     "LK106": FindingCode(
         "dates stored as text",
         "warn",
-        "ISO dates (2024-02-29) become days; dates in other forms are read as categories",
-        "Write 2024-02-29, turn it into numbers such as days before an event, or split by time.",
+        "dates are read in ISO form (2024-02-29); in other forms they are read as categories",
+        "Write 2024-02-29, or turn it into numbers such as days before an event.",
         "holds dates as text",
     ),
     "LK107": FindingCode(
@@ -108,8 +109,8 @@ CODES: Mapping[str, FindingCode] = {
     "LK112": FindingCode(
         "values that cannot be features",
         "warn",
-        "models read numbers, Booleans and text",
-        "Turn it into numbers, such as days before an event, or drop it.",
+        "models read numbers, Booleans, dates and text",
+        "Turn it into numbers, or drop it (--drop).",
         "holds values that cannot be features",
     ),
     "LK113": FindingCode(
@@ -199,7 +200,7 @@ CODES: Mapping[str, FindingCode] = {
         "missing targets",
         "warn",
         "a row without a target cannot be used for training or scoring",
-        "Drop these rows, and ask whether they differ from the others.",
+        "They are left out by every command; ask whether they differ from the others.",
     ),
     "LK302": FindingCode(
         "one class",
@@ -248,6 +249,12 @@ CODES: Mapping[str, FindingCode] = {
 }
 
 
+OF_TARGET = ("LK202", "LK3", "LK4")  # codes that depend on the values of the target
+WITHOUT_LABELS = frozenset(
+    code for code in CODES if not code.startswith(OF_TARGET) or code == "LK301"
+)
+
+
 @final
 @dataclass(frozen=True)
 class Finding:
@@ -279,6 +286,15 @@ class Finding:
             "title": self.title,
             "columns": list(self.columns),
             "sentence": self.sentence,
+        }
+
+    def record(self) -> dict[str, Any]:
+        """What a seal and a run keep of it."""
+        return {
+            "code": self.code,
+            "columns": list(self.columns),
+            "severity": self.severity,
+            "text": self.sentence,
         }
 
 

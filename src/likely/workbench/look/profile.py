@@ -159,10 +159,13 @@ class Profile:
     columns: tuple[Column, ...]
     n_rows: int
     target: Column | None = None
+    apart: frozenset[str] = frozenset()  # columns that no model learns from
+    identifiers: frozenset[str] = frozenset()  # those of them that identify rows
 
     @cached_property
     def features(self) -> tuple[Column, ...]:
-        return tuple(column for column in self.columns if column is not self.target)
+        apart = self.apart
+        return tuple(c for c in self.columns if c is not self.target and c.name not in apart)
 
     def twin_of(self, column: Column) -> Column | None:
         """The first feature with the same codes, if it comes before this one.

@@ -28,12 +28,20 @@ from likely.graphical.diagrams.diagram import Diagram
 from likely.inputs.estimators import feature_names
 from likely.inputs.foreign_models import chooses_columns
 from likely.inputs.numbers import check_weight
-from likely.inputs.tables import check_table, own_columns, refuse_file, rows_at
+from likely.inputs.tables import (
+    check_table,
+    names_in_fit,
+    own_columns,
+    refuse_file,
+    rows_at,
+    with_columns,
+)
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.workbench.predictions import link_of, predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
+from likely.workbench.preparation.dates import CalendarPart, DateColumns
 from likely.workbench.preparation.steps import STEPS
 
 
@@ -61,9 +69,10 @@ class Prepared(BaseEstimator):
     """A model for tables of mixed columns, with missing cells.
 
     Numbers and Booleans go to the model as numbers, text and categories as categories (or as
-    columns of 0 and 1, if it reads numbers only), dates as days since 1970-01-01.  Columns that
-    are constant, all missing, or identifiers are dropped.  Text with very many values, and numbers
-    written as text, are refused.  A sparse X goes to the model as it is.
+    columns of 0 and 1, if it reads numbers only), dates as days since the first, with month and
+    weekday.  Columns that are constant, all missing, identifiers or free text are dropped.  Text
+    with very many values, and numbers written as text, are refused.  A sparse X goes to the model
+    as it is.
 
     Parameters
     ----------
@@ -112,7 +121,11 @@ class Prepared(BaseEstimator):
     array([0, 0, 1, 1])
     """
 
-    saved_parts = STEPS  # what a model file may contain in addition to the model
+    saved_parts = (
+        *STEPS,
+        DateColumns,
+        CalendarPart,
+    )  # what a model file may contain in addition to the model
 
     def __init__(self, model: Any, *, impute: Any = "auto", scale: Any = "auto") -> None:
         self.model = model
@@ -177,11 +190,16 @@ class Prepared(BaseEstimator):
         return PreparedRows(table, y, _given(beside), preparation)
 
     def prepare(self, X: Any) -> Any:
-        """Rows as the model sees them: an Arrow table."""
+        """Rows as the model sees them: an Arrow table.
+
+        Columns of a frame that the fit did not have are ignored, and those that it dropped may be
+        missing.
+        """
         check_is_fitted(self)
         refuse_file(X, type(self).__name__)
-        table = check_table(self, X, reset=False)
-        return self._prepared_table(self.preparation_, table)
+        known = names_in_fit(self)
+        X = X if known is None else with_columns(X, known, self.dropped_)
+        return self._prepared_table(self.preparation_, check_table(self, X, reset=False))
 
     @property
     def steps_(self) -> list[tuple[str, str]]:

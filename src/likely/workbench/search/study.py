@@ -236,6 +236,7 @@ def tune(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     by_hand: Sequence[Mapping[str, Any]] | None = None,
     stop_unpromising: bool | None = None,
     seed: int = 0,
@@ -293,7 +294,10 @@ def tune(
     drop : sequence of str
         Columns to leave out.
     category : sequence of str
-        Columns of numeric codes to treat as categories.  A seal records both.
+        Columns of numeric codes to treat as categories.
+    feature : sequence of str, optional
+        Columns to use although they look like identifiers or free text, which are left out.  A seal
+        records all three.
     by_hand : sequence of mappings
         Settings to try first; ``{}`` is the default settings, which None tries.
     stop_unpromising : bool
@@ -329,6 +333,7 @@ def tune(
         exposure=exposure,
         drop=drop,
         category=category,
+        feature=feature,
     ).for_models(model, "tune")
     entry, task = entry_for(model), rows.settled
     template = entry.build(task, seed=seed)
