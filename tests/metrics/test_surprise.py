@@ -80,3 +80,11 @@ def test_intervals_hold_the_expected_value_as_often_as_they_say(case, n, n_group
     """At least 0.93, less three standard errors; above 0.99 only where surprises are rare."""
     found = coverage(case, n, n_groups=n_groups, samples=500, population=200_000)
     assert min(found.values()) > 0.93 - 3 * 0.0115, found
+
+
+@pytest.mark.parametrize("name", ["r2", "poisson-deviance-explained"])
+def test_the_share_that_is_explained_has_no_interval_above_1(name):
+    y = np.random.default_rng(0).poisson(9.0, 20).astype(float)
+    truth, prediction = Truth(y, kind="count"), Prediction.of_numbers(y + 0.1)
+    low, high = METRICS[name].interval(METRICS[name].statistics(truth, prediction))
+    assert low < METRICS[name].value(METRICS[name].statistics(truth, prediction)) < high <= 1
