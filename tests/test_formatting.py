@@ -232,3 +232,8 @@ def test_a_table_without_a_head_is_aligned_all_the_same():
 )
 def test_a_whole_list_has_a_word_before_its_last_name(names, text):
     assert all_listed(names) == text
+
+
+def test_an_interval_of_negative_numbers_is_written_with_to_and_tiny_ones_keep_their_digits():
+    assert estimate(-2.9, -4.6, -1.2) == "-2.9 (-4.6 to -1.2)"
+    assert estimate_cells(0.00004, 0.00001, 0.00007)[:2] == ["0.000040", "0.000010 to 0.000070"]

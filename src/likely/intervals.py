@@ -4,6 +4,14 @@
     mean      x̄ ± t_{n−1} s/√n
     matched   d̄ ± z s/√n of differences −1, 0 or 1, after two pseudo-observations were added
     sum       θ̂ ∓ √Σ a_k²(θ̂_k − end_k)²        from the ends of each θ̂_k
+    surprise  the mean of a loss, and above it that of n + 1 rows, of which one is a surprise
+
+Wilson's interval of at most three events (or of all but three) has Poisson's end instead on the
+side of 0 (of 1): λ/n, with λ the quantile 1 − level of the gamma distribution with shape np̂.
+
+A small loss may be small because its rare large values did not occur in these rows.  The upper end
+is therefore that of the rows and of one more, which is a surprise of size L: with no surprise among
+n rows it is about x̄ + 3L/n, as in the rule of three.
 
 Rows of one group (a patient, a shop) are not independent, and G groups have less information than n
 rows:
@@ -17,7 +25,10 @@ References
 Wilson (1927), Probable inference, JASA 22.
 Agresti & Min (2005), Simple improved confidence intervals for comparing matched proportions,
 Statistics in Medicine 24.
-Brown, Cai & DasGupta (2001), Interval estimation for a binomial proportion, Statistical Science 16.
+Brown, Cai & DasGupta (2001), Interval estimation for a binomial proportion, Statistical Science 16,
+§4.1.2 (the ends of few events).
+Hanley & Lippman-Hand (1983), If nothing goes wrong, is everything all right?, JAMA 249 (3/n).
+Agresti & Coull (1998), Approximate is better than "exact", American Statistician 52.
 Zou & Donner (2008), Construction of confidence limits about effect measures, Stat. in Medicine 27.
 Cameron & Miller (2015), A practitioner's guide to cluster-robust inference, J. Human Resources 50,
 eq. 11 and §VI.D (t of G − 1 degrees of freedom).
@@ -35,6 +46,8 @@ import numpy as np
 from likely._typing import Array, Codes
 
 Ends = tuple[float, float]
+
+FEW_EVENTS = 3.0  # at most: Wilson's interval contains a rare share too seldom
 
 
 class Estimate(NamedTuple):
@@ -118,7 +131,18 @@ def wilson(share: float, n: float, level: float = 0.95) -> Ends:
     z2 = normal_quantile(level) ** 2 / n
     centre = (share + z2 / 2) / (1 + z2)
     half = sqrt(z2 * max(share * (1 - share), 0.0) + z2 * z2 / 4) / (1 + z2)
-    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)
+    low = min(centre - half, _least_share(n * share, n, level))
+    high = max(centre + half, 1 - _least_share(n * (1 - share), n, level))
+    return min(max(low, 0.0), share), max(min(high, 1.0), share)
+
+
+def _least_share(events: float, n: float, level: float) -> float:
+    """Poisson's lower end of the share of few events; 1 where Wilson's needs no repair."""
+    from scipy.special import gammaincinv
+
+    if not events <= FEW_EVENTS:
+        return 1.0
+    return float(gammaincinv(events, 1 - level)) / n if events > 0 else 0.0
 
 
 def about_mean(mean: float, scatter: float, n: float, level: float = 0.95) -> Ends:
@@ -127,6 +151,27 @@ def about_mean(mean: float, scatter: float, n: float, level: float = 0.95) -> En
         return -inf, inf
     half = student_quantile(level, n - 1) * sqrt(max(scatter, 0.0) / (n - 1) / n)
     return mean - half, mean + half
+
+
+def about_mean_with_surprise(
+    mean: float, scatter: float, n: float, surprise: float, level: float = 0.95
+) -> Ends:
+    """Student's interval, whose end on the side of ``surprise`` allows for one more row with it."""
+    low, high = about_mean(mean, scatter, n, level)
+    if not isfinite(surprise - mean):
+        return low, high
+    step = (surprise - mean) / (n + 1)
+    more = scatter + n * step * (surprise - mean)
+    wider = about_mean(mean + step, more, n + 1, level)
+    return (low, max(high, wider[1])) if step > 0 else (min(low, wider[0]), high)
+
+
+def difference(first: Estimate, second: Estimate) -> Ends:
+    """The interval of the difference of two independent estimates, from the ends of each."""
+    value = first.value - second.value
+    below = sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
+    above = sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
+    return value - below, value + above
 
 
 def mean_of_independent(values: Array, low: Array, high: Array) -> Ends:

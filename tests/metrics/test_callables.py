@@ -55,6 +55,7 @@ def test_a_function_that_is_a_mean_has_the_interval_of_the_metric(weighted):
     def by_hand(y, said, sample_weight=None):
         return np.average(np.abs(y - said), weights=sample_weight)
 
+    by_hand.better = "lower"
     truth, prediction, groups = some_weighted()
     truth = truth if weighted else replace(truth, weight=None)
     mae = METRICS["mae"]

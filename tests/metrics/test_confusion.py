@@ -21,8 +21,12 @@ def test_worked_example_cohens_table():
 
 
 def test_worked_example_wilsons_interval():
-    """9 of 10 at 95 %: (0.5958, 0.9821), Brown, Cai & DasGupta's formula (4)."""
-    assert_allclose(wilson(0.9, 10), [0.59585, 0.98212], atol=5e-6)
+    """9 of 10 at 95 %: Brown, Cai & DasGupta's (0.5958, 0.9821), with the end of one event.
+
+    P(X ≥ 1) = 0.05 for Poisson's X with the mean −log 0.95.
+    """
+    assert_allclose(wilson(0.9, 10), [0.59585, 1 + np.log(0.95) / 10], atol=5e-6)
+    assert_allclose(wilson(0.5, 10), [0.23659, 0.76341], atol=5e-6)
     assert wilson(1.0, 5)[1] == 1.0
     assert 0.5 < wilson(1.0, 5)[0] < 0.6
 

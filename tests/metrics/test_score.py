@@ -44,12 +44,19 @@ def test_totals_of_chunks_add_to_the_score_of_all_rows(kind):
     assert found.n_rows == 80
 
 
-def test_the_gain_is_paired_by_row_with_students_interval():
+def test_the_gain_is_paired_by_row_with_students_interval_and_room_for_a_surprise():
     truth, prediction, constant = rows_of("binary")
     saved = constant.losses(truth) - prediction.losses(truth)
     found = score_of([METRICS["log-loss"]], truth, prediction, constant).gain
     half = t.ppf(0.975, 79) * saved.std(ddof=1) / np.sqrt(80)
-    assert_allclose(found, (saved.mean(), saved.mean() - half, saved.mean() + half, 0.0))
+    p = np.exp(prediction.log_p)
+    wrong = 1 - prediction.called  # the class of a surprise
+    rows = np.arange(80)
+    value = (prediction.log_p - constant.log_p)[rows, wrong]
+    more = np.append(saved, np.average(value, weights=p[rows, wrong]))
+    low = more.mean() - t.ppf(0.975, 80) * more.std(ddof=1) / 9
+    assert low < saved.mean() - half
+    assert_allclose(found, (saved.mean(), low, saved.mean() + half, 0.0))
 
 
 def test_groups_have_one_degree_of_freedom_less_than_there_are():
@@ -60,7 +67,7 @@ def test_groups_have_one_degree_of_freedom_less_than_there_are():
     totals = np.array([(loss - loss.mean())[groups == g].sum() for g in range(10)])
     half = t.ppf(0.975, 9) * np.sqrt(10 / 9 * np.square(totals).sum()) / 80
     assert found.n_groups == 10
-    assert found.main.high - found.main.value == pytest.approx(half)
+    assert found.main.value - found.main.low == pytest.approx(half)
 
 
 def test_squared_errors_are_compared_where_a_model_has_no_density():

@@ -75,6 +75,7 @@ def rescored(held, **changes):
     """Held-out rows with something changed by hand, and the score that they then have."""
     held = replace(held, **changes)
     constant = constant_prediction(held.truth, held.truth)
+    held = replace(held, gain=held.prediction.gain_over(constant, held.truth))
     score = score_of(metrics_for(held.kind), held.truth, held.prediction, constant)
     return replace(held, score=replace(score, folds=held.score.folds))
 

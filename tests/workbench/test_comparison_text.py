@@ -68,6 +68,21 @@ def test_a_model_that_is_no_better_than_the_constant_is_no_alternative():
     assert [each.name for each in found.entries] == ["logistic", "constant", "poor"]
     assert found["poor"].against_best.p >= 0.05
     assert "Not clearly worse" not in str(found)
+    said = " ".join(str(found).split())
+    assert "Below the baseline, though the folds do not show them clearly worse" in said
+    assert "(p ≥ 0.05): poor." in said
+
+
+def test_no_model_is_said_to_have_learned_nothing_beside_a_clearly_positive_metric():
+    """Counts that vary more than Poisson's: the constant has a better density, not better means."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=500)
+    frame = pd.DataFrame({"x": x, "y": rng.poisson(np.exp(1 + 0.4 * x) * rng.gamma(0.5, 2.0, 500))})
+    found = lk.compare(frame, "y", "glm-poisson", kind="count", repeats=1)
+    assert found.best.name == "constant"
+    said = " ".join(str(found).split())
+    assert "ignoring the columns" not in said
+    assert "But glm-poisson is clearly better by Poisson deviance explained" in said
 
 
 def test_the_verdict_about_the_baseline_is_the_paired_gain_as_in_every_other_place():

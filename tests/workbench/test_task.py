@@ -104,3 +104,38 @@ def test_codes_and_numbers_mark_what_is_missing():
     task = task_of(numbers, "y")
     assert_array_equal(task.numbers(numbers), [1.5, np.nan, np.nan, 2.0])
     assert_array_equal(task.known(numbers), [True, False, False, True])
+
+
+def lognormal_whole(n, middle, spread, seed=0):
+    return np.random.default_rng(seed).lognormal(np.log(middle), spread, n).astype(np.int64)
+
+
+AMOUNTS = {
+    "prices, of diamonds": 326 + lognormal_whole(5000, 2400, 1.0),
+    "salaries, few rows": 57_800 + 100 * lognormal_whole(80, 500, 0.4),
+    "populations": lognormal_whole(300, 20_000, 1.5),
+    "fares, round and often the same": 50 * lognormal_whole(3000, 60, 0.3),
+}
+COUNTS = {
+    "days in hospital, as in medpar": 1
+    + np.random.default_rng(0).negative_binomial(1.2, 0.12, 1495),
+    "days absent, as in quine": np.random.default_rng(0).negative_binomial(1.2, 0.07, 146),
+    "few rows, all different": np.array([0, 3, 7, 12, 19, 25, 31, 44, 58, 60, 71, 90]),
+    "visits per month, Poisson with a large mean": np.random.default_rng(0).poisson(5000, 300),
+    "patents of firms, many of some": np.append(lognormal_whole(1700, 8, 1.5), [2100, 3806]),
+    "rare events": np.random.default_rng(0).poisson(30, 400),
+}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_large_and_mostly_different_whole_numbers_are_amounts_and_it_is_said(name):
+    task = task_of(pa.table({"y": AMOUNTS[name]}), "y")
+    assert task.kind == "positive"
+    assert "not as counts; use kind='count'" in task.doubt
+    with_zero = task_of(pa.table({"y": np.append(AMOUNTS[name], 0)}), "y")
+    assert with_zero.kind == "real"
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_small_whole_numbers_and_those_that_vary_like_counts_are_counts(name):
+    assert task_of(pa.table({"y": COUNTS[name]}), "y").kind == "count"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from likely.runs import Run
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
+    from likely.workbench.verdict import Verdict
 
 FEATURE_FILES = (".csv", ".tsv", ".parquet")
 MOST_SHOWN = 6  # metrics in addition to the main one
@@ -105,10 +106,16 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     score = _evaluated(opened, seal, again, escrow)
     facts = score.to_json()
     written = _kept(opened, score)
+    judged = _verdict_on_run(opened, score)
     return Answer(
         text=f"{_text(score)}\n\nModel: {opened.facts.get('model')} from {opened.path}.",
-        result={**facts, "run": str(opened.path), "seal": str(seal.path)},
-        findings=_findings(score),
+        result={
+            **facts,
+            "verdict": None if judged is None else judged.to_json(),
+            "run": str(opened.path),
+            "seal": str(seal.path),
+        },
+        findings=_findings(score, judged),
         files=(written,),
         next=f"likely report {shlex.quote(run)}",
     )
@@ -204,10 +211,12 @@ def _of_predictions(
             escrow=escrow,
             cv_estimate=cv_estimate,
         )
+    from likely.workbench.verdict import Evidence, verdict_on
+
     return Answer(
         text=f"{_text(score)}\n\nPredictions: {predictions}.",
         result={**score.to_json(), "predictions": predictions, "seal": str(seal.path)},
-        findings=_findings(score),
+        findings=_findings(score, verdict_on(Evidence(final=score))),
         next=f"likely ledger show {shlex.quote(str(seal.path))}",
     )
 
@@ -330,7 +339,16 @@ def _text(score: "FinalScore") -> str:
     return f"{text}\n\n{table(header, rows)}"
 
 
-def _findings(score: "FinalScore") -> tuple[str, ...]:
+def _verdict_on_run(run: "Run", score: "FinalScore") -> "Verdict | None":
+    from likely.workbench.verdict import evidence_in_run, verdict_on
+
+    folder = run.folder
+    return verdict_on(
+        evidence_in_run(run.facts, look=folder.look(), held=folder.validation(), final=score)
+    )
+
+
+def _findings(score: "FinalScore", judged: "Verdict | None") -> tuple[str, ...]:
     found = []
     if score.resumed:
         found.append(
@@ -338,6 +356,4 @@ def _findings(score: "FinalScore") -> tuple[str, ...]:
         )
     if not score.of_this_model:
         found.append("Value and interval are those of the best model so far, not of this one.")
-    elif not score.better_than_baseline:
-        found.append("The model is not clearly better than the baseline on the sealed rows.")
-    return tuple(found)
+    return (*found, *(() if judged is None else judged.doubts))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from likely.runs import RunFolder
     from likely.workbench.dataset import Dataset
     from likely.workbench.look.look import Look
+    from likely.workbench.verdict import Verdict
 
 
 @click.command()
@@ -99,10 +100,15 @@ def _trained_run(
     place = where.path
     run = "@last" if output is None else shlex.quote(str(place))
     after = "final" if trained.data.seal is not None and request.model.supervised else "explain"
+    judged = _verdict(trained, found)
     return Answer(
         text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
-        result={**trained.facts, "run": str(place)},
-        findings=trained.findings,
+        result={
+            **trained.facts,
+            "verdict": None if judged is None else judged.to_json(),
+            "run": str(place),
+        },
+        findings=(*trained.findings, *(() if judged is None else judged.doubts)),
         files=(*RunFolder(place).model_files, *saved),
         next=f"likely {after} {run}",
     )
@@ -237,6 +243,13 @@ def run_facts(settings: Settings, trained: TrainedModel, found: "Look | None") -
         "seal": None if data.seal is None else seal_facts(data.seal),
         "scores": facts["scores"],
     }
+
+
+def _verdict(trained: TrainedModel, found: "Look | None") -> "Verdict | None":
+    from likely.workbench.verdict import evidence_in_run, verdict_on
+
+    facts = {**trained.facts, "findings": findings_kept(trained.data, found)}
+    return verdict_on(evidence_in_run(facts, held=trained.validation))
 
 
 def findings_kept(data: "Dataset", found: "Look | None") -> list[dict[str, Any]]:

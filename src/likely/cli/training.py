@@ -373,16 +373,11 @@ def losses_text(model: Any) -> list[str]:
 
 
 def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:
-    """A note if there is no score, or if the model is not clearly better than the baseline."""
-    from likely.metrics.score import CONSTANT
-
-    if score is None:
-        rows = "too few rows" if n_rows is None else f"only {count(n_rows, 'row')}"
-        return (f"There are {rows}, too few to hold some out, so the model has no score.",)
-    if score.better_than_baseline:
+    """A note if there is no score; the verdict has those about a score."""
+    if score is not None:
         return ()
-    what = "" if score.baseline == CONSTANT else f" ({score.baseline})"
-    return (f"The model is not clearly better than the baseline{what} on these rows.",)
+    rows = "too few rows" if n_rows is None else f"only {count(n_rows, 'row')}"
+    return (f"There are {rows}, too few to hold some out, so the model has no score.",)
 
 
 def _how(score: "Score") -> str:

@@ -22,7 +22,7 @@ from likely.intervals import Ends, clipped, effective_rows
 from likely.kinds import TargetKind
 from likely.metrics.baseline import constant_prediction
 from likely.metrics.prediction import Prediction, Truth
-from likely.moments import Moments
+from likely.metrics.surprise import RowValues
 
 Better = Literal["lower", "higher"]
 
@@ -130,19 +130,20 @@ class MeanOfRows(Metric):
 
     @abstractmethod
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
-        """The number of each row, (n,): what a paired comparison of two models subtracts."""
+        """The number of each row, (n,), or with the size of a surprise, (n, 3)."""
 
-    def summary(self, truth: Truth, prediction: Prediction) -> Moments:
-        return Moments.of(self.row_values(truth, prediction), truth.weights)
+    def summary(self, truth: Truth, prediction: Prediction) -> RowValues:
+        return RowValues.of(self.row_values(truth, prediction), truth.weights)
 
     def clustered_interval(
         self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
     ) -> Ends:
         values = self.row_values(truth, prediction)
-        return self.interval(Moments.of_groups(values, truth.weights, groups), level)
+        return self.interval(RowValues.of_groups(values, truth.weights, groups), level)
 
-    def value(self, statistics: Moments) -> float:
+    def value(self, statistics: RowValues) -> float:
         return statistics.first
 
-    def interval(self, statistics: Moments, level: float = 0.95) -> Ends:
-        return clipped(statistics.ends(level), self.lowest, self.highest)
+    def interval(self, statistics: RowValues, level: float = 0.95) -> Ends:
+        """That of a mean loss: the upper end allows for one more bad row."""
+        return clipped(statistics.loss_ends(level), self.lowest, self.highest)

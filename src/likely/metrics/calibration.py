@@ -59,7 +59,7 @@ class Parts(NamedTuple):
 
     reliability: float  # what miscalibration costs
     resolution: float  # what telling rows apart gains
-    uncertainty: float  # the score of the best constant
+    uncertainty: float  # the score of the rows' own class shares
     rest: float  # from predictions that differ within a bin
 
 

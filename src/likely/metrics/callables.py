@@ -39,7 +39,7 @@ from likely.intervals import Ends, clipped, student_quantile
 from likely.kinds import TARGET_KINDS, TargetKind
 from likely.metrics.base import Better, Metric
 from likely.metrics.prediction import Prediction, Truth
-from likely.moments import Moments
+from likely.metrics.surprise import RowValues
 
 MOST_ALONE = 2_000  # rows that are scored one by one
 SAME = 1e-9  # relative: a mean of the values of rows, up to rounding
@@ -138,7 +138,7 @@ class CallableMetric(Metric):
         values = self._row_values(statistics)
         if values is None:
             return self._jackknife(statistics, np.arange(len(statistics.truth.y)), level)
-        return _about_mean(values, Moments.of(values, statistics.truth.weights), level)
+        return self._about_mean(RowValues.of(values, statistics.truth.weights), level)
 
     def clustered_interval(
         self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
@@ -148,7 +148,18 @@ class CallableMetric(Metric):
         if values is None:
             _, place = np.unique(groups, return_inverse=True)
             return self._jackknife(rows, place, level)
-        return _about_mean(values, Moments.of_groups(values, truth.weights, groups), level)
+        found = RowValues.of_groups(values, truth.weights, groups)
+        return self._about_mean(found, level)
+
+    def _about_mean(self, values: RowValues, level: float) -> Ends:
+        """The interval of a mean of rows, with room for one more bad row.
+
+        The mean of numbers that are not negative is none either.
+        """
+        ends = values.loss_ends(level)
+        if self.better == "higher":
+            ends = values.gain_ends(level)[0], values.moments.ends(level)[1]
+        return clipped(ends, 0.0 if values.least[0, 0] >= 0 else -inf, inf)
 
     def _row_values(self, rows: KeptRows) -> Array | None:
         """The value of each row alone, (n,), where the function is their mean; else None."""
@@ -188,11 +199,6 @@ class CallableMetric(Metric):
         half = student_quantile(level, n_blocks - 1) * sqrt((n_blocks - 1) * float(np.var(without)))
         here = self.value(rows)
         return (here - half, here + half) if np.isfinite(half + here) else (-inf, inf)
-
-
-def _about_mean(values: Array, moments: Moments, level: float) -> Ends:
-    """Student's interval; the mean of numbers that are not negative is none either."""
-    return clipped(moments.ends(level), 0.0 if values.min() >= 0 else -inf, inf)
 
 
 def function_at(path: str) -> Callable[..., float]:

@@ -19,10 +19,12 @@ Scores of the most probable class are computed from one table of counts:
     F₁ of class k       2 C_kk / (r_k + c_k)        macro: their mean
     κ                   (p_o − p_e)/(1 − p_e),      p_o = Σ C_kk / n,  p_e = Σ r_k c_k / n²
 
-Proportions have Wilson's interval: accuracy, each recall, and F₁ = 2J/(1 + J) through the share J =
-C_kk/(r_k + c_k − C_kk).  Kappa and macro F₁ are smooth functions of the table and have that of the
-delta method, with a variance computed after adding z² pseudo-observations that agree by chance
-only, so that a perfect table does not give an interval of width 0.
+The mean of a score has Student's interval, whose upper end allows for one more surprise
+(``metrics.surprise``).  Proportions have Wilson's interval: accuracy, each recall, and F₁ =
+2J/(1 + J) through the share J = C_kk/(r_k + c_k − C_kk).  Kappa and macro F₁ are smooth functions
+of the table and have that of the delta method, with a variance computed after adding z²
+pseudo-observations that agree by chance only, so that a perfect table does not give an interval of
+width 0.
 
 References
 ----------
@@ -31,8 +33,6 @@ Gneiting & Raftery (2007), Strictly proper scoring rules, prediction, and estima
 §3 and §4.
 Fleiss, Cohen & Everitt (1969), Large sample standard errors of kappa, Psychological Bulletin 72.
 Agresti & Coull (1998), Approximate is better than "exact", American Statistician 52.
-from likely.moments import Moments
-from likely.special import LOG_FLOOR
 """
 
 from abc import abstractmethod
@@ -56,7 +56,7 @@ from likely.kinds import CLASS_KINDS, TargetKind
 from likely.metrics.base import MeanOfRows, Metric
 from likely.metrics.calibration import EQUAL_WIDTH, Bins, Parts, brier_parts, log_loss_parts
 from likely.metrics.prediction import Prediction, Truth
-from likely.moments import Moments
+from likely.metrics.surprise import RowValues, with_surprise
 from likely.special import LOG_FLOOR
 
 MOST_BRIER = 2.0  # of several classes, certain of a wrong one; of two classes it is 1
@@ -69,7 +69,7 @@ HALF = 0.5 - 1e-12  # a sum of probabilities that should be one half may round b
 class ScoreStatistics(FieldwiseAdditive):
     """The rows' scores, and calibration bins for their decomposition."""
 
-    score: Moments
+    score: RowValues
     bins: Bins
 
 
@@ -82,22 +82,26 @@ class ProperScore(Metric):
     better, tasks = "lower", CLASS_KINDS
 
     @abstractmethod
-    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
-        """The score of each row, (n,)."""
+    def by_class(self, prediction: Prediction) -> Array:
+        """The score of each row for each class that may happen, (n, K)."""
 
     @abstractmethod
     def parts(self, statistics: ScoreStatistics) -> Parts:
         """Reliability, resolution, uncertainty, and the rest within bins."""
 
+    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
+        """The score of each row, and what a surprise would cost: (n, 3)."""
+        return with_surprise(self.by_class(prediction), truth, prediction)
+
     def summary(self, truth: Truth, prediction: Prediction) -> ScoreStatistics:
-        score = Moments.of(self.row_values(truth, prediction), truth.weights)
+        score = RowValues.of(self.row_values(truth, prediction), truth.weights)
         return ScoreStatistics(score, Bins.of(truth, prediction, self.edges))
 
     def clustered_interval(
         self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
     ) -> Ends:
         values = self.row_values(truth, prediction)
-        score = Moments.of_groups(values, truth.weights, groups)
+        score = RowValues.of_groups(values, truth.weights, groups)
         return self.interval(replace(self.statistics(truth, prediction), score=score), level)
 
     def value(self, statistics: ScoreStatistics) -> float:
@@ -111,11 +115,11 @@ class LogLoss(ProperScore):
 
     name, title = "log-loss", "log loss"
 
-    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
-        return prediction.losses(truth)
+    def by_class(self, prediction: Prediction) -> Array:
+        return -prediction.log_p
 
     def interval(self, statistics: ScoreStatistics, level: float = 0.95) -> Ends:
-        return clipped(statistics.score.ends(level), 0.0, -LOG_FLOOR)
+        return clipped(statistics.score.loss_ends(level), 0.0, -LOG_FLOOR)
 
     def parts(self, statistics: ScoreStatistics) -> Parts:
         return log_loss_parts(statistics.bins, self.value(statistics))
@@ -128,47 +132,60 @@ class Brier(ProperScore):
 
     name, title = "brier", "Brier score"
 
-    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
+    def by_class(self, prediction: Prediction) -> Array:
         p = np.exp(prediction.log_p)
         if p.shape[1] == 2:
-            return np.square(p[:, 1] - truth.y)
-        happened = np.take_along_axis(p, truth.y[:, None], axis=1)[:, 0]
-        others = np.square(p).sum(axis=1) - np.square(happened)
-        return others + np.square(1 - happened)
+            return np.square(p[:, ::-1])  # 1 − p of the class, without cancellation
+        others = np.square(p).sum(axis=1, keepdims=True) - np.square(p)
+        return np.asarray(others + np.square(1 - p))
 
     def interval(self, statistics: ScoreStatistics, level: float = 0.95) -> Ends:
         most = 1.0 if len(statistics.bins.weight) == 1 else MOST_BRIER
-        return clipped(statistics.score.ends(level), 0.0, most)
+        return clipped(statistics.score.loss_ends(level), 0.0, most)
 
     def parts(self, statistics: ScoreStatistics) -> Parts:
         return brier_parts(statistics.bins, self.value(statistics))
 
 
+class OrderedScore(MeanOfRows):
+    """The mean of a score per row of ordered classes."""
+
+    @abstractmethod
+    def by_class(self, prediction: Prediction) -> Array:
+        """The score of each row for each class that may happen, (n, K)."""
+
+    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
+        return with_surprise(self.by_class(prediction), truth, prediction)
+
+
 @final
 @dataclass(frozen=True)
-class RankedProbability(MeanOfRows):
+class RankedProbability(OrderedScore):
     """The squared distance of the cumulative probabilities from the outcome."""
 
     name, title, better, tasks = "ranked-probability", "ranked probability score", "lower", ORDERED
     highest = 1.0
 
-    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
+    def by_class(self, prediction: Prediction) -> Array:
         below = np.cumsum(np.exp(prediction.log_p), axis=1)[:, :-1]  # P(Y ≤ k)
-        happened = truth.y[:, None] <= np.arange(below.shape[1])
-        return np.square(below - happened).sum(axis=1) / below.shape[1]
+        n, cuts = below.shape
+        under, over = np.zeros((n, cuts + 1)), np.zeros((n, cuts + 1))
+        under[:, 1:] = np.cumsum(np.square(below), axis=1)  # of cuts below the class
+        over[:, :-1] = np.cumsum(np.square(1 - below)[:, ::-1], axis=1)[:, ::-1]
+        return (under + over) / cuts
 
 
 @final
 @dataclass(frozen=True)
-class RankError(MeanOfRows):
+class RankError(OrderedScore):
     """The distance, in classes, between the median of the prediction and the true class."""
 
     name, title, better, tasks = "rank-error", "mean rank error", "lower", ORDERED
 
-    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
+    def by_class(self, prediction: Prediction) -> Array:
         below = np.cumsum(np.exp(prediction.log_p), axis=1)
         median = (below >= HALF).argmax(axis=1)
-        return np.abs(median - truth.y).astype(np.float64)
+        return np.abs(median[:, None] - np.arange(below.shape[1])).astype(np.float64)
 
 
 @final

@@ -23,10 +23,11 @@ import numpy as np
 from scipy.special import xlogy
 
 from likely._typing import Array
-from likely.intervals import Ends, about_mean
+from likely.intervals import Ends, about_mean_with_surprise
 from likely.kinds import NUMBER_KINDS, TargetKind
 from likely.metrics.base import MeanOfRows, Metric
 from likely.metrics.prediction import Prediction, Truth
+from likely.metrics.surprise import RowValues
 from likely.moments import Moments
 
 
@@ -43,6 +44,11 @@ class LogLikelihood(MeanOfRows):
         assert prediction.log_density is not None, "ask Metric.suits first"
         return prediction.log_density
 
+    def interval(self, statistics: RowValues, level: float = 0.95) -> Ends:
+        """The lower end allows for one more bad row; the upper one for none."""
+        worst = statistics.gain_ends(level)[0]
+        return worst, statistics.moments.ends(level)[1]
+
     def bounds(self, kind: TargetKind) -> Ends:
         """A density may be above 1; the probability of a count may not."""
         return -inf, 0.0 if kind == "count" else inf
@@ -58,11 +64,11 @@ class RMSE(MeanOfRows):
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
         return np.square(truth.y - prediction.means)
 
-    def value(self, statistics: Moments) -> float:
+    def value(self, statistics: RowValues) -> float:
         return sqrt(statistics.first)
 
-    def interval(self, statistics: Moments, level: float = 0.95) -> Ends:
-        low, high = statistics.ends(level)
+    def interval(self, statistics: RowValues, level: float = 0.95) -> Ends:
+        low, high = statistics.loss_ends(level)
         return sqrt(max(low, 0.0)), sqrt(high)
 
 
@@ -224,27 +230,32 @@ class DevianceExplained(Metric):
     def tasks(self) -> frozenset[TargetKind]:
         return self.family.tasks
 
-    def summary(self, truth: Truth, prediction: Prediction) -> Moments:
+    def summary(self, truth: Truth, prediction: Prediction) -> RowValues:
         y = truth.y
         columns = (self.family.of(y, prediction.means), y, self.family.statistic(y))
-        return Moments.of(np.column_stack(columns), truth.weights)
+        return RowValues.of(np.column_stack(columns), truth.weights)
 
     def likeness(self, truth: Truth, prediction: Prediction) -> Array:
         return self.family.of(truth.y, prediction.means)
 
-    def value(self, statistics: Moments) -> float:
-        null = self.family.null(statistics) if statistics.n else nan
+    def value(self, statistics: RowValues) -> float:
+        null = self.family.null(statistics.moments) if statistics.n else nan
         return 1 - statistics.first / null if null > 0 else nan
 
-    def interval(self, statistics: Moments, level: float = 0.95) -> Ends:
-        null = self.family.null(statistics) if statistics.n else nan
-        if not (null > 0 and np.isfinite(statistics.mean).all()):
+    def interval(self, statistics: RowValues, level: float = 0.95) -> Ends:
+        """Both ends allow for one more row like the worst, or like those farthest from the mean."""
+        rows = statistics.moments
+        null = self.family.null(rows) if rows.n else nan
+        if not (null > 0 and np.isfinite(rows.mean).all()):
             return -inf, 1.0
-        ratio = statistics.first / null
-        _, along_y, along_t = self.family.about(float(statistics.mean[1]))
+        ratio = rows.first / null
+        _, along_y, along_t = self.family.about(float(rows.mean[1]))
         slope = np.array([1.0, -ratio * along_y, -ratio * along_t])
-        scatter = float(slope @ statistics.scatter @ slope)
-        low, high = about_mean(0.0, scatter, statistics.n, level)
+        scatter = float(slope @ rows.scatter @ slope)
+        extreme = np.vstack([statistics.most[0], statistics.least[1], statistics.most[1]])
+        beyond = np.dot(extreme - rows.mean, slope)  # rows that one more may be like
+        low = -about_mean_with_surprise(0.0, scatter, rows.n, float(beyond.max()), level)[1]
+        high = -about_mean_with_surprise(0.0, scatter, rows.n, float(beyond.min()), level)[0]
         return 1 - ratio + low / null, min(1 - ratio + high / null, 1.0)
 
 

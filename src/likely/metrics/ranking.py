@@ -16,9 +16,19 @@ log-odds of the AUC.  For rows in groups, influences are summed in each group be
 squared, as in Obuchowski (1997).  AP is treated as a proportion of M trials, with Wilson's
 interval.
 
+Where nearly all pairs are in order, the rows have no variance to estimate, so the ends are also at
+least those of the score interval that takes the variance at the end itself (Newcombe's method 5,
+with the variance of Hanley and McNeil):
+
+    all A with |Â − A| ≤ z √V(A),   V(A) = A(1−A)/MN · (1 + (m−1)(1−A)/(2−A) + (m−1)A/(1+A)),
+                                    m = (M+N)/2
+
 References
 ----------
 DeLong, DeLong & Clarke-Pearson (1988), Comparing the areas under ROC curves, Biometrics 44.
+Hanley & McNeil (1982), The meaning and use of the area under a ROC curve, Radiology 143.
+Newcombe (2006), Confidence intervals for an effect size measure based on the Mann–Whitney
+statistic, part 2, Statistics in Medicine 25 (method 5).
 Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
 Boyd, Eng & Page (2013), Area under the precision-recall curve: point estimates and confidence
 intervals, ECML (the binomial model of AP).
@@ -32,11 +42,19 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive, FieldwiseAdditive
-from likely.intervals import Ends, group_totals, normal_quantile, student_quantile, wilson
+from likely.intervals import (
+    Ends,
+    group_totals,
+    mean_of_independent,
+    normal_quantile,
+    student_quantile,
+    wilson,
+)
 from likely.kinds import CLASS_KINDS
 from likely.metrics.base import Metric
 from likely.metrics.prediction import Prediction, Truth
 
+NEAR_ONE = 1e-9  # at 0 and 1 both sides of the equation of an end are 0
 BINNED_LOG_ODDS = np.linspace(-20.0, 20.0, 4097)  # edges, 0.01 nats apart; the ends are open
 
 
@@ -173,21 +191,22 @@ class AUC(Ranking):
         here, deviation = self.value(statistics), statistics.auc_deviation()
         if np.isnan(here):
             return 0.0, 1.0
-        if not deviation > 0 or not 0 < here < 1:  # perfect order: no variance is left to see
-            fewer = min(min(v.positive.sum(), v.negative.sum()) for v in statistics.levels())
-            return wilson(here, float(max(fewer, 1.0)), level)
-        return _about_auc(here, normal_quantile(level) * deviation)
+        z = normal_quantile(level)
+        used = [levels for levels in statistics.levels() if _has_both(levels)]
+        low, high = np.array([_score_ends(levels, z) for levels in used]).T
+        own = mean_of_independent(np.array([_auc(levels) for levels in used]), low, high)
+        return _outer(own, _about_auc(here, z * deviation))
 
     def clustered_interval(
         self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
     ) -> Ends:
         n_groups = len(np.unique(groups))
         rows = ranked_rows(truth, prediction)
-        here = self.value(rows)
-        deviation = rows.clustered_auc_deviation(groups) if n_groups > 1 else nan
-        if not deviation > 0 or not 0 < here < 1:
-            return super().clustered_interval(truth, prediction, groups, level)
-        return _about_auc(here, student_quantile(level, n_groups - 1) * deviation)
+        fewer = super().clustered_interval(truth, prediction, groups, level)
+        if n_groups < 2 or np.isnan(self.value(rows)):
+            return fewer
+        half = student_quantile(level, n_groups - 1) * rows.clustered_auc_deviation(groups)
+        return _outer(fewer, _about_auc(self.value(rows), half))
 
 
 @final
@@ -222,8 +241,34 @@ class AveragePrecision(Ranking):
         return (0.0, 1.0) if np.isnan(here) else wilson(here, trials, level)
 
 
+def _outer(one: Ends, other: Ends) -> Ends:
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def _score_ends(levels: Levels, z: float) -> Ends:
+    """Both A with |Â − A| = z √V(A); 0 or 1 where there is none on that side."""
+    from scipy.optimize import brentq
+
+    here, (m, n) = _auc(levels), (float(each.sum()) for each in levels)
+    more = max((m + n) / 2 - 1, 0.0)
+
+    def beyond(a: float) -> float:
+        spread = 1 + more * (1 - a) / (2 - a) + more * a / (1 + a)
+        return (here - a) ** 2 - z * z * a * (1 - a) / (m * n) * spread
+
+    low = brentq(beyond, 0.0, here) if here > 0 and beyond(here) < 0 else None
+    high = brentq(beyond, here, 1.0) if here < 1 and beyond(here) < 0 else None
+    if here >= 1:
+        low, high = brentq(beyond, 0.0, 1 - NEAR_ONE), 1.0
+    elif here <= 0:
+        low, high = 0.0, brentq(beyond, NEAR_ONE, 1.0)
+    return 0.0 if low is None else float(low), 1.0 if high is None else float(high)
+
+
 def _about_auc(here: float, half: float) -> Ends:
-    """The interval of an AUC, symmetric in the log-odds."""
+    """The interval of an AUC, symmetric in the log-odds; only the AUC itself at 0 and at 1."""
+    if not (0 < here < 1 and half > 0):
+        return here, here
     log_odds, half = log(here / (1 - here)), half / (here * (1 - here))
     return _expit(log_odds - half), _expit(log_odds + half)
 

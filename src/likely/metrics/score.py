@@ -4,10 +4,10 @@
 
     gain = mean of (loss of the constant − loss of the model), row by row
 
-``likely.metrics.prediction`` defines the loss.  Intervals are Student's on the rows; for rows
-in groups they are cluster-robust, with G − 1 degrees of freedom for G groups; the interval of a
-gain in accuracy is that of matched proportions.  For several repeats, the value and the ends are
-means.
+``likely.metrics.prediction`` defines the loss.  Intervals are Student's on the rows, with room for
+one more surprise (``metrics.surprise``); for rows in groups they are cluster-robust, with G − 1
+degrees of freedom for G groups; the interval of a gain in accuracy is that of matched proportions.
+For several repeats, the value and the ends are means.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -38,7 +38,7 @@ from likely.kinds import TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS
-from likely.moments import Moments
+from likely.metrics.surprise import RowValues, with_surprise
 
 CONSTANT = "constant"
 GAIN = "gain over the baseline"
@@ -126,7 +126,7 @@ class ScoreTotals(Additive):
     metrics: tuple[Metric, ...]  # the main one first
     model: Mapping[str, Any]  # statistics by the name of the metric
     constant: Mapping[str, Any]
-    gain: Moments
+    gain: RowValues
     n_rows: int
     kind: TargetKind
     by_labels: bool = False  # whether the gain is one in right classes
@@ -149,7 +149,8 @@ class ScoreTotals(Additive):
             by_model = {m.name: m.statistics(truth, prediction) for m in suited}
         saved = _saved(truth, prediction, constant)
         n_rows = int((truth.weights > 0).sum())
-        gain = Moments.of(saved, truth.weights)
+        present = truth.weights > 0
+        gain = RowValues.of(saved[present], truth.weights[present])
         by_labels = prediction is not None and prediction.labels is not None
         in_nats = prediction is None or prediction.in_nats
         return cls(
@@ -179,7 +180,9 @@ class ScoreTotals(Additive):
             )
             for m in self.metrics
         }
-        ends = self._matched_ends(self.gain.n, level) if self.by_labels else self.gain.ends(level)
+        ends = (
+            self._matched_ends(self.gain.n, level) if self.by_labels else self.gain.gain_ends(level)
+        )
         gain = Estimate(self.gain.first, *ends, 0.0)
         return Score(found, gain, self.n_rows, baseline_link=self.link, in_nats=self.in_nats)
 
@@ -187,11 +190,11 @@ class ScoreTotals(Additive):
         """The interval of the gain of rows that come in groups."""
         if self.by_labels:
             return self._matched_ends(effective_rows(saved, groups, level, weight), level)
-        return Moments.of_groups(saved, weight, groups).ends(level)
+        return RowValues.of_groups(saved, weight, groups).gain_ends(level)
 
     def _matched_ends(self, n: float, level: float) -> Ends:
         """The interval of matched proportions, for n effective independent rows."""
-        scatter = float(self.gain.scatter[0, 0]) / self.gain.n
+        scatter = float(self.gain.moments.scatter[0, 0]) / self.gain.n
         return about_matched_mean(self.gain.first, n * scatter, n, level)
 
 
@@ -223,9 +226,11 @@ def score_of(
 
 
 def _saved(truth: Truth, prediction: Prediction | None, constant: Prediction) -> Array:
-    """The loss of the constant minus that of the model, row by row."""
+    """The loss of the constant minus that of the model, row by row; of classes, with a surprise."""
     if prediction is None:
         return np.zeros(len(truth.y))
+    if prediction.log_proba is not None and prediction.labels is None:
+        return with_surprise(prediction.log_p - constant.log_p, truth, prediction)
     return prediction.gain_over(constant, truth)
 
 

@@ -16,6 +16,21 @@ from likely.intervals import (
 from likely.json_files import plain
 from likely.names import in_words
 
+NEGATIVE = "negative-log-likelihood"  # what judges need; shown as a log-likelihood, upwards
+
+
+def title_of_loss(metric: str) -> str:
+    """The loss in words; a negative log-likelihood is shown as a log-likelihood."""
+    return "log-likelihood per row" if metric == NEGATIVE else in_words(metric)
+
+
+def upwards(metric: str, found: Estimate) -> Estimate:
+    """A negative log-likelihood as the log-likelihood that every other text shows."""
+    if metric != NEGATIVE:
+        return found
+    value, low, high, constant = found
+    return Estimate(-value, -high, -low, -constant)
+
 
 @final
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -75,19 +90,29 @@ class FinalScore:
 
     @property
     def title(self) -> str:
-        """The loss in words."""
-        return in_words(self.metric)
+        """The metric in words; a log-likelihood is shown upwards, as everywhere."""
+        return title_of_loss(self.metric)
+
+    @property
+    def shown(self) -> Estimate:
+        """The estimate of ``title``: a negative log-likelihood with its sign changed."""
+        return upwards(self.metric, self.estimate)
 
     @property
     def value(self) -> float:
         return self.estimate.value
 
     @property
-    def better_than_baseline(self) -> bool:
-        """Whether the gain is clearly above 0; the unpaired gain, if no other may be shown."""
+    def gain_over_baseline(self) -> Estimate:
+        """The gain; the difference of the two scores, if the gain by row may not be shown."""
         value, low, high, constant = self.estimate
         unpaired = Estimate(constant - value, constant - high, constant - low, 0.0)
-        return clearly_better(unpaired if self.gain is None else self.gain)
+        return unpaired if self.gain is None else self.gain
+
+    @property
+    def better_than_baseline(self) -> bool:
+        """Whether the gain is clearly above 0."""
+        return clearly_better(self.gain_over_baseline)
 
     def to_json(self) -> dict[str, Any]:
         """The score as in ``final.json`` and ``--json``; an infinite end is null."""
@@ -143,7 +168,8 @@ class FinalScore:
     def __str__(self) -> str:
         """One sentence each for the score, the baseline and the cross-validation estimate."""
         known = [] if self.cv_estimate is None else [self.cv_estimate]
-        value, constant, *cv_estimate = estimate_beside(*self.estimate, *known, level=self.level)
+        known = [-each if self.metric == NEGATIVE else each for each in known]
+        value, constant, *cv_estimate = estimate_beside(*self.shown, *known, level=self.level)
         number = f"evaluation {self.evaluation} of {self.budget}"
         if self.evaluation > self.budget:
             number = f"evaluation {self.evaluation}, beyond the budget of {self.budget}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from likely.formatting import count, estimate_cells, percent_level, short_number
 from likely.intervals import Estimate
-from likely.names import in_words
+from likely.sealing.final_score import title_of_loss, upwards
 
 LONG_NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 
@@ -58,10 +58,11 @@ def details_of(entry: Mapping[str, Any]) -> str:
 
 
 def _score(entry: Mapping[str, Any]) -> str:
-    value, interval, constant = estimate_cells(*Estimate.from_json(entry))
+    found = upwards(entry["metric"], Estimate.from_json(entry))
+    value, interval, constant = estimate_cells(*found)
     level = percent_level(entry["level"])
     own = "" if entry["of_this_model"] else "; of an earlier model, this one is not better"
-    metric = in_words(entry["metric"])
+    metric = title_of_loss(entry["metric"])
     return f"{metric} {value} ({level} interval {interval}), baseline {constant}{own}"
 
 

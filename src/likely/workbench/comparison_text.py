@@ -23,6 +23,7 @@ from likely.metrics import metrics_for
 from likely.metrics.score import GAIN, UNIT, why_dashes
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
+from likely.workbench.verdict import better_metrics, in_words, worse_metrics
 
 if TYPE_CHECKING:
     from likely.workbench.comparison import Comparison
@@ -83,15 +84,7 @@ def table_of(found: "Comparison") -> list[list[str]]:
 
 def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     """The conclusions, with their limits."""
-    names = [each.name for each in found.entries]
-    near = [  # a model below the baseline is not an alternative
-        each.name
-        for each in found.entries[1 : names.index(BASELINE)]
-        if each.against_best is not None and each.against_best.p >= CLEAR
-    ]
-    parts = [_verdict(found, in_terminal)]
-    if near:
-        parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
+    parts = [_verdict(found, in_terminal), *_about_near(found)]
     parts += [*_about_links(found), *found.remarks, *found.rows.notes]
     failures = _once(found, lambda each: filter(None, [each.problem]))
     parts += [f"{names} failed {problem}" for names, problem in failures]
@@ -112,6 +105,30 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
         parts.append(
             f"Slow models were not tried: {', '.join(found.left_out)}. To include them, use "
             f"{'--all' if in_terminal else 'everything=True'}."
+        )
+    return parts
+
+
+def _about_near(found: "Comparison") -> list[str]:
+    """The models not clearly worse than the best; those below the baseline are named apart."""
+    if found.best.name == BASELINE:
+        return []
+    names = [each.name for each in found.entries]
+    place = names.index(BASELINE)
+    near = [
+        k
+        for k, each in enumerate(found.entries)
+        if k and k != place and each.against_best is not None and each.against_best.p >= CLEAR
+    ]
+    above = listed([names[k] for k in near if k < place], 60)
+    below = listed([names[k] for k in near if k > place], 60)
+    parts = []
+    if above:
+        parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {above}.")
+    if below:
+        parts.append(
+            f"Below the baseline, though the folds do not show them clearly worse than "
+            f"{found.best.name} (p ≥ {CLEAR}): {below}."
         )
     return parts
 
@@ -143,8 +160,10 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
         return f"No model has a finite {found.metric.title}, so none can be called the best."
     if best.name == BASELINE:
         gained = any(each.score and each.score.better_than_baseline for each in found.entries)
-        if gained or not _of_gain(found):
-            return f"No model has a better {found.metric.title} than the baseline (constant)."
+        learned = _learned_otherwise(found)
+        if gained or learned or not _of_gain(found):
+            text = f"No model has a better {found.metric.title} than the baseline (constant)."
+            return f"{text}{learned}"
         return (
             "No model is better than the baseline (constant): no model predicts better than "
             "ignoring the columns."
@@ -155,9 +174,28 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
     unit = UNIT if best.score.in_nats and not _of_gain(found) else ""
     return (
         f"Best: {best.name}, {word} than the baseline: the {GAIN}{unit} is "
-        f"{estimate(*best.score.gain[:3])}. It was chosen on these folds, so its score is "
-        f"slightly optimistic; {advice} for an unbiased score."
+        f"{estimate(*best.score.gain[:3])}.{_contradicted(best)} It was chosen on these folds, so "
+        f"its score is slightly optimistic; {advice} for an unbiased score."
     )
+
+
+def _learned_otherwise(found: "Comparison") -> str:
+    """A sentence about a model that is clearly better than the baseline by another metric."""
+    for each in found.entries:
+        measures = {} if each.score is None or each.name == BASELINE else each.score.estimates
+        better = better_metrics(measures)
+        if better:
+            return f" But {each.name} is clearly better by {in_words(better, measures)}."
+    return ""
+
+
+def _contradicted(best: "Entry") -> str:
+    """A sentence about metrics by which the best model is clearly worse than the baseline."""
+    measures = {} if best.score is None else best.score.estimates
+    worse = worse_metrics(measures)
+    if not worse:
+        return ""
+    return f" But it is clearly worse than the baseline by {in_words(worse, measures)}."
 
 
 def _of_gain(found: "Comparison") -> bool:

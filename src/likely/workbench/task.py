@@ -3,8 +3,11 @@
 text, Booleans, categories         two of them: binary; more: classes; with an order: ordinal
 whole numbers, few and repeated    binary or classes
 whole numbers from 0 up            count
+such numbers that are amounts      positive or real, by the next two lines
 numbers above 0                    positive
 other numbers                      real
+
+``target_values`` says which whole numbers are amounts: prices are, and hospital days are not.
 
 The rule uses only the target, and ``reason`` says what it found; ``kind`` overrides it.  Where the
 values could mean something else, ``doubt`` says so, and how to give the kind.  If models are
@@ -14,7 +17,7 @@ allow it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -28,6 +31,7 @@ from likely.inputs.ordering import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, entries_of
+from likely.workbench.target_values import TargetValues, refuse_target, target_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,18 +89,6 @@ class Task:
         return ~np.isnan(self.numbers(table))
 
 
-class _Seen(NamedTuple):
-    """The target as found in the table."""
-
-    target: str
-    values: tuple[Any, ...]  # distinct, sorted; of a category column, in its own order
-    n_rows: int  # with a value
-    ordered: bool  # the column itself says so
-    numeric: bool
-    whole: bool  # numbers, none with a fraction
-    typed_whole: bool  # read as integers
-
-
 def task_of(
     table: "pa.Table",
     target: str,
@@ -118,7 +110,7 @@ def task_of(
         raise UnknownName("column", target, table.column_names)
     if kind is not None and kind not in TARGET_KINDS:
         raise UnknownName("kind of task", kind, TARGET_KINDS)
-    seen = _seen(table, target)
+    seen = target_values(table, target)
     if ordered is not None and not isinstance(ordered, bool):
         _refuse_unordered(target, kind)
         return _in_order(seen, tuple(ordered))
@@ -200,54 +192,13 @@ def task_of_fit(
     return Task("binary" if len(labels) == 2 else "classes", target, labels)
 
 
-def _seen(table: "pa.Table", target: str) -> _Seen:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = table.column(target)
-    dictionary = isinstance(column.type, pa.DictionaryType)
-    ordered = bool(dictionary and column.type.ordered)
-    plain = decoded(column)
-    numeric = pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)
-    if pa.types.is_decimal(plain.type):
-        plain, numeric = pc.cast(plain, pa.float64()), True
-    text = pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)
-    if pa.types.is_temporal(plain.type):
-        advice = "Turn them into numbers, such as days since the first, or choose another target"
-        _refuse(target, f"holds {plain.type} values; labels or numbers were", advice)
-    if not (numeric or text or pa.types.is_boolean(plain.type) or pa.types.is_null(plain.type)):
-        _refuse(target, f"holds {plain.type}; labels or numbers were", "Convert it")
-    if pa.types.is_floating(plain.type):
-        plain = plain.filter(pc.invert(pc.is_nan(pc.fill_null(plain, float("nan")))))
-    values = pc.unique(plain.drop_null()).to_pylist()
-    if dictionary:
-        place = {label: k for k, label in enumerate(column.combine_chunks().dictionary.to_pylist())}
-        values.sort(key=lambda label: place[label]) if ordered else values.sort()
-    else:
-        values.sort()
-    if len(values) < 2:
-        found = f"holds nothing but {values[0]!r}" if values else "is empty"
-        _refuse(target, f"{found}; at least two different values were", "Choose another target")
-    if numeric and not np.isfinite([values[0], values[-1]]).all():
-        _refuse(target, "holds infinity; finite numbers were", "Fix or drop those rows")
-    return _Seen(
-        target=target,
-        values=tuple(values),
-        n_rows=len(plain) - plain.null_count,
-        ordered=ordered,
-        numeric=numeric,
-        whole=numeric and all(float(value).is_integer() for value in values),
-        typed_whole=pa.types.is_integer(plain.type),
-    )
-
-
-def _labels(seen: _Seen) -> Task:
+def _labels(seen: TargetValues) -> Task:
     if are_names(len(seen.values), seen.n_rows):
         refuse_names(seen.target, seen.values, seen.n_rows)
     return _classes(seen, f"the target holds {len(seen.values)} different labels")
 
 
-def _whole(seen: _Seen) -> Task:
+def _whole(seen: TargetValues) -> Task:
     """Whole numbers: few and repeated are classes."""
     n = len(seen.values)
     if are_repeated(n, seen.n_rows):
@@ -258,6 +209,8 @@ def _whole(seen: _Seen) -> Task:
         )
         reason = f"the target holds {n} different whole numbers, each in many rows"
         return _classes(seen, reason, "" if n == 2 else doubt)
+    if seen.typed_whole and seen.values[0] >= 0 and seen.are_amounts:
+        return _amounts(seen)
     if seen.typed_whole and seen.values[0] >= 0:
         other = "'positive' or 'real'" if seen.values[0] > 0 else "'real'"
         doubt = f"Whole numbers from 0 up: taken as counts; use kind={other} (--kind) if measured."
@@ -267,19 +220,30 @@ def _whole(seen: _Seen) -> Task:
     return _measured(seen)
 
 
-def _measured(seen: _Seen) -> Task:
+def _amounts(seen: TargetValues) -> Task:
+    """Whole numbers such as prices."""
+    task = _measured(seen)
+    found = f"{len(seen.values):,} different whole numbers up to {seen.values[-1]:,}"
+    doubt = (
+        f"{found}: taken as {IN_WORDS[task.kind]}, not as counts; use kind='count' (--kind count) "
+        "if they were counted."
+    )
+    return replace(task, reason=f"the target holds {found}", doubt=doubt)
+
+
+def _measured(seen: TargetValues) -> Task:
     if seen.values[0] > 0:
         return Task("positive", seen.target, reason="the target holds numbers, all above 0")
     sign = "negative ones among them" if seen.values[0] < 0 else "0 among them"
     return Task("real", seen.target, reason=f"the target holds numbers, {sign}")
 
 
-def _classes(seen: _Seen, reason: str, doubt: str = "") -> Task:
+def _classes(seen: TargetValues, reason: str, doubt: str = "") -> Task:
     kind: TargetKind = "binary" if len(seen.values) == 2 else "classes"
     return Task(kind, seen.target, seen.values, reason=reason, doubt=doubt)
 
 
-def _ordinal(seen: _Seen, reason: str) -> Task:
+def _ordinal(seen: TargetValues, reason: str) -> Task:
     has_order = seen.ordered or not isinstance(seen.values[0], str)  # words have none of their own
     doubt = "" if has_order else alphabetical(seen.values)
     return Task("ordinal", seen.target, seen.values, seen.values, reason, doubt)
@@ -293,7 +257,7 @@ def _refuse_unordered(target: str, kind: TargetKind | None) -> None:
         )
 
 
-def _in_order(seen: _Seen, order: tuple[Any, ...]) -> Task:
+def _in_order(seen: TargetValues, order: tuple[Any, ...]) -> Task:
     order = tuple(_as_in_column(label, seen) for label in order)
     missing = [value for value in seen.values if value not in order]
     if missing or len(set(order)) < len(order):
@@ -306,7 +270,7 @@ def _in_order(seen: _Seen, order: tuple[Any, ...]) -> Task:
     return Task("ordinal", seen.target, order, order, "the target's order was given")
 
 
-def _as_in_column(label: Any, seen: _Seen) -> Any:
+def _as_in_column(label: Any, seen: TargetValues) -> Any:
     """A label that was written as text, as the value of the column that it means."""
     label = label.item() if isinstance(label, np.generic) else label
     if label in seen.values or not isinstance(label, str):
@@ -320,26 +284,28 @@ def _as_in_column(label: Any, seen: _Seen) -> Any:
     return words.get(label.lower(), label)
 
 
-def _as_given(seen: _Seen, kind: TargetKind) -> Task:
+def _as_given(seen: TargetValues, kind: TargetKind) -> Task:
     if kind in CLASS_KINDS:
         if seen.numeric and not seen.whole and are_names(len(seen.values), seen.n_rows):
             found = f"holds {len(seen.values):,} different numbers, with fractions; classes were"
-            _refuse(seen.target, found, "Use the kind 'real', or cut the numbers into classes")
+            refuse_target(
+                seen.target, found, "Use the kind 'real', or cut the numbers into classes"
+            )
         if kind == "binary" and len(seen.values) != 2:
             found = f"holds {len(seen.values)} different values; two were"
-            _refuse(seen.target, found, "Use the kind 'classes'")
+            refuse_target(seen.target, found, "Use the kind 'classes'")
         if kind == "ordinal":
             return _ordinal(seen, "")
         return Task(kind, seen.target, seen.values)
     least = seen.values[0]
     if not seen.numeric:
         advice = "Leave the kind out, or use 'classes'"
-        _refuse(seen.target, f"holds labels such as {least!r}; numbers were", advice)
+        refuse_target(seen.target, f"holds labels such as {least!r}; numbers were", advice)
     if kind == "count" and not (seen.whole and least >= 0):
         found = "holds other than whole numbers from 0 up; counts were"
-        _refuse(seen.target, found, "Use the kind 'real'")
+        refuse_target(seen.target, found, "Use the kind 'real'")
     if kind == "positive" and least <= 0:
-        _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use the kind 'real'")
+        refuse_target(seen.target, f"holds {least:g}; numbers above 0 were", "Use the kind 'real'")
     return Task(kind, seen.target)
 
 
@@ -378,7 +344,3 @@ def _found(usual: Task) -> str:
         return "Whole numbers"
     labels = isinstance(usual.classes[0], str | bool)
     return f"{len(usual.classes)} different {'labels' if labels else 'whole numbers'}"
-
-
-def _refuse(target: str, found: str, advice: str) -> NoReturn:
-    raise InvalidInput(f"Column {target!r} {found} expected. {advice}.")

@@ -45,6 +45,7 @@ class Validation:
     fold: Codes  # (n,)
     score: Score  # of all rows held out, of which these may be some
     pit: Array | None = None  # (n,)
+    gain: Array | None = None  # (n,), over the constant of the same fold
     surprising: tuple[Mapping[str, Any], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)  # seed, by_time, identifier
 
@@ -66,6 +67,7 @@ class Validation:
             "mean": shown.mean,
             "log_density": shown.log_density,
             "pit": self.pit,
+            "gain": self.gain,
             "weight": self.truth.weight,
         }
         return found | {name: values for name, values in numbers.items() if values is not None}
@@ -100,6 +102,7 @@ class Validation:
             fold=columns["fold"],
             score=Score.from_json(facts["score"]),
             pit=columns.get("pit"),
+            gain=columns.get("gain"),
             surprising=tuple(facts["surprising"]),
             facts=facts,
         )
@@ -132,6 +135,7 @@ def validation_of(
         fold=held.fold,
         score=score,
         pit=_pit(held, np.random.default_rng(seed)),
+        gain=held.prediction.gain_over(held.constant, held.truth),
         surprising=_surprising(held, table, row),
         facts={
             "seed": seed,

@@ -147,8 +147,9 @@ def _decomposed(held: Validation) -> TableBlock:
             written = (fixed(part, DECIMALS) for part in (value, *parts))
             rows.append((capitalised(metric.title), *written))
     caption = (
-        "Score = reliability (loss by miscalibration) − resolution (gain over the baseline) + "
-        "uncertainty (the baseline) + within-bin term."
+        "Score = reliability (loss by miscalibration) − resolution (gain by telling rows apart) + "
+        "uncertainty (the score of these rows' own class shares; the baseline has those of the "
+        "training rows) + within-bin term."
     )
     if len(held.labels) > 2:
         caption += " The log loss of several classes has no such decomposition."

@@ -21,7 +21,7 @@ from likely.reports.sections.ledger import badge_of, warning_of
 from likely.reports.sections.scores import folds_of, score_of_run
 from likely.reports.sections.verdict import verdict_of
 from likely.runs.folder import RunFacts
-from likely.sealing.final_score import FinalScore
+from likely.sealing.final_score import FinalScore, upwards
 
 HEAD = ("run", "model", "score", "sealed rows", "baseline", "training rows", "baseline")
 CAPTION = (
@@ -68,7 +68,7 @@ def _estimate(facts: RunFacts) -> Estimate | None:
     if study.get("nested") and name == study.get("metric"):
         low, high = study["nested"]["interval"]
         found = found._replace(value=study["nested"]["value"], low=low, high=high)
-    return found if loss is None else loss.of(found)
+    return found if loss is None else upwards(loss.name, loss.of(found))
 
 
 def _how(facts: RunFacts) -> str:
@@ -94,7 +94,7 @@ def _sealed(facts: RunFacts) -> tuple[str, str]:
     if final is None:
         return ("not evaluated" if facts.run.get("seal") else "none sealed"), DASH
     score = FinalScore.from_json(final)
-    value, ends, constant = estimate_cells(*score.estimate)
+    value, ends, constant = estimate_cells(*score.shown)
     level = percent_level(score.level)
     own = "" if score.of_this_model else ", of an earlier model"
     beyond = ", beyond the budget" if score.evaluation > score.budget else ""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from likely.formatting import capitalised, count, estimate, estimate_cells, percent_level
 from likely.metrics import Estimate
-from likely.metrics.score import GAIN, gain_title, score_sentence, title_of
+from likely.metrics.score import score_sentence, title_of
 from likely.reports.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.reports.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
 from likely.reports.sections.scores import (
@@ -14,37 +14,29 @@ from likely.reports.sections.scores import (
     score_of_run,
 )
 from likely.runs.folder import RunFacts
+from likely.sealing.final_score import FinalScore
+from likely.workbench.verdict import Verdict, evidence_in_run, verdict_on
 
 ROOM = 0.08  # on both sides of the marks, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
 
 
 class ScoreVerdict(NamedTuple):
-    """A score, and whether it is clearly better than the baseline."""
+    """A score, and the verdict on its model; None where the score is not that of this model."""
 
     sentence: str
     title: str  # of the metric
     score: Estimate
-    better: bool  # as the score itself says
-    compared: bool = True  # whether the baseline is that of the model
+    judged: Verdict | None
     level: float = 0.95  # of the interval
-    gain: Estimate | None = None  # over the constant, row by row
-    gain_title: str = GAIN
 
     @property
     def tone(self) -> Tone:
-        if not self.compared:
-            return "plain"
-        return "good" if self.better else "warn"
+        return "plain" if self.judged is None else self.judged.severity
 
     @property
     def judgement(self) -> str:
-        if not self.compared:
-            return ""
-        gain = "" if self.gain is None else f": the {self.gain_title} is {estimate(*self.gain[:3])}"
-        if self.better:
-            return f"The model is clearly better than the baseline{gain}."
-        return f"The model is not clearly better than the baseline{gain}."
+        return "" if self.judged is None else self.judged.conclusion
 
 
 def verdict(facts: RunFacts) -> Section | LeftOut:
@@ -54,8 +46,10 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     text = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
     remark = Remark(text, tone=found.tone)
     blocks: list[Block] = [remark]
-    if found.compared and isfinite(sum(found.score)):
+    if found.judged is not None and isfinite(sum(found.score)):
         blocks = [Gallery((remark, _ruler(found)))]
+    if found.judged is not None:
+        blocks += [Remark(each.text, tone=each.severity) for each in found.judged.reasons]
     score = score_of_run(facts)
     if score is not None:
         blocks.append(metrics_table(facts, score))
@@ -64,9 +58,11 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
 
 def verdict_of(facts: RunFacts) -> ScoreVerdict | None:
     """The score of the sealed rows if there is one, else that of held-out rows."""
-    if facts.final is not None:
-        return _of_final(facts.final)
-    return held_out_verdict(facts)
+    if facts.final is None:
+        return held_out_verdict(facts)
+    score = FinalScore.from_json(facts.final)
+    shown, title = score.shown, score.title
+    return ScoreVerdict(str(score), title, shown, _judged(facts, score), level=score.level)
 
 
 def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
@@ -76,14 +72,12 @@ def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
         return None
     found, title = score.main, title_of(score.metric)
     sentence = score_sentence(title, found, rows_held(facts, score), score.baseline)
-    return ScoreVerdict(
-        sentence,
-        title,
-        found,
-        score.better_than_baseline,
-        gain=score.gain,
-        gain_title=gain_title(score.estimates),
-    )
+    return ScoreVerdict(sentence, title, found, _judged(facts))
+
+
+def _judged(facts: RunFacts, final: FinalScore | None = None) -> Verdict | None:
+    evidence = evidence_in_run(facts.run, look=facts.look, held=facts.validation, final=final)
+    return verdict_on(evidence)
 
 
 def _flattery(facts: RunFacts) -> str:
@@ -96,22 +90,6 @@ def _flattery(facts: RunFacts) -> str:
         return f"Its settings are the best of {trials} on these rows, so this score is optimistic."
     score = estimate(nested["value"], *nested["interval"])
     return f"Its settings are the best of {trials} on these rows; the nested score is {score}."
-
-
-def _of_final(final: Any) -> ScoreVerdict:
-    from likely.sealing.final_score import FinalScore
-
-    score = FinalScore.from_json(final)
-    return ScoreVerdict(
-        str(score),
-        score.title,
-        score.estimate,
-        score.better_than_baseline,
-        compared=score.of_this_model,
-        level=score.level,
-        gain=score.gain,
-        gain_title=gain_title(score.measures),
-    )
 
 
 def _ruler(found: ScoreVerdict) -> Picture:
@@ -144,7 +122,7 @@ def _ruler(found: ScoreVerdict) -> Picture:
         f"baseline {beside}."
     )
     caption = f"The bar is a {percent_level(found.level)} interval."
-    if found.gain is not None:
+    if found.judged is not None:
         caption += " Model and baseline are compared row by row."
     return picture(draw, label, caption=caption, size=(4.8, 1.4))
 

@@ -1,0 +1,401 @@
+"""The verdict on a model: whether it is better than the baseline, and every reason for doubt.
+
+``RULES`` is the whole of it: each rule looks at one kind of evidence, and returns a sentence if it
+objects, else nothing.  A model is called good only if it is clearly better than the baseline and
+no rule objects.  ``train``, ``final``, ``compare`` and the report use these rules and no others;
+docs/verdict.rst has them as a table.
+
+References
+----------
+Czado, Gneiting & Held (2009), Predictive model assessment for count data, Biometrics 65 (PIT).
+Zou & Donner (2008), Construction of confidence limits about effect measures, Stat. in Medicine 27.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
+
+import numpy as np
+
+from likely.formatting import all_listed, count, estimate, percent, quoted, short_number
+from likely.intervals import Estimate, about_mean, clearly_better, difference
+from likely.metrics import METRICS, Score
+from likely.metrics.losses import LOSSES
+from likely.metrics.score import CONSTANT, gain_title, title_of
+from likely.sealing.final_score import FinalScore
+
+if TYPE_CHECKING:
+    from likely.workbench.validation import Validation
+
+Severity = Literal["good", "note", "warn", "stop"]
+SEVERITIES: tuple[Severity, ...] = ("good", "note", "warn", "stop")
+
+LEAKS = ("LK401",)
+CALIBRATION = "calibration-error"
+MISCALIBRATED = 0.02  # a calibration error that is clearly above this is worth a sentence
+SHIFTED = 0.05  # of quantiles: the largest distance of shares, beyond what chance explains
+KOLMOGOROV = 1.36  # √n D of uniform numbers is above this in 5 % of samples
+CENTRAL = (0.1, 0.9)  # quantiles of the 80 % interval that a sentence names
+MOST_NAMED = 3  # metrics in a sentence
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known about a model: of sealed rows if they were evaluated, else of held-out rows.
+
+    ``findings`` are those of ``look``, with ``code`` and ``columns``.
+    """
+
+    score: Score | None = None  # of held-out rows
+    final: FinalScore | None = None
+    held: "Validation | None" = None  # the predictions of held-out rows
+    findings: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    features: frozenset[str] | None = None  # the columns that the model uses; None: all
+
+    @property
+    def where(self) -> str:
+        return "the held-out rows" if self.final is None else "the sealed rows"
+
+    @property
+    def gain(self) -> Estimate | None:
+        """The gain over the baseline; None without a score of this model."""
+        if self.final is None:
+            return None if self.score is None else self.score.gain
+        return self.final.gain_over_baseline if self.final.of_this_model else None
+
+    @property
+    def baseline(self) -> str:
+        """``the baseline``, with its model if that is not the constant."""
+        model = CONSTANT if self.score is None else self.score.baseline
+        return "the baseline" if model == CONSTANT else f"the baseline ({model})"
+
+    @property
+    def measures(self) -> Mapping[str, Estimate]:
+        """An estimate of each metric, by name."""
+        if self.final is not None:
+            return self.final.measures
+        return {} if self.score is None else self.score.estimates
+
+
+class Rule(NamedTuple):
+    """One rule of the verdict."""
+
+    severity: Severity  # of an objection
+    when: str  # it objects, in words
+    check: Callable[[Evidence], str]  # the objection in a sentence; empty where there is none
+
+
+class Objection(NamedTuple):
+    rule: str
+    severity: Severity
+    text: str
+
+
+@final
+@dataclass(frozen=True)
+class Verdict:
+    """The objections of all rules; good if there are none."""
+
+    objections: tuple[Objection, ...]
+    gain: Estimate
+    gain_title: str
+
+    @property
+    def severity(self) -> Severity:
+        return max(("good", *(each.severity for each in self.objections)), key=SEVERITIES.index)
+
+    @property
+    def better(self) -> bool:
+        return clearly_better(self.gain)
+
+    @property
+    def conclusion(self) -> str:
+        """The sentence about the gain."""
+        if not self.better:
+            return self.objections[0].text
+        gain = estimate(*self.gain[:3])
+        first = f"The model is clearly better than the baseline: the {self.gain_title} is {gain}"
+        return f"{first}, but not everything agrees." if self.objections else f"{first}."
+
+    @property
+    def reasons(self) -> tuple[Objection, ...]:
+        """The objections that the conclusion has not said."""
+        return self.objections if self.better else self.objections[1:]
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Every objection in a sentence."""
+        return tuple(each.text for each in self.objections)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "severity": self.severity,
+            "better_than_baseline": self.better,
+            "objections": [each._asdict() for each in self.objections],
+        }
+
+
+def verdict_on(evidence: Evidence) -> Verdict | None:
+    """The verdict; None where the model has no score of its own."""
+    gain = evidence.gain
+    if gain is None:
+        return None
+    found = ((name, rule, rule.check(evidence)) for name, rule in RULES.items())
+    objections = (Objection(name, rule.severity, text) for name, rule, text in found if text)
+    return Verdict(tuple(objections), gain, gain_title(evidence.measures))
+
+
+def evidence_in_run(
+    run: Mapping[str, Any],
+    *,
+    look: Mapping[str, Any] | None = None,
+    held: "Validation | None" = None,
+    final: FinalScore | None = None,
+) -> Evidence:
+    """The evidence in the files of a RUN: ``run.json``, ``look.json`` and the held-out rows."""
+    score = None if held is None else held.score
+    if run.get("scores"):
+        score = Score.from_json(run["scores"])
+    return Evidence(
+        score,
+        final,
+        held,
+        findings=tuple(run.get("findings") or (look or {}).get("findings") or ()),
+        features=frozenset(run.get("columns") or ()) or None,
+    )
+
+
+def better_metrics(measures: Mapping[str, Estimate]) -> list[str]:
+    """The metrics that are clearly better than their baseline."""
+    return [
+        name for name, found in measures.items() if name != CALIBRATION and _side(name, found) > 0
+    ]
+
+
+def worse_metrics(measures: Mapping[str, Estimate]) -> list[str]:
+    """The metrics that are clearly worse than their baseline, or infinitely bad."""
+    return [
+        name
+        for name, found in measures.items()
+        if name != CALIBRATION and (_side(name, found) < 0 or _is_infinite(found))
+    ]
+
+
+def in_words(names: Iterable[str], measures: Mapping[str, Estimate]) -> str:
+    """``R² 0.156 (0.12 to 0.19)``, for a few metrics."""
+    shown = list(names)[:MOST_NAMED]
+    return all_listed([f"{title_of(name)} {estimate(*measures[name][:3])}" for name in shown])
+
+
+def _side(name: str, found: Estimate) -> int:
+    """1 where a metric is clearly better than its baseline, −1 where clearly worse, else 0."""
+    better = METRICS[name].better if name in METRICS else None
+    if better is None or not isfinite(found.value) or not isfinite(found.baseline):
+        return 0
+    sign = 1 if better == "higher" else -1
+    above, below = found.low > found.baseline, found.high < found.baseline
+    return sign * (int(above) - int(below))
+
+
+def _is_infinite(found: Estimate) -> bool:
+    return isfinite(found.baseline) and found.value in (float("inf"), float("-inf"))
+
+
+def _worse(evidence: Evidence) -> str:
+    gain = evidence.gain
+    if gain is None or not gain.high < 0:
+        return ""
+    words = _gain_in_words(evidence, gain)
+    return f"The model is clearly worse than {evidence.baseline}: {words}.{_better_by(evidence)}"
+
+
+def _no_gain(evidence: Evidence) -> str:
+    gain = evidence.gain
+    if gain is None or clearly_better(gain) or gain.high < 0:
+        return ""
+    words = _gain_in_words(evidence, gain)
+    text = f"The model is not clearly better than {evidence.baseline}: {words}."
+    return f"{text}{_better_by(evidence)}"
+
+
+def _better_by(evidence: Evidence) -> str:
+    """A sentence about metrics that contradict a bad gain; may be empty."""
+    better = better_metrics(evidence.measures)
+    if not better:
+        return ""
+    return f" By other metrics it is clearly better: {in_words(better, evidence.measures)}."
+
+
+def _gain_in_words(evidence: Evidence, gain: Estimate) -> str:
+    title = gain_title(evidence.measures)
+    return f"the {title} is {estimate(*gain[:3])} on {evidence.where}"
+
+
+def _other_metrics(evidence: Evidence) -> str:
+    gain = evidence.gain
+    worse = worse_metrics(evidence.measures)
+    if gain is None or not worse or gain.high < 0:
+        return ""
+    return (
+        f"By {count(len(worse), 'other metric')} it is clearly worse than the baseline: "
+        f"{in_words(worse, evidence.measures)}."
+    )
+
+
+def _far_predictions(evidence: Evidence) -> str:
+    held = evidence.held
+    if held is None or held.has_classes or not len(held.truth.y):
+        return ""
+    y, mean = held.truth.y, held.prediction.means
+    low, high = float(y.min()), float(y.max())
+    far = np.maximum(mean - high, low - mean)
+    n_far = int((far > high - low).sum())
+    if not n_far:
+        return ""
+    farthest = short_number(float(mean[int(far.argmax())]))
+    are = "is" if n_far == 1 else "are"
+    return (
+        f"{count(n_far, 'prediction')} of {len(y):,} {are} far outside the observed range "
+        f"{short_number(low)} to {short_number(high)}: up to {farthest}."
+    )
+
+
+def _impossible(evidence: Evidence) -> str:
+    held, n = evidence.held, 0
+    if evidence.final is not None:
+        n = evidence.final.n_impossible
+    elif held is not None:
+        n = held.prediction.n_impossible(held.truth)
+    if not n:
+        return ""
+    rows = f"{count(n, 'row')} of {evidence.where}"
+    return f"{rows} had a value to which the model gave probability 0."
+
+
+def _leaks(evidence: Evidence) -> str:
+    suspects = [
+        str(column)
+        for found in evidence.findings
+        if found.get("code") in LEAKS
+        for column in found.get("columns") or ()
+        if evidence.features is None or column in evidence.features
+    ]
+    if not suspects:
+        return ""
+    names, verb = quoted(list(dict.fromkeys(suspects))), "is" if len(set(suspects)) == 1 else "are"
+    return (
+        f"{names} {verb} suspiciously close to the target ({LEAKS[0]}): if filled in after the "
+        "outcome, every score is too good."
+    )
+
+
+def _probabilities(evidence: Evidence) -> str:
+    error = evidence.measures.get(CALIBRATION)
+    if error is None or not error.low > MISCALIBRATED:
+        return ""
+    return (
+        f"The probabilities are not calibrated: they differ from observed shares by "
+        f"{estimate(*error[:3])} on average."
+    )
+
+
+def _quantiles(evidence: Evidence) -> str:
+    held = evidence.held
+    if held is None or held.pit is None or len(held.pit) < 2:
+        return ""
+    pit = np.sort(held.pit)
+    n = len(pit)
+    rank = np.arange(1, n + 1) / n
+    distance = float(np.maximum(rank - pit, pit - rank + 1 / n).max())
+    groups = None if evidence.score is None else evidence.score.n_groups
+    if distance - KOLMOGOROV / sqrt(groups or n) <= SHIFTED:
+        return ""
+    inside = float(((pit > CENTRAL[0]) & (pit <= CENTRAL[1])).mean())
+    expected = CENTRAL[1] - CENTRAL[0]
+    below = float((pit <= 0.5).mean())
+    if abs(inside - expected) >= abs(below - 0.5):
+        width = "wide" if inside > expected else "narrow"
+        what = f"80 % intervals contain {percent(inside)} of the held-out values (too {width})"
+    else:
+        what = f"{percent(below)} of the held-out values are below their predicted median"
+    return f"The predicted quantiles are not calibrated: {what}."
+
+
+def _folds(evidence: Evidence) -> str:
+    held, score = evidence.held, evidence.score
+    if held is None or held.gain is None or score is None or score.n_groups is not None:
+        return ""
+    folds = np.unique(held.fold)
+    if len(folds) < 2 or not clearly_better(score.gain):
+        return ""
+    level, bad = 1 - 0.05 / len(folds), []
+    for fold in folds:
+        gain = held.gain[held.fold == fold]
+        mean = float(gain.mean())
+        if about_mean(mean, float(np.square(gain - mean).sum()), len(gain), level)[1] < 0:
+            bad.append(str(fold + 1))
+    if not bad:
+        return ""
+    which = f"fold {bad[0]}" if len(bad) == 1 else f"folds {all_listed(bad)}"
+    return f"In {which} of {len(folds)} the model is clearly worse than the baseline."
+
+
+def _sealed_differs(evidence: Evidence) -> str:
+    final, score = evidence.final, evidence.score
+    if final is None or not final.of_this_model or score is None or final.metric not in LOSSES:
+        return ""
+    loss = LOSSES[final.metric]
+    before = score.estimates.get(loss.metric.name)
+    if before is None or not final.measures:
+        return ""
+    sealed, held = final.estimate, loss.of(before)
+    if not difference(sealed, held)[0] > 0:
+        return ""
+    name = loss.metric.name
+    return (
+        f"The sealed rows are clearly harder than the held-out rows: {title_of(name)} "
+        f"{estimate(*final.measures.get(name, sealed)[:3])} after {estimate(*before[:3])}."
+    )
+
+
+RULES: Mapping[str, Rule] = {
+    "worse": Rule("stop", "the interval of the gain over the baseline is below 0", _worse),
+    "no-gain": Rule("warn", "the interval of the gain over the baseline contains 0", _no_gain),
+    "other-metrics": Rule(
+        "warn",
+        "another metric is infinite, or its interval is on the worse side of its baseline",
+        _other_metrics,
+    ),
+    "range": Rule(
+        "warn",
+        "a predicted number is outside the observed range by more than the width of that range",
+        _far_predictions,
+    ),
+    "impossible": Rule(
+        "warn", "the model gave probability 0 to a value that occurred", _impossible
+    ),
+    "leak": Rule(
+        "warn", "a column of the model is suspiciously close to the target (LK401)", _leaks
+    ),
+    "probabilities": Rule(
+        "warn", "the interval of the calibration error is above 0.02", _probabilities
+    ),
+    "quantiles": Rule(
+        "warn",
+        "the quantiles of the observed numbers in their predicted distributions (PIT) are not "
+        "uniform: by more than 0.05 beyond chance",
+        _quantiles,
+    ),
+    "folds": Rule(
+        "warn",
+        "the model is clearly worse than the baseline in a fold (not for rows in groups)",
+        _folds,
+    ),
+    "sealed": Rule(
+        "warn",
+        "the score of the sealed rows is clearly worse than that of the held-out rows",
+        _sealed_differs,
+    ),
+}

@@ -1,0 +1,212 @@
+"""Each rule of the verdict objects to what it is for, and to nothing else."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from likely.intervals import Estimate
+from likely.metrics import Prediction, Score, Truth, metrics_for, score_of
+from likely.metrics.baseline import constant_prediction
+from likely.sealing.final_score import FinalScore
+from likely.workbench.validation import Validation
+from likely.workbench.verdict import RULES, Evidence, verdict_on
+
+DOCS = Path(__file__).parents[2] / "docs" / "verdict.rst"
+
+
+def numbers(*, n=400, shift=None, spread=1.0, kind="real", seed=0):
+    """Held-out rows of a good model of numbers; ``shift`` is added to its predicted means."""
+    rng = np.random.default_rng(seed)
+    mean = 10 + rng.normal(0, 2, n)
+    y = mean + rng.normal(size=n)
+    said = mean if shift is None else mean + shift
+    log_density = -np.square((y - said) / spread) / 2 - np.log(spread) - 0.919
+    truth = Truth(y, kind=kind)
+    prediction = Prediction.of_numbers(said, log_density)
+    return held(truth, prediction, pit=np.random.default_rng(1).uniform(size=n))
+
+
+def classes(*, n=600, factor=1.0, seed=0):
+    """Held-out rows of two classes, with log-odds that are ``factor`` times the true ones."""
+    rng = np.random.default_rng(seed)
+    eta = rng.normal(0, 2, n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(np.int64)
+    log_p = -np.logaddexp(0, np.stack([factor * eta, -factor * eta], axis=1))
+    return held(Truth(y, None, ("no", "yes"), "binary"), Prediction.of_classes(log_p))
+
+
+def held(truth, prediction, **more):
+    constant = constant_prediction(truth, truth)
+    score = score_of(metrics_for(truth.kind), truth, prediction, constant)
+    n = len(truth.y)
+    return Validation(
+        truth.kind,
+        "y",
+        truth,
+        prediction,
+        row=np.arange(n),
+        fold=np.arange(n) % 5,
+        score=replace(score, folds=5),
+        gain=prediction.gain_over(constant, truth),
+        **more,
+    )
+
+
+def of_held(found, **more):
+    return Evidence(found.score, held=found, **more)
+
+
+def judged(evidence):
+    """The names of the rules that object."""
+    return [each.rule for each in verdict_on(evidence).objections]
+
+
+def gained(value, low, high, **measures):
+    """Evidence of a gain, with estimates of metrics by name."""
+    estimates = {"log-likelihood": Estimate(-2.0, -2.7, -1.3, -2.5), **measures}
+    return Evidence(Score(estimates, Estimate(value, low, high, 0.0), 100))
+
+
+def final(score, **changes):
+    known = {
+        "metric": "log-loss",
+        "estimate": score.main,
+        "level": 0.95,
+        "n_rows": score.n_rows,
+        "evaluation": 1,
+        "budget": 1,
+        "judge": "plain",
+        "gain": score.gain,
+        "measures": score.estimates,
+    }
+    return FinalScore(**{**known, **changes})
+
+
+@pytest.mark.parametrize("found", [numbers(), classes()], ids=["numbers", "classes"])
+def test_a_good_model_is_green_and_no_rule_objects(found):
+    verdict = verdict_on(of_held(found))
+    assert verdict.objections == ()
+    assert verdict.severity == "good"
+    assert verdict.reasons == ()
+    assert "clearly better than the baseline: the gain over the baseline" in verdict.conclusion
+
+
+def test_worse_a_negative_gain_stops():
+    verdict = verdict_on(gained(-1.0, -1.5, -0.5, r2=Estimate(0.16, 0.12, 0.19, 0.0)))
+    assert verdict.severity == "stop"
+    assert [each.rule for each in verdict.objections] == ["worse"]
+    assert "By other metrics it is clearly better: R² 0.160 (0.120 to 0.190)." in verdict.doubts[0]
+
+
+def test_no_gain_an_interval_with_0_warns_and_names_metrics_that_gain():
+    """Never that nothing was learned beside R² 0.156."""
+    plain = verdict_on(gained(0.1, -0.1, 0.3))
+    assert (plain.severity, judged(gained(0.1, -0.1, 0.3))) == ("warn", ["no-gain"])
+    assert "By other metrics" not in plain.doubts[0]
+    other = verdict_on(gained(0.1, -0.1, 0.3, r2=Estimate(0.156, 0.12, 0.19, 0.0)))
+    assert "R² 0.156" in other.doubts[0]
+
+
+def test_other_metrics_that_are_worse_than_their_baseline_are_said():
+    """A gain in log-likelihood beside R² −4.5e12."""
+    bad = {"r2": Estimate(-4.5e12, -9e12, -1e11, 0.0), "rmse": Estimate(9e9, 8e9, 1e10, 4e3)}
+    verdict = verdict_on(gained(0.5, 0.4, 0.6, **bad))
+    assert [each.rule for each in verdict.objections] == ["other-metrics"]
+    assert "By 2 other metrics it is clearly worse than the baseline: R²" in verdict.doubts[0]
+    assert "but not everything agrees" in verdict.conclusion
+    assert verdict.reasons == verdict.objections
+    infinite = {"poisson-deviance": Estimate(np.inf, -np.inf, np.inf, 3.0)}
+    assert judged(gained(0.5, 0.4, 0.6, **infinite)) == ["other-metrics"]
+    assert judged(gained(0.5, 0.4, 0.6, r2=Estimate(-0.1, -0.3, 0.1, 0.0))) == []
+
+
+def test_range_predictions_far_outside_the_observed_one_are_said():
+    """Diamonds: prices up to 915,264, where the largest is 18,823."""
+    shift = np.zeros(400)
+    shift[7] = 900.0
+    found = numbers()
+    far = replace(found, prediction=replace(found.prediction, mean=found.prediction.mean + shift))
+    assert judged(of_held(far)) == ["range"]
+    assert "1 prediction of 400 is far outside" in verdict_on(of_held(far)).doubts[0]
+
+
+def test_impossible_values_that_had_probability_0_are_said():
+    found = classes()
+    log_p = found.prediction.log_p.copy()
+    log_p[3, found.truth.y[3]] = -np.inf
+    worse = replace(found, prediction=Prediction.of_classes(log_p))
+    assert "impossible" in judged(of_held(worse))
+    sealed = Evidence(found.score, final(found.score, n_impossible=2))
+    assert judged(sealed) == ["impossible"]
+
+
+def test_leak_a_suspect_among_the_features_is_said():
+    leak = [{"code": "LK401", "columns": ["paid"], "text": ""}, {"code": "LK102", "columns": ["x"]}]
+    found = classes()
+    assert judged(of_held(found, findings=leak)) == ["leak"]
+    assert judged(of_held(found, findings=leak, features=frozenset({"paid"}))) == ["leak"]
+    assert judged(of_held(found, findings=leak, features=frozenset({"age"}))) == []
+
+
+def test_probabilities_that_are_too_certain_are_said():
+    assert "probabilities" in judged(of_held(classes(n=2000, factor=3.0)))
+
+
+def test_quantiles_of_intervals_that_are_too_narrow_wide_or_shifted_are_said():
+    u = np.random.default_rng(0).uniform(size=400)
+    narrow = of_held(replace(numbers(), pit=np.where(u < 0.5, u / 3, 1 - (1 - u) / 3)))
+    wide = of_held(replace(numbers(), pit=0.3 + 0.4 * u))
+    shifted = of_held(replace(numbers(), pit=u**2.0))
+    assert judged(narrow) == judged(wide) == judged(shifted) == ["quantiles"]
+    assert "too narrow" in verdict_on(narrow).doubts[0]
+    assert "too wide" in verdict_on(wide).doubts[0]
+    assert "below their predicted median" in verdict_on(shifted).doubts[0]
+
+
+def test_quantiles_of_few_rows_are_given_the_benefit_of_chance():
+    pit = np.random.default_rng(3).uniform(size=25)
+    assert judged(of_held(replace(numbers(), pit=pit))) == []
+
+
+def test_folds_in_which_the_model_is_worse_than_the_baseline_are_said():
+    found = numbers()
+    gain = np.where(found.fold == 2, found.gain - found.gain[found.fold == 2].mean() - 2.0, 1.0)
+    gain = gain + 0.1 * np.random.default_rng(0).normal(size=400)
+    evidence = of_held(replace(found, gain=gain))
+    assert judged(evidence) == ["folds"]
+    assert "In fold 3 of 5 the model is clearly worse" in verdict_on(evidence).doubts[0]
+
+
+def test_sealed_rows_that_are_harder_than_held_out_ones_are_said():
+    score = classes().score
+    harder = Estimate(0.60, 0.56, 0.64, 0.69)
+    measures = {**score.estimates, "log-loss": harder}
+    worse = final(score, estimate=harder, measures=measures)
+    assert judged(Evidence(score, worse)) == ["sealed"]
+    near = Estimate(score.main.value + 0.05, score.main.low - 0.1, score.main.high + 0.15, 0.69)
+    assert judged(Evidence(score, final(score, estimate=near))) == []
+
+
+def test_a_score_of_an_earlier_model_has_no_verdict():
+    score = classes().score
+    assert verdict_on(Evidence(score, final(score, of_this_model=False))) is None
+    assert verdict_on(Evidence()) is None
+
+
+def test_every_rule_has_a_test():
+    names = " ".join(name for name in globals() if name.startswith("test_"))
+    for rule in RULES:
+        assert f"test_{rule.replace('-', '_')}_" in names, rule
+
+
+def test_the_docs_have_the_rules_of_the_code():
+    rows = []
+    for line in DOCS.read_text().partition("*stop*")[0].splitlines():
+        text = line.strip()
+        if text.startswith("* - ``"):
+            rows.append([text.removeprefix("* - ").strip("`")])
+        elif text.startswith("- ") and rows:
+            rows[-1].append(text.removeprefix("- "))
+    assert rows == [[name, rule.severity, rule.when] for name, rule in RULES.items()]
