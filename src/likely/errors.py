@@ -353,6 +353,10 @@ class NothingToCalibrate(LikelyWarning):
     """Held-out scores do not determine a temperature: none is informative, or all are right."""
 
 
+class LoopsNotKept(LikelyWarning):
+    """There is no folder in which compiled loops can be kept; every process compiles them."""
+
+
 class FormatLoss(LikelyWarning):
     """A file format has no place for a part of a graph, such as its names; it is left out."""
 

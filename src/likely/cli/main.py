@@ -4,6 +4,7 @@ Commands are imported when they are used, and import large libraries when they r
 ``likely --help`` is quick.
 """
 
+import logging
 import os
 import shlex
 import sys
@@ -108,6 +109,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
 
 def run(argv: list[str]) -> int:
     """Run the command line and return its exit code."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts
     settings = Settings(command=shlex.join(["likely", *argv]), json="--json" in argv)
     verb = next((word for word in argv if word in VERBS), None)
     help_of = "likely --help" if verb is None else f"likely {verb} --help"
@@ -139,6 +141,10 @@ def run(argv: list[str]) -> int:
         return _fail(NO_MEMORY, Exit.DATA, help_of, settings)
     except SystemExit:  # click's answer to a broken pipe
         return Exit.FINE
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _fail(_refused_by_the_system(error), Exit.DATA, help_of, settings)
     except Exception as error:
         return _fail(_bug(error), Exit.BUG, help_of, settings)
     if isinstance(answer, Answer):
@@ -166,13 +172,27 @@ def _instead_of_sealed(error: SealedRows) -> str:
 
 def _bug(error: Exception) -> str:
     """A message about a bug; the traceback goes to a file."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="likely-traceback-", suffix=".txt", delete=False, encoding="utf-8"
-    ) as file:
-        traceback.print_exception(error, file=file)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="likely-traceback-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            traceback.print_exception(error, file=file)
+        where = f"in {file.name}"
+    except OSError:  # there is no folder for temporary files, or no space
+        where = "\n" + "".join(traceback.format_exception(error)) + "\n"
     return (
         f"An unexpected error occurred in likely ({type(error).__name__}: {error}). This is a bug "
-        f"in likely. The traceback is in {file.name}; please send it with the command."
+        f"in likely. The traceback is {where}; please send it with the command."
+    )
+
+
+def _refused_by_the_system(error: OSError) -> str:
+    """A message about a file or folder that nothing else had a message about."""
+    return (
+        f"A file or folder cannot be used ({error}). Check its permissions and the space on the "
+        "disk. On a read-only system, set the environment variables TMPDIR (temporary files), "
+        "MPLCONFIGDIR (pictures) and NUMBA_CACHE_DIR (compiled loops) to a folder that can be "
+        "written."
     )
 
 
