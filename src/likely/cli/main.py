@@ -32,6 +32,7 @@ from likely.errors import (
     UnknownName,
     UnusableRun,
 )
+from likely.formatting import printable
 
 VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "look": "Check a table: types, missing values, duplicates, possible leaks.",
@@ -211,7 +212,8 @@ def _collected() -> Iterator[Notes]:
             else:
                 others.append(warning)
     for warning in others:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        text = printable(str(warning.message))
+        warnings.warn_explicit(text, warning.category, warning.filename, warning.lineno)
 
 
 def _with_notes(answer: Answer, notes: Notes) -> Answer:

@@ -6,12 +6,13 @@ import sys
 from codecs import getwriter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, final
 
 import click
 
 from likely.cli.answer import Exit, Refusal
 from likely.cli.terminal import Settings
+from likely.formatting import printable
 
 Chunk = dict[str, list[Any]]  # columns of equal length
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -27,7 +28,7 @@ def write_table(
     from likely.files import file_made_whole
 
     if output == "-":
-        n = _write_delimited(sys.stdout, names, chunks, ",")
+        n = _write_delimited(_standard_output(), names, chunks, ",")
         sys.stdout.flush()
         return n, None
     path = Path(output)
@@ -46,6 +47,18 @@ def write_table(
         if suffix == ".jsonl":
             return _write_json_lines(text, chunks), path
         return _write_delimited(text, names, chunks, "\t" if suffix == ".tsv" else ","), path
+
+
+@final
+class _Screen:
+    """A terminal that text from data cannot control; what goes to a file or a pipe is kept."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(printable(text))
+
+
+def _standard_output() -> Any:
+    return _Screen() if sys.stdout.isatty() else sys.stdout
 
 
 def refuse_json_on_stdout(settings: Settings, output: str | None, what: str) -> None:
