@@ -83,13 +83,13 @@ class _Caches:
 def keep_by_all_sources():
     """Stamp the loops of this folder; loops of other packages are kept as Numba keeps them."""
     try:
-        usual = dispatcher.FunctionCache
+        usual = dispatcher.FunctionCache  # type: ignore[attr-defined]  # not in its stubs
         places = [_by_all_sources(getattr(caching, name)) for name in PLACES]
         ours = _kept_loop([*places, _for_reading(places[PLACES.index(BESIDE)])])
     except AttributeError:
         return  # another version of Numba, whose own ways have to do
     if type(usual).__name__ != _Caches.__name__:  # not twice, after a reload
-        dispatcher.FunctionCache = _Caches(ours, usual)
+        dispatcher.FunctionCache = _Caches(ours, usual)  # type: ignore[attr-defined]
 
 
 def _kept_loop(places):
