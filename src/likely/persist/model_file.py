@@ -82,8 +82,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     A file that is missing, incomplete, changed, of a later format or not a model is
     refused with ``InvalidFile``, which is a ``ValueError``.
     """
-    content = _read(path)
     try:
+        content = _read(path)
         header, tensors = _checked_content(content, path)
         arrays = MODELS.arrays(header["tensors"], tensors)
         model = Decoder(arrays).model({name: header[name] for name in MODEL_FIELDS})
@@ -91,6 +91,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         _check_feature_names(model, header["feature_names"])
     except InvalidFile:
         raise
+    except MemoryError:
+        raise InvalidFile(
+            path, "there is not enough memory for its arrays. Load it on a larger machine."
+        ) from None
     except InvalidInput as error:
         raise InvalidFile(path, str(error)) from None
     except BROKEN as error:
