@@ -12,7 +12,7 @@ BENCH_INSTALLED := $(VENV)/.installed-bench
 help:
 	@echo "make demo       the story on built-in data, in under a minute"
 	@echo "make test       the fast tests, on two cores"
-	@echo "make test-slow  the tests that take longer"
+	@echo "make test-slow  the tests that take longer, and property tests on 100 examples each"
 	@echo "make lint       ruff, mypy and the dependency rule"
 	@echo "make format     let ruff rewrite the layout"
 	@echo "make bench      every benchmark, or one: make bench NAME=gaussian_naive_bayes"
@@ -26,7 +26,7 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest -q -n 2
 
 test-slow: $(INSTALLED)
-	$(BIN)/python -m pytest -q -m slow
+	LIKELY_EXAMPLES=100 $(BIN)/python -m pytest -q -n 2 -m "slow or hypothesis"
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .

@@ -22,14 +22,11 @@ extensions = [
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build/html", "gallery"]  # the gallery's pages are made in _build/gallery
 
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Probability models on tables",
-    "page_width": "1140px",
-    "fixed_sidebar": True,
-    "show_powered_by": False,
-    "font_size": "16px",
-}
+html_theme = "furo"
+html_title = "likely"
+html_theme_options = {"navigation_with_keys": True}
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["manual.css"]
 html_math_renderer = "mathml"

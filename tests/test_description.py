@@ -13,8 +13,8 @@ from likely.cli.main import run
 from likely.description import Description, Fact, NamedColumn, NamedTable, describe
 from likely.description_text import html_of, text_of
 from likely.json_files import as_json
-from likely.report.page import report_of
-from likely.report.sections.model import model_page
+from likely.reports.page import report_of
+from likely.reports.sections.model import model_page
 from likely.runs import Run, RunFacts
 from likely.workbench.constant import Constant
 from likely.workbench.preparation.prepared import Prepared

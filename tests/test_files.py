@@ -347,7 +347,7 @@ KNOWN = {  # nothing that anyone would want to keep after a kill
     ("data/formats/text_files.py", "NamedTemporaryFile"): "the standard input, to be read twice",
     ("cli/demo.py", "mkdtemp"): "an empty folder",
     ("cli/main.py", "NamedTemporaryFile"): "a traceback",
-    ("cli/main.py", "os.open"): "the null device",
+    ("cli/streams.py", "os.open"): "the null device",
 }
 
 

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.formats.registry import read
+    from likely.errors import LikelyError, LikelyWarning
+    from likely.explanations.any_model import explain
+    from likely.explanations.effects import PartialEffects, partial_effects
+    from likely.explanations.explanation import Explanation
+    from likely.explanations.importance import Importance, permutation_importance
     from likely.features.basis_functions import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
@@ -63,6 +68,7 @@ if TYPE_CHECKING:
     from likely.neural.regressor import NeuralNetworkRegressor
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
+    from likely.reports.report import WrittenReport, report
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
     from likely.workbench.comparison import Comparison, compare
@@ -89,14 +95,18 @@ __all__ = [
     "Dataset",
     "Discretizer",
     "DiscriminantAnalysis",
+    "Explanation",
     "FactorGraph",
     "FinalScore",
     "Folds",
     "FrankHall",
     "GaussianMixture",
     "HiddenMarkovModel",
+    "Importance",
     "Inference",
     "IsotonicScaling",
+    "LikelyError",
+    "LikelyWarning",
     "LinearRegression",
     "LogisticRegression",
     "Look",
@@ -108,6 +118,7 @@ __all__ = [
     "NeuralNetworkClassifier",
     "NeuralNetworkRegressor",
     "OrdinalRegression",
+    "PartialEffects",
     "Parts",
     "PenaltyPath",
     "PlattScaling",
@@ -119,6 +130,7 @@ __all__ = [
     "Study",
     "TemperatureScaling",
     "TrainingCurve",
+    "WrittenReport",
     "__version__",
     "compare",
     "data",
@@ -127,6 +139,7 @@ __all__ = [
     "distributions",
     "errors",
     "examples",
+    "explain",
     "fit_many",
     "graphical",
     "information",
@@ -138,11 +151,14 @@ __all__ = [
     "look",
     "metrics",
     "open_seal",
+    "partial_effects",
     "penalties",
+    "permutation_importance",
     "read",
     "read_answer",
     "read_evidence",
     "read_graph",
+    "report",
     "save",
     "seal",
     "searches",
@@ -186,6 +202,7 @@ _HOME = {  # public name: the module that defines it
     "Dataset": "likely.workbench.dataset",
     "Discretizer": "likely.features.discretize",
     "DiscriminantAnalysis": "likely.generative.discriminant",
+    "Explanation": "likely.explanations.explanation",
     "FactorGraph": "likely.graphical.factor_graph",
     "FinalScore": "likely.sealing.final_score",
     "Folds": "likely.workbench.folds",
@@ -193,8 +210,11 @@ _HOME = {  # public name: the module that defines it
     "GLM": "likely.linear.glm",
     "GaussianMixture": "likely.generative.gaussian_mixture",
     "HiddenMarkovModel": "likely.generative.hidden_markov",
+    "Importance": "likely.explanations.importance",
     "Inference": "likely.linear.inference",
     "IsotonicScaling": "likely.calibrate.isotonic",
+    "LikelyError": "likely.errors",
+    "LikelyWarning": "likely.errors",
     "LinearRegression": "likely.linear.regression",
     "LogisticRegression": "likely.linear.logistic",
     "Look": "likely.workbench.look.look",
@@ -206,6 +226,7 @@ _HOME = {  # public name: the module that defines it
     "NeuralNetworkClassifier": "likely.neural.classifier",
     "NeuralNetworkRegressor": "likely.neural.regressor",
     "OrdinalRegression": "likely.linear.ordinal",
+    "PartialEffects": "likely.explanations.effects",
     "Parts": "likely.workbench.split",
     "PenaltyPath": "likely.linear.path",
     "PlattScaling": "likely.calibrate.platt",
@@ -217,18 +238,23 @@ _HOME = {  # public name: the module that defines it
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
     "TrainingCurve": "likely.workbench.training_curve",
+    "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison",
     "dataset": "likely.workbench.opening",
+    "explain": "likely.explanations.any_model",
     "fit_many": "likely.neural.many_models",
     "learning_curve": "likely.workbench.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",
     "look": "likely.workbench.look.look",
     "open_seal": "likely.workbench.seal",
+    "partial_effects": "likely.explanations.effects",
+    "permutation_importance": "likely.explanations.importance",
     "read": "likely.data.formats.registry",
     "read_answer": "likely.graphical.formats.uai_answers",
     "read_evidence": "likely.graphical.formats.uai_evidence",
     "read_graph": "likely.graphical.formats.registry",
+    "report": "likely.reports.report",
     "save": "likely.persist",
     "seal": "likely.workbench.seal",
     "separability": "likely.linear.separation",

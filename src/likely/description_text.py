@@ -67,6 +67,7 @@ def html_of(description: Description, *, top: int = MOST_ROWS, more: str = "") -
     parts += [html_table((), facts, words=(0, 2, 4))] if facts else []
     for table in description.tables:
         head, rows = cells_of(table, [*table.chosen(top), *table.always()])
+        parts += [html_paragraph(table.title)] if table.title else []
         parts.append(html_table(head, rows, words=words_of(table)))
         parts += [html_paragraph(line) for line in _left_out(table, top, more)]
     parts += [html_paragraph(f"Note: {note}") for note in description.notes]
@@ -115,7 +116,8 @@ def by_group(table: NamedTable, most: int) -> list[tuple[str, str]]:
 
 def _between_rules(description: Description, table: list[str]) -> list[str]:
     """Facts and the first table, in the usual form of a summary."""
-    facts = _paired(_in_columns(description.fit))
+    drawn = [_paired(_in_columns(description.fit, n)) for n in range(FACT_COLUMNS, 0, -1)]
+    facts = next((lines for lines in drawn if max(map(len, lines)) <= WIDEST), drawn[-1])
     rule = RULE * min(max(len(line) for line in [description.title, *facts, *table]), WIDEST)
     return [rule, *facts, rule, *([*table, rule] if table else [])]
 
@@ -188,9 +190,9 @@ def _short(text: str, group: str | None) -> str:
     return text if group is None else shortened(text, LONGEST_CELL)
 
 
-def _in_columns(facts: Sequence[Fact]) -> list[list[Fact]]:
-    """Facts in two columns, from top to bottom, then from left to right."""
-    n = -(-len(facts) // FACT_COLUMNS) or 1
+def _in_columns(facts: Sequence[Fact], most: int = FACT_COLUMNS) -> list[list[Fact]]:
+    """Facts in columns, from top to bottom, then from left to right."""
+    n = -(-len(facts) // most) or 1
     return [list(facts[start : start + n]) for start in range(0, len(facts), n)]
 
 

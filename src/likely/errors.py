@@ -18,6 +18,7 @@ LikelyError
 ├── HonestyRefusal     the score would be misleading, so it is refused
 ├── BrokenLedger       a seal was changed after it was written
 ├── TrainingDiverged   a loss became infinite, NaN or far larger than at the start
+├── OutOfDeviceMemory  a GPU has too little memory (is a MemoryError)
 ├── UnsupportedAccess  an algorithm needs more of the data than the executor gives
 └── NotConverged       only under `on_not_converged="raise"`
 
@@ -31,8 +32,11 @@ LikelyWarning
 ├── ContinuousColumn   a column of measurements is read as states
 ├── RoundedTables      rows of probabilities were divided by their sums
 ├── LargeBatch         a batch has more rows than there are
+├── AlphabeticalOrder  ordered classes are words, and their order was not given
+├── UnscaledColumns    columns are far from the scale that a network needs
 ├── SortedRows         rows are sorted by their target, and are shuffled inside windows only
 ├── NothingToCalibrate held-out scores do not determine a temperature
+├── SomeSealedRows     data hold a few sealed rows, which the ledger records
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
 
@@ -47,6 +51,7 @@ MOST_LISTED = 60  # choices in a message; a network may have thousands of variab
 MOST_COMPARED = 20_000  # choices among which the nearest is sought, in about a second
 
 __all__ = [
+    "AlphabeticalOrder",
     "BadCell",
     "BrokenLedger",
     "CannotWrite",
@@ -65,8 +70,10 @@ __all__ = [
     "LikelyError",
     "LikelyWarning",
     "MissingCells",
+    "MissingFont",
     "NotConverged",
     "NothingToCalibrate",
+    "OutOfDeviceMemory",
     "OutsideLink",
     "RedundantColumns",
     "RoundedTables",
@@ -77,6 +84,7 @@ __all__ = [
     "TrainingDiverged",
     "UnknownName",
     "UnknownState",
+    "UnscaledColumns",
     "UnseenCategories",
     "UnsupportedAccess",
 ]
@@ -286,6 +294,10 @@ class TrainingDiverged(LikelyError, ArithmeticError):
         self.loss, self.epoch, self.rate = loss, epoch, rate
 
 
+class OutOfDeviceMemory(LikelyError, MemoryError):
+    """A GPU has too little memory for a training, and what to change."""
+
+
 class UnsupportedAccess(LikelyError):
     """An algorithm needs more of the data than the executor or the layout gives."""
 
@@ -345,8 +357,20 @@ class LargeBatch(LikelyWarning):
     """A batch was asked for that has more rows than there are; it has all of them."""
 
 
+class AlphabeticalOrder(LikelyWarning):
+    """Ordered classes are words whose order was not given, so that they are sorted."""
+
+
+class UnscaledColumns(LikelyWarning):
+    """Columns are very large or very small, and one learning rate serves all weights."""
+
+
 class SortedRows(LikelyWarning):
     """Windows of rows, inside which they are shuffled, have very different targets."""
+
+
+class MissingFont(LikelyWarning):
+    """No installed font has some characters of a picture."""
 
 
 class NothingToCalibrate(LikelyWarning):
@@ -355,6 +379,10 @@ class NothingToCalibrate(LikelyWarning):
 
 class LoopsNotKept(LikelyWarning):
     """There is no folder in which compiled loops can be kept; every process compiles them."""
+
+
+class SomeSealedRows(LikelyWarning):
+    """Data hold a few sealed rows: fewer than are refused, and the ledger records it."""
 
 
 class FormatLoss(LikelyWarning):

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from hashlib import sha256
 from io import BufferedWriter, FileIO
 from pathlib import Path
 from secrets import token_hex
@@ -29,6 +30,7 @@ from likely.errors import CannotWrite, InUse, LikelyError
 DRAFT = ".part"  # the suffix of what is not whole yet
 HOLDER = ".in-use"  # says which process is alone in a folder
 LONGEST_HOLDER = 200  # bytes
+LONGEST_STEM = 200  # bytes of a name, of 255 that most systems allow, that a draft repeats
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 MOST_LINKS = 40  # as many as Linux follows
 DEVICES = Path("/dev")
@@ -171,7 +173,7 @@ def make_folder(path: Path) -> Path:
 
 def sweep(folder: Path, name: str | None = None) -> None:
     """Remove drafts that no running process is writing: of one name, or all."""
-    of_name = ".+" if name is None else re.escape(name)
+    of_name = ".+" if name is None else re.escape(_stem_of_draft(name))
     pattern = re.compile(rf"\.{of_name}\.[0-9a-f]{{16}}{re.escape(DRAFT)}")
     for draft in folder.iterdir() if folder.is_dir() else ():
         if pattern.fullmatch(draft.name):
@@ -188,7 +190,13 @@ def remove(path: Path) -> None:
 
 def draft_of(path: Path) -> Path:
     """A hidden name in the folder of ``path`` that is not in use."""
-    return path.with_name(f".{path.name}.{token_hex(8)}{DRAFT}")
+    return path.with_name(f".{_stem_of_draft(path.name)}.{token_hex(8)}{DRAFT}")
+
+
+def _stem_of_draft(name: str) -> str:
+    """The name, or for a long one a hash: a draft's name must not be too long either."""
+    content = os.fsencode(name)
+    return name if len(content) <= LONGEST_STEM else f"long-{sha256(content).hexdigest()[:32]}"
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,22 @@ from typing import Any
 from likely.errors import InvalidFile
 from likely.files import write_atomically
 
+LONE = re.compile("[\ud800-\udfff]")  # surrogates, in place of such bytes
+
 
 def as_json(value: Any) -> str:
     """Strict JSON: NumPy's numbers as numbers, and null for what is not finite."""
-    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return with_escapes(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def with_escapes(text: str) -> str:
+    """JSON that UTF-8 can hold: bytes of file names that are no text are escaped."""
+    return LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def as_ascii_json(text: str) -> str:
+    """The same JSON in ASCII letters, for an encoding that lacks others."""
+    return json.dumps(json.loads(text), indent=2, allow_nan=False)
 
 
 def plain(value: Any) -> Any:

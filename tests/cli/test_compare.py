@@ -78,3 +78,14 @@ def test_a_target_of_one_class_is_refused(likely, tmp_path):
     outcome = likely("compare", tmp_path / "one.csv", "--target", "y")
     assert outcome.exit == 2
     assert "at least two different values" in " ".join(outcome.err.split())
+
+
+def test_a_tiny_table_has_one_note_for_each_model_and_kind(likely, tmp_path):
+    rows = ["1,2.5,a,p", "2,1.5,b,q", "3,3.5,a,p", "4,0.5,c,q", "5,9.5,b,p"]
+    (tmp_path / "five.csv").write_text("x,z,t,y\n" + "\n".join(rows) + "\n")
+    outcome = likely("compare", "five.csv", "--target", "y", "--folds", "2")
+    assert outcome.exit == 0
+    assert outcome.out.count("Note:") + outcome.err.count("Note:") <= 6
+    assert len((outcome.out + outcome.err).splitlines()) < 45
+    trained = likely("train", "five.csv", "naive-bayes", "--target", "y", "--kind", "binary")
+    assert (trained.out + trained.err).count("Categories not seen") <= 1

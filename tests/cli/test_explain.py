@@ -66,7 +66,7 @@ def test_bins_are_shown_as_intervals(likely):
 def test_top_limits_the_terms_of_a_summary_to_those_furthest_from_0(likely):
     likely("train", "diabetes", "linear")
     terms = likely("explain", "@last", "--json").json["result"]["terms"]
-    best = sorted(terms, key=lambda each: -abs(each["z"]))
+    best = sorted(terms, key=lambda each: -abs(each["t"]))  # Student
     said = likely("explain", "@last", "--top", "3").out
     for each in best[:3]:
         assert f"\n{each['term']} " in said
@@ -111,3 +111,47 @@ def test_a_network_calls_the_target_by_its_name(likely, table):
     said = likely("explain", "@last").out
     edges = said[said.index("Edges of the network") :]
     assert " ill " in edges and " class " not in edges
+
+
+def test_rows_of_a_table_are_explained(likely):
+    likely("train", "wine", "softmax")
+    outcome = likely("explain", "@last", "wine", "--row", "5", "--row", "2", "--top", "2")
+    assert "row 5: log-odds against 'class_0'; prediction class_0" in outcome.out
+    assert outcome.out.index("row 5") < outcome.out.index("row 2")
+    assert "proline = 1450" in outcome.out
+    assert "11 other columns" in outcome.out
+    said = likely("explain", "@last", "wine", "--row", "5", "--json").json["result"]
+    (row,) = said["rows"]
+    assert (row["row"], row["prediction"], said["quantity"]) == (5, "class_0", "log-odds")
+    first = row["groups"][0]
+    assert len(first["contributions"]) == 13
+    total = first["base"] + sum(first["contributions"].values())
+    assert total == pytest.approx(first["total"])
+
+
+def test_without_a_row_the_first_are_explained(likely):
+    likely("train", "diabetes", "linear")
+    said = likely("explain", "@last", "diabetes", "--json").json["result"]
+    assert [row["row"] for row in said["rows"]] == [0, 1, 2]
+    assert all(
+        row["prediction"] == pytest.approx(row["groups"][0]["total"]) for row in said["rows"]
+    )
+
+
+def test_a_reference_class_can_be_chosen(likely):
+    likely("train", "iris", "naive-bayes")
+    out = likely("explain", "@last", "iris", "--against", "virginica").out
+    assert "log-odds against 'virginica'" in out
+    wrong = likely("explain", "@last", "iris", "--against", "rose")
+    assert wrong.exit == 2
+    assert "There is no class 'rose'" in wrong.err
+
+
+def test_a_row_that_does_not_exist_is_refused(likely):
+    likely("train", "iris", "naive-bayes")
+    outcome = likely("explain", "@last", "iris", "--row", "150")
+    assert outcome.exit == 2
+    assert "iris has 150 rows, numbered from 0" in outcome.err
+    alone = likely("explain", "@last", "--row", "0")
+    assert alone.exit == 1
+    assert "without DATA" in alone.err

@@ -1,9 +1,13 @@
-"""Models of other libraries by their import path: compared, tuned and drawn, but not saved."""
+"""Models of other libraries by their import path, in every verb, and saved by skops."""
 
 import json
+import sys
 
 import numpy as np
+import pandas as pd
 import pytest
+
+import likely as lk
 
 BOOSTED = "sklearn.ensemble.HistGradientBoostingClassifier"
 TREE = "sklearn.tree.DecisionTreeClassifier"
@@ -43,8 +47,68 @@ def test_a_curve_of_a_path_is_drawn_along_a_setting(likely, flowers):
     assert said["next"] == f"likely compare t.csv {TREE} --target y"
 
 
+@pytest.fixture
+def no_skops(monkeypatch):
+    """As if the package were not installed."""
+    monkeypatch.setitem(sys.modules, "skops", None)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+
+
+def test_a_path_goes_from_a_seal_to_final_predictions_and_a_report(likely, flowers, tmp_path):
+    likely("seal", flowers, "--target", "y")
+    trained = likely("train", "t.seal", BOOSTED, "--set", "max_iter=3", "--json").json
+    assert trained["exit"] == 0
+    run = tmp_path / "runs" / "001-HistGradientBoostingClassifier"
+    assert (run / "model.likely").exists()
+    model = lk.load(run)
+    assert model.model_.max_iter == 3
+    assert likely("predict", "@last", flowers, "--proba", "-o", "out.csv").exit == 0
+    head, first = (tmp_path / "out.csv").read_text().splitlines()[:2]
+    frame = pd.read_csv(tmp_path / flowers)
+    assert head == "prediction,p_n,p_y"
+    assert float(first.split(",")[1]) == pytest.approx(model.predict_proba(frame[:1])[0, 0])
+    said = likely("explain", "@last").out
+    assert "max_iter" in said
+    assert likely("final", "@last", "--json").json["exit"] == 0
+    assert likely("report", "@last", "-o", "r.html").exit == 0
+    assert "HistGradientBoostingClassifier" in (tmp_path / "r.html").read_text()
+
+
+def test_a_search_of_a_path_saves_its_model(likely, flowers, tmp_path):
+    words = ("tune", flowers, TREE, "--target", "y", "--folds", "3", "--trials", "3")
+    said = likely(*words, "--space", "max_depth=1:4", "--json").json
+    assert said["exit"] == 0
+    model = lk.load(tmp_path / "runs" / "001-DecisionTreeClassifier").model_
+    assert model.max_depth == said["result"]["best_parameters"]["max_depth"]
+    assert likely("predict", "@last", flowers, "-o", "out.csv").exit == 0
+
+
+def test_regressors_without_a_density_are_trained_and_scored(likely, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    frame = pd.DataFrame({"x": x, "y": x + rng.normal(size=60)})
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    path = "sklearn.linear_model.Ridge"
+    found = likely("compare", "n.csv", path, "--target", "y", "--repeats", "1", "--json").json
+    assert found["result"]["metric"] == "rmse"
+    assert found["next"] == f"likely train n.csv {path} --target y"
+    trained = likely("train", "n.csv", path, "--target", "y", "--json").json["result"]
+    assert trained["scores"]["metric"] == "rmse"
+    assert trained["scores"]["value"] == pytest.approx(found["result"]["models"][0]["value"])
+
+
+def test_what_cannot_be_saved_is_refused_in_words_and_leaves_no_run(likely, flowers, tmp_path):
+    path = "sklearn.neighbors.KNeighborsClassifier"
+    outcome = likely("train", flowers, path, "--target", "y")
+    told = " ".join(outcome.err.split())
+    assert outcome.exit == 2
+    assert "cannot be saved: it holds" in told and "algorithm='brute'" in told
+    assert not (tmp_path / "runs").exists()
+    assert likely("train", flowers, path, "--target", "y", "--set", "algorithm=brute").exit == 0
+
+
 def test_a_search_of_a_path_is_kept_without_a_model_and_leads_to_a_comparison(
-    likely, flowers, tmp_path
+    likely, flowers, tmp_path, no_skops
 ):
     words = ("tune", flowers, TREE, "--target", "y", "--folds", "3", "--trials", "3")
     said = likely(*words, "--space", "max_depth=1:4", "--set", "min_samples_leaf=5", "--json").json
@@ -63,7 +127,9 @@ def test_a_search_of_a_path_is_kept_without_a_model_and_leads_to_a_comparison(
     assert len(again["result"]["study"]["trials"]) == 5
 
 
-def test_an_ended_search_without_a_model_is_not_called_unfinished(likely, flowers, tmp_path):
+def test_an_ended_search_without_a_model_is_not_called_unfinished(
+    likely, flowers, tmp_path, no_skops
+):
     likely("seal", flowers, "--target", "y")
     likely("train", "t.seal", "logistic")
     words = ("tune", "t.seal", TREE, "--folds", "3", "--trials", "2", "--space", "max_depth=1:4")
@@ -93,12 +159,14 @@ def test_a_search_of_a_path_needs_a_space(likely, flowers, tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
-def test_training_says_before_the_fit_that_a_path_cannot_be_saved(likely, flowers, tmp_path):
+def test_without_skops_training_says_before_the_fit_what_to_install(
+    likely, flowers, tmp_path, no_skops
+):
     outcome = likely("train", flowers, BOOSTED, "--target", "y")
     told = " ".join(outcome.err.split())
     assert outcome.exit == 1
-    assert "likely train can save only models of likely" in told
-    assert "Score it with likely compare" in told
+    assert "is saved by the package skops, which is not installed" in told
+    assert "Run: pip install 'likely[skops]'. Without it, likely compare scores the model." in told
     assert told.endswith(f"Next: likely compare t.csv {BOOSTED} --target y")
     assert not (tmp_path / "runs").exists()
 
@@ -115,6 +183,11 @@ def test_training_says_before_the_fit_that_a_path_cannot_be_saved(likely, flower
         ("sklearn.ensemble.StackingClassifier", 2, "cannot be made without estimators"),
         ("sklearn.tree.DecisionTreeRegressor", 2, "is for numbers"),
         ("logistc", 1, "Did you mean 'logistic'?"),
+        ("LinearSVC", 1, "named by its import path. Use sklearn.svm.LinearSVC."),
+        ("HistGradientBoostingClassifier", 1, f"Use {BOOSTED}."),
+        ("os.system", 1, "system, which is not a class"),
+        ("collections.OrderedDict", 1, "is not an estimator: it has no fit"),
+        ("likely.GaussianMixture", 1, "neither a classifier nor a regressor"),
         ("data..csv", 1, "There is no model 'data..csv'"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from likely.formatting import estimate_cells
 from likely.metrics import Score
-from likely.report.sections.verdict import held_out_verdict, verdict_of
+from likely.reports.sections.verdict import held_out_verdict, verdict_of
 from likely.runs import RunFacts, read_run
 
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import pyarrow.csv
 import pytest
 
-import likely.report.page
+import likely.reports.page
 from likely.cli.main import run
 from likely.files import HOLDER, POINTS, alone_in, draft_of, make_folder, watching
-from likely.report.page import report_of
+from likely.reports.page import report_of
 from likely.runs import new_run, open_run
 from tests.accidents import (
     contents,
@@ -103,7 +103,7 @@ def _quick_disk():
             drawn.extend(() if drawn else [report_of(runs)])
             return drawn[0]
 
-        patch.setattr(likely.report.page, "report_of", once)
+        patch.setattr(likely.reports.page, "report_of", once)
         yield
 
 

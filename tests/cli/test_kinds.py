@@ -274,9 +274,7 @@ def test_dates_are_days_for_both_names_of_a_poisson_model(likely, tables):
     ]
     assert scores[0]["how"] == scores[1]["how"] == "5-fold cross-validation"
     assert scores[0]["value"] == pytest.approx(scores[1]["value"], abs=1e-6)
-    found = lk.look(tables / "dated.csv", "y")
-    sentence = next(each.sentence for each in found.findings if each.code == "LK106")
-    assert "ISO dates (2024-02-29) become days" in sentence
+    assert "LK106" not in lk.look(tables / "dated.csv", "y").codes
 
 
 def test_another_file_is_scored_as_the_kind_that_was_learned(likely, tables):

@@ -379,3 +379,16 @@ def test_a_setting_may_be_written_with_hyphens(likely, tmp_path):
     assert outcome.exit == 0, outcome.err
     facts = json.loads((tmp_path / "runs" / "001-logistic" / "run.json").read_text())
     assert facts["parameters"]["standard_errors"] is None
+
+
+def test_the_reference_category_is_a_setting(likely):
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["blue", "green", "red"], 90)
+    y = rng.normal(size=90) + (colour == "red")
+    lines = [f"{a},{b}" for a, b in zip(colour, y, strict=True)]
+    Path("colours.csv").write_text("\n".join(["colour,y", *lines]))
+    likely("train", "colours.csv", "linear", "--target", "y", "--set", "reference.colour=red")
+    said = likely("explain", "@last").out
+    assert "colour[blue]" in said
+    assert "colour[red]" not in said
+    assert "colour = red" in said

@@ -8,7 +8,7 @@ import pytest
 
 import likely as lk
 from likely.formatting import estimate_cells
-from likely.report.sections.scores import score_of_run
+from likely.reports.sections.scores import score_of_run
 from likely.runs import read_run
 from likely.sealing.folder import opened, read_parquet
 from tests.cli.conftest import patients
@@ -53,7 +53,18 @@ def of_tune(likely, words):
     """Of the model as it is, which is the first trial, and of the model that was fitted."""
     data, model, *more = words
     found = likely(
-        "tune", data, model, "--search", "random", "--trials", "1", *FOLDS, *more, "--json"
+        "tune",
+        data,
+        model,
+        "--search",
+        "random",
+        "--trials",
+        "1",
+        "--repeats",
+        "1",
+        *FOLDS,
+        *more,
+        "--json",
     )
     study, scores = found.json["result"]["study"], found.json["result"]["scores"]
     first = study["trials"][0]
@@ -180,7 +191,9 @@ def test_a_function_is_a_metric_of_compare_tune_and_curve(likely, tmp_path):
     assert found["metric"] == "own_scores.share_right"
     assert own["value"] == pytest.approx(own["others"]["accuracy"])
     assert own["interval"][0] < own["value"] < own["interval"][1]
-    tuned = likely("tune", "shops.csv", "naive-bayes", "--trials", "1", *words).json["result"]
+    tuned = likely(
+        "tune", "shops.csv", "naive-bayes", "--trials", "1", "--repeats", "1", *words
+    ).json["result"]
     assert tuned["study"]["trials"][0]["value"] == pytest.approx(own["value"])
     drawn = likely("curve", "shops.csv", "naive-bayes", "--values", "1.0", *words).json["result"]
     assert numbers_of(drawn["points"][0]["validation"]) == pytest.approx(numbers_of(own))

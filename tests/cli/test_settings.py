@@ -30,6 +30,13 @@ def test_commas_and_brackets_that_are_no_sequence_stay_text(text):
     assert assigned(NETWORK, [f"activation={text}"]) == {"activation": text}
 
 
+def test_yes_and_no_are_booleans_in_spaces_and_tries_where_the_setting_is_one():
+    defaults = NETWORK.all_defaults()
+    space = space_given(["shuffle=yes,no", "activation=yes,no"], defaults)
+    assert space == {"shuffle": [True, False], "activation": ["yes", "no"]}
+    assert settings_tried(("shuffle=off,l2=1",), defaults) == ({}, {"shuffle": False, "l2": 1})
+
+
 def test_spaces_and_tries_take_sequences_beside_other_values():
     assert space_given(["hidden=(16,8),[4],100"]) == {"hidden": [[16, 8], [4], 100]}
     assert settings_tried(("hidden=(16,8),l2=1",)) == ({}, {"hidden": [16, 8], "l2": 1})

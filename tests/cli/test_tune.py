@@ -32,14 +32,21 @@ def interrupted_after(monkeypatch):
 def test_it_writes_a_run_with_the_best_model(likely, tmp_path):
     outcome = likely("tune", "wine", "discriminant", "--trials", "4")
     assert outcome.exit == 0, outcome.err
-    assert "Best of 4 trials (random, seed 0)" in outcome.out
+    assert "The default settings are kept: covariance=tied" in outcome.out
+    assert "of 4 trials (random, seed 0)" in " ".join(outcome.out.split())
     assert outcome.out.rstrip().endswith("Next: likely report @last")
     run = tmp_path / "runs" / "001-discriminant"
     facts = json.loads((run / "run.json").read_text())
     study = json.loads((run / "study.json").read_text())
     assert len(study["trials"]) == 4
-    best = min(study["trials"], key=lambda trial: trial["value"])
+    (best,) = (trial for trial in study["trials"] if trial["number"] == study["best"]["number"])
+    assert best["default"] and study["choice"]["default_kept"]
     assert study["best"]["parameters"] == best["parameters"]
+    compared = likely("compare", "wine", "discriminant", "--json").json["result"]["models"]
+    (theirs,) = (each for each in compared if each["model"] == "discriminant")
+    for key in ("value", "interval"):  # one value and one interval, in every verb
+        assert theirs[key] == pytest.approx(best[key], rel=1e-12)
+        assert facts["scores"][key] == pytest.approx(best[key], rel=1e-12)
     assert all(facts["parameters"][name] == value for name, value in best["parameters"].items())
     assert facts["scores"]["cv_estimate"] == pytest.approx(best["value"])
     assert likely("predict", "@last", "wine", "-o", "out.csv").exit == 0
@@ -193,7 +200,7 @@ def test_halving_shows_its_rounds(likely):
     said = likely("tune", "iris", "discriminant", "--search", "halving", "--trials", "9").out
     said = " ".join(said.split())
     assert "9 on 11.1 % (best " in said
-    assert "1 on all (best " in said
+    assert "2 on all (best " in said  # one of them is the default
 
 
 REFUSED = {

@@ -65,7 +65,7 @@ def test_the_naive_network_is_naive_bayes(rows):
     assert network.n_parameters() == naive.n_parameters()
     explained, expected = (model.explain(rows[:20], against=1) for model in (network, naive))
     assert_allclose(explained.contributions, expected.contributions, atol=1e-11)
-    assert_allclose(explained.prior, expected.prior, atol=1e-12)
+    assert_allclose(explained.base, expected.base, atol=1e-12)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
@@ -97,7 +97,7 @@ def test_contributions_add_up_to_the_log_odds(structure, gaps):
         rows.loc[::4, "degrees"] = np.nan
     explained = model.explain(rows)
     assert explained.contributions.shape == (30, 3, 2)
-    assert_allclose(explained.log_odds, log_odds(model, rows), atol=1e-12)
+    assert_allclose(explained.total, log_odds(model, rows), atol=1e-12)
     missing = rows.isna().to_numpy()
     assert_allclose(explained.contributions[missing], 0.0, atol=1e-12)
     assert_allclose(explained.contributions[:, :, 0], 0.0)
@@ -109,8 +109,8 @@ def test_without_smoothing_classes_and_rows_may_be_impossible():
     model = model_of("naive-bayes", smoothing=0.0).fit(frame, ["p", "p", "q", "r"])
     explained = model.explain(frame)
     assert_allclose(explained.contributions[:, :, 0], 0.0)
-    assert_allclose(explained.log_odds[:2, 1:], -np.inf)
-    assert_array_equal(np.isnan(explained.log_odds[2]), [False, False, True])  # p and r are both 0
+    assert_allclose(explained.total[:2, 1:], -np.inf)
+    assert_array_equal(np.isnan(explained.total[2]), [False, False, True])  # p and r are both 0
     together = pd.DataFrame({"class": ["p", "q"], "a": ["z", "y"]})  # p and z never are
     assert_array_equal(model.predict_column(together, "b"), ["u", "u"])
     with pytest.raises(UnknownName, match=r"no class of 'class' 's'"):

@@ -235,12 +235,17 @@ def test_parameters_are_counted(covariance, expected):
 
 def test_explanations_add_up_for_every_covariance():
     X, y = data()
-    for covariance in ("tied", "diagonal", "spherical"):
+    for covariance in ("tied", "full", "diagonal", "spherical"):
         model = DiscriminantAnalysis(covariance).fit(X, y)
         log_proba = model.predict_log_proba(X)
-        assert_allclose(model.explain(X, against=1).log_odds, log_proba - log_proba[:, [1]])
-    with pytest.raises(InvalidInput, match="does not split into one term per feature"):
-        DiscriminantAnalysis("full").fit(X, y).explain(X)
+        assert_allclose(model.explain(X, against=1).total, log_proba - log_proba[:, [1]])
+    gappy = X.copy()
+    gappy[::4, 1] = np.nan
+    model = DiscriminantAnalysis("full").fit(X, y)
+    log_proba = model.predict_log_proba(gappy)
+    found = model.explain(gappy)
+    assert_allclose(found.total, log_proba - log_proba[:, [0]], atol=1e-10)
+    assert not found.contributions[::4, 1].any()
 
 
 @pytest.mark.parametrize(

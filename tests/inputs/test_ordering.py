@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from likely.errors import InvalidInput
+from likely.errors import AlphabeticalOrder, InvalidInput
 from likely.inputs.ordering import ordered_classes
 
 LEVELS = ["low", "middle", "high"]
@@ -40,8 +40,13 @@ def test_the_order_is_the_one_given_or_that_of_the_categories(y, order):
     "y", [Y, pd.Series(pd.Categorical(Y, LEVELS)), pl.Series(Y, dtype=pl.Categorical)]
 )
 def test_labels_without_an_order_are_sorted(y):
-    assert ordered_classes(y).classes.tolist() == ["high", "low", "middle"]
-    assert ordered_classes([10, 9, 10]).classes.tolist() == [9, 10]
+    with pytest.warns(AlphabeticalOrder, match="high < low < middle; give the order"):
+        assert ordered_classes(y).classes.tolist() == ["high", "low", "middle"]
+
+
+def test_numbers_and_two_words_are_sorted_without_a_warning():
+    assert ordered_classes([10, 9, 10, 11]).classes.tolist() == [9, 10, 11]
+    assert ordered_classes(["yes", "no"]).classes.tolist() == ["no", "yes"]
 
 
 def test_an_order_that_is_given_rules_over_that_of_the_categories():

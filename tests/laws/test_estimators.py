@@ -276,6 +276,7 @@ def test_the_order_of_rows_does_not_matter(name):
 
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name != "nb-unlabelled"])
 @pytest.mark.parametrize("dtype", [object, str])
+@pytest.mark.filterwarnings("ignore::likely.errors.AlphabeticalOrder")  # it is their order
 def test_labels_may_be_strings(name, dtype):
     X, y = FITS[name].data()
     words = np.array(["ant", "bee", "cat"][: len(set(y))], dtype=dtype)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 
 import likely
 from likely import LogisticRegression, MaxEntropy, OrdinalRegression, SoftmaxRegression
@@ -118,7 +119,7 @@ def curvature(f, theta, step):
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "cauchit"])
 def test_errors_of_ordered_classes_are_those_of_the_curvature(link):
     X, y, weight, _ = rows()
-    model = fitted(OrdinalRegression(link, l2=0.0), "model", X, y, weight)
+    model = fitted(OrdinalRegression(link, order=list("abc"), l2=0.0), "model", X, y, weight)
     codes = np.searchsorted(model.classes_, y)
 
     def nll(theta):
@@ -151,7 +152,7 @@ def test_weights_that_a_penalty_sets_to_0_have_no_errors():
     assert_allclose(np.isnan(model.inference_.standard_errors), zero)
     assert model.inference_.excluded == tuple(np.flatnonzero(zero))
     assert "set to 0 by the penalty" in str(model.summary())
-    ordered = OrdinalRegression(l1=1e3, l2=0.0).fit(X, y)
+    ordered = OrdinalRegression(l1=1e3, l2=0.0, order=list("abc")).fit(X, y)
     assert np.isnan(ordered.inference_.standard_errors[:2]).all()
 
 
@@ -161,7 +162,7 @@ def test_weights_that_a_penalty_sets_to_0_have_no_errors():
         SoftmaxRegression(l2=0.0),
         SoftmaxRegression(l2=0.0, reference="b"),
         SoftmaxRegression(l2=0.0, solver="lbfgs"),
-        OrdinalRegression(l2=0.0),
+        OrdinalRegression(l2=0.0, order=list("abc")),
     ],
 )
 def test_columns_that_others_make_up_have_no_errors(model):
@@ -193,7 +194,9 @@ def test_separated_coefficients_have_no_errors(model):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("model", [SoftmaxRegression(l2=0.3), OrdinalRegression(l2=0.3)])
+@pytest.mark.parametrize(
+    "model", [SoftmaxRegression(l2=0.3), OrdinalRegression(l2=0.3, order=list("abc"))]
+)
 def test_layouts_weights_and_files_have_the_same_errors(kind, model, tmp_path):
     X, y, weight, groups = rows()
     X = (X - X.mean(axis=0)).round(1) * (np.arange(N) % 3 > 0)[:, None]
@@ -233,22 +236,26 @@ def test_categories_are_tested_together():
         model.wald_test(["a: x", "b: x", "c: x"])
     with pytest.raises(UnknownName, match="zeta"):
         model.wald_test("zeta")
-    assert OrdinalRegression(l2=0.0).fit(frame, y).wald_test("c").df == 2
+    assert OrdinalRegression(l2=0.0, order=list("abc")).fit(frame, y).wald_test("c").df == 2
 
 
-@pytest.mark.parametrize("model", [SoftmaxRegression(l2=0.0), OrdinalRegression(l2=0.0)])
+@pytest.mark.parametrize(
+    "model", [SoftmaxRegression(l2=0.0), OrdinalRegression(l2=0.0, order=list("abc"))]
+)
 def test_nested_models_are_compared_by_their_likelihoods(model):
     X, y, _, _ = rows()
     frame = pd.DataFrame(X, columns=["u", "v"])
-    small = type(model)(l2=0.0, **TIGHT).fit(frame[["u"]], y)
-    large = type(model)(l2=0.0, **TIGHT).fit(frame, y)
+    small = clone(model).set_params(**TIGHT).fit(frame[["u"]], y)
+    large = clone(model).set_params(**TIGHT).fit(frame, y)
     test = likelihood_ratio_test(small, large)
     gain = large.log_likelihood(frame, y) - small.log_likelihood(frame[["u"]], y)
     assert test.statistic == pytest.approx(2 * gain, rel=1e-9)
     assert test.df == (2 if isinstance(model, SoftmaxRegression) else 1)
 
 
-@pytest.mark.parametrize("model", [SoftmaxRegression(), OrdinalRegression(), MaxEntropy()])
+@pytest.mark.parametrize(
+    "model", [SoftmaxRegression(), OrdinalRegression(order=list("abc")), MaxEntropy()]
+)
 def test_clustered_errors_have_as_many_degrees_of_freedom_as_clusters_but_one(model):
     X, y, _, groups = rows()
     model = fitted(model, "clustered", X, y, None, groups)
@@ -259,6 +266,7 @@ def test_clustered_errors_have_as_many_degrees_of_freedom_as_clusters_but_one(mo
 @pytest.mark.parametrize("model", [SoftmaxRegression, OrdinalRegression, MaxEntropy])
 def test_wrong_kinds_and_groups_are_refused(model):
     X, y, _, groups = rows()
+    y = np.searchsorted(list("abc"), y)
     with pytest.raises(UnknownName, match=r"'HC4'.*HC3"):
         model(standard_errors="HC4").fit(X, y)
     with pytest.raises(UnknownName, match="quasi"):
@@ -288,7 +296,12 @@ def test_the_errors_of_a_maximum_entropy_model_with_features_are_checked_too():
 
 @pytest.mark.parametrize(
     "model",
-    [SoftmaxRegression(), SoftmaxRegression(reference="b"), OrdinalRegression(), MaxEntropy()],
+    [
+        SoftmaxRegression(),
+        SoftmaxRegression(reference="b"),
+        OrdinalRegression(order=list("abc")),
+        MaxEntropy(),
+    ],
 )
 def test_a_saved_model_keeps_its_table(model, tmp_path):
     X, y, _, _ = rows()

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from likely import NaiveBayes
 from likely.calibrate.platt import PlattScaling
-from likely.errors import InvalidInput
+from likely.errors import AlphabeticalOrder, InvalidInput
 from likely.linear.frank_hall import FrankHall
 
 GRADES = ["poor", "fair", "good", "fine"]
@@ -125,7 +125,16 @@ def test_a_classifier_without_probabilities_is_refused_and_a_calibrated_one_is_n
 def test_weights_that_the_estimator_does_not_take_are_refused():
     X, y = graded()
     with pytest.raises(InvalidInput, match=r"KNeighborsClassifier\.fit does not take it"):
-        FrankHall(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(len(y)))
+        FrankHall(KNeighborsClassifier(), order=sorted(set(y))).fit(
+            X, y, sample_weight=np.ones(len(y))
+        )
+
+
+def test_words_without_an_order_are_sorted_with_a_warning():
+    X, y = graded()
+    with pytest.warns(AlphabeticalOrder, match="alphabetical order: "):
+        model = FrankHall(NaiveBayes()).fit(X, y)
+    assert model.classes_.tolist() == sorted(set(y))
 
 
 def test_one_class_is_refused():

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
-from likely.errors import InvalidInput, RedundantColumns, Separation
+from likely.errors import AlphabeticalOrder, InvalidInput, RedundantColumns, Separation
 from likely.linear.logistic import LogisticRegression
 from likely.linear.ordinal import OrdinalRegression
 from likely.linear.ordinal_fitting import with_falling_thresholds
@@ -120,7 +120,8 @@ def test_the_order_is_given_or_that_of_a_categorical_or_sorted():
         assert_allclose(fit.coef_, codes.coef_, rtol=1e-9)
         assert_array_equal(fit.predict(X), sized(codes.predict(X)))
         assert_allclose(fit.log_likelihood(X, labels), codes.log_likelihood(X, y))
-    assert list(OrdinalRegression().fit(X, labels).classes_) == sorted(SIZES)
+    with pytest.warns(AlphabeticalOrder, match=r"order: large < medium < small; .*\(order=, or"):
+        assert list(OrdinalRegression().fit(X, labels).classes_) == sorted(SIZES)
 
 
 def test_the_reverse_order_turns_every_sign_around():
@@ -316,7 +317,7 @@ def test_what_cannot_be_fitted_is_refused_with_advice(change, labels, message):
     X, y = some_data(K=3)
     names = np.resize(labels, 3)[y]
     with pytest.raises(InvalidInput, match=message):
-        OrdinalRegression(**change).fit(X, names)
+        OrdinalRegression(**{"order": labels, **change}).fit(X, names)
 
 
 def test_numbers_are_not_classes():

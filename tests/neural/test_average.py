@@ -17,6 +17,7 @@ from likely.neural.average import (
     parts_of_rows,
 )
 from likely.neural.outputs import output_of
+from likely.workbench.constant import Constant
 
 FAST = {"hidden": (8,), "max_epochs": 30, "tol": None, "random_state": 0}
 
@@ -63,18 +64,57 @@ def test_numbers_are_averaged_too_and_their_spread_is_that_of_unseen_rows():
     assert model.score(X, y) > 0.8
 
 
+NOISE = {**FAST, "early_stopping": True, "n_networks": 5, "max_epochs": 100}
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_on_noise_it_is_close_to_the_constant(n_classes):
+def test_on_noise_it_is_the_constant(n_classes):
+    """The very shares of the classes, to which a table of models compares it."""
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(80, 10)), rng.integers(0, n_classes, 80)
-    fresh, labels = rng.normal(size=(2000, 10)), rng.integers(0, n_classes, 2000)
-    model = lk.NeuralNetworkClassifier(early_stopping=True, n_networks=5, random_state=0).fit(X, y)
-    alone = lk.NeuralNetworkClassifier(early_stopping=True, random_state=0).fit(X, y)
-    share = np.bincount(y) / len(y)
-    constant = -np.mean(np.log(share[labels]))
-    loss = -np.mean(model.log_likelihoods(fresh, labels))
-    assert loss < constant + 0.005
-    assert -np.mean(alone.log_likelihoods(fresh, labels)) > loss
+    model = lk.NeuralNetworkClassifier(**NOISE).fit(X, y)
+    constant = Constant().fit(X, y)
+    assert model.average_.shrinkage == 0.0
+    fresh = rng.normal(size=(50, 10))
+    assert_allclose(model.predict_proba(fresh), constant.predict_proba(fresh), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "response", "sample"),
+    [
+        ("real", None, lambda rng: 100 + 7 * rng.normal(size=80)),
+        ("count", "negative-binomial", lambda rng: rng.negative_binomial(1, 0.2, size=80)),
+        ("count", "negative-binomial", lambda rng: 3 + rng.integers(0, 2, size=80)),  # α is 0
+    ],
+)
+def test_numbers_of_noise_have_the_mean_and_the_spread_of_the_constant(kind, response, sample):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(80, 10)), sample(rng).astype(float)
+    model = lk.NeuralNetworkRegressor(**NOISE, response=response).fit(X, y)
+    constant = Constant(kind).fit(X, y)
+    assert model.average_.shrinkage == 0.0
+    assert_allclose(model.predict(X), constant.predict(X), rtol=1e-12)
+    ours, theirs = model.predictive_family(), constant.predictive_family()
+    assert ours.response.name == theirs.response.name
+    assert_allclose(
+        ours.log_density(y, model.predict(X), counts=kind == "count"),
+        theirs.log_density(y, constant.predict(X), counts=kind == "count"),
+        rtol=1e-9,
+    )
+
+
+def test_a_signal_is_followed_as_far_as_held_out_rows_say():
+    """Being more certain than a charge for choices allows is better where there is a signal."""
+    X, y = a_few_rows(n=120)
+    model = lk.NeuralNetworkClassifier(**NOISE, learning_rate=3e-3).fit(X, y)
+    assert model.average_.shrinkage > 0.8
+
+
+def test_targets_that_are_all_equal_stay_the_constant():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    for response, y in ((None, np.full(30, 5.0)), ("negative-binomial", np.zeros(30))):
+        model = lk.NeuralNetworkRegressor(**NOISE, response=response).fit(X, y)
+        assert_allclose(model.predict(X), y, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +145,16 @@ def test_shrinkage_is_that_of_a_fine_grid():
     for s in grid:
         odds = s * (log_p[:, 1] - log_p[:, 0])
         q = 1 / (1 + np.exp(-odds))
-        losses.append(-np.sum(xlogy(y, q) + xlogy(1 - y, 1 - q)) + 2 * s)
-    found = best_shrinkage(held, constant, averaging, 2.0)
+        losses.append(-(xlogy(y, q) + xlogy(1 - y, 1 - q)))
+    losses = np.array(losses)
+    best = int(np.argmin(losses.sum(axis=1)))
+    found = best_shrinkage(held, constant, averaging, 0.0)
     assert 0.02 < found < 0.98
-    assert_allclose(found, grid[np.argmin(losses)], atol=2e-3)
+    assert_allclose(found, grid[best], atol=2e-3)
+    gain = losses[0] - losses[best]
+    clear = gain.sum() - 1.5 * np.sqrt(60) * gain.std()  # what choices may have gained at most
+    for optimism, expected in ((0.95 * clear / grid[best], found), (1.05 * clear / grid[best], 0)):
+        assert_allclose(best_shrinkage(held, constant, averaging, optimism), expected)
 
 
 def test_shrinkage_of_numbers_is_least_squares_and_ends_at_0_and_1():
@@ -156,10 +202,8 @@ def test_it_is_saved_and_described(tmp_path):
     assert_allclose(sum(shares), 1.0)
 
 
-def test_what_makes_sense_for_one_network_only_is_refused(tmp_path):
+def test_what_makes_sense_for_one_network_only_is_refused():
     X, y = a_few_rows()
-    with pytest.raises(InvalidInput, match=r"checkpoint was given with n_networks=2; one network"):
-        lk.NeuralNetworkClassifier(n_networks=2, checkpoint=tmp_path / "c").fit(X, y)
     with pytest.raises(InvalidInput, match="n_networks"):
         lk.NeuralNetworkClassifier(n_networks=0).fit(X, y)
     fitted = lk.NeuralNetworkClassifier(**FAST, n_networks=2).fit(X, y)
@@ -183,11 +227,14 @@ def test_the_scale_of_weights_does_not_matter(scale):
     assert_allclose(other.average_.constant, one.average_.constant, rtol=1e-6)
 
 
-def test_rows_of_little_weight_count_little_towards_the_constant():
-    """One heavy row says as much as one row, whatever the number of light ones."""
-    weight = np.array([1.0, *[1e-12] * 50])
-    constant = ClassAveraging().constant(output_of(n_classes=2), np.array([1] + [0] * 50), weight)
-    assert_allclose(np.exp(constant), [0.5 / 2, 1.5 / 2], rtol=1e-6)
+def test_the_constant_of_classes_has_their_weighted_shares():
+    weight, y = np.array([1.0, 2.0, 5.0]), np.array([1, 0, 0])
+    constant = ClassAveraging().constant(output_of(n_classes=2), y, weight)
+    assert_allclose(np.exp(constant), [7 / 8, 1 / 8])
+    soft = np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])
+    constant = ClassAveraging().constant(output_of(n_classes=3), soft, None)
+    assert_allclose(np.exp(constant), [0.75, 0.25, 0.0], atol=1e-300)
+    assert np.isfinite(constant).all()
 
 
 def test_the_dispersion_of_a_gamma_average_is_relative_to_its_mean():
@@ -197,7 +244,7 @@ def test_the_dispersion_of_a_gamma_average_is_relative_to_its_mean():
         np.array([[2.0], [4.0], [6.0]]),
         np.array([1, 2, 3]),
     )
-    assert_allclose(NumberAveraging(Gamma()).dispersion(y, mean, weight), (0.25 + 3 * 0.25) / 6)
+    assert_allclose(NumberAveraging(Gamma()).spread(y, mean, weight)[1], (0.25 + 3 * 0.25) / 6)
 
 
 def test_a_trace_is_of_one_network_and_says_so():

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 import likely
 from likely import solvers
-from likely.errors import InvalidInput, UnseenCategories
+from likely.errors import AlphabeticalOrder, InvalidInput, UnseenCategories
 from likely.teaching import Cascade
 from tests.neural.estimators import UPDATES, blobs, classifier
 
@@ -134,6 +134,18 @@ def test_three_functions_of_one_framework_have_the_same_probabilities():
     three = likely.NeuralNetworkClassifier((), solver="lbfgs", l2=1.0).fit(X, y).predict_proba(X)
     assert_allclose(two, one, atol=1e-6)
     assert_allclose(three, one, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_words_of_an_ordinal_response_without_an_order_are_sorted_with_a_warning(method):
+    X, words = np.arange(6.0)[:, None], np.resize(["low", "mid", "high"], 6)
+    options = {"hidden": (), "response": "ordinal", "max_epochs": 1, "tol": None}
+    more = {"classes": ["low", "mid", "high"]} if method == "partial_fit" else {}
+    model = likely.NeuralNetworkClassifier(**options)
+    with pytest.warns(AlphabeticalOrder, match="high < low < mid"):
+        getattr(model, method)(X, words, **more)
+    ordered = likely.NeuralNetworkClassifier(**options, order=["low", "mid", "high"])
+    assert getattr(ordered, method)(X, words, **more).classes_.tolist() == ["low", "mid", "high"]
 
 
 def test_ordinal_outputs_without_hidden_layers_are_ordinal_regression():

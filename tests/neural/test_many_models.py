@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import likely
-from likely.errors import InvalidInput, TrainingDiverged
+from likely.errors import InvalidInput, TrainingDiverged, UnscaledColumns
 from likely.neural import many_models
 from likely.neural.many_models import fit_many
 
@@ -107,6 +107,15 @@ def test_models_fitted_together_warn_as_they_do_alone():
     X, y = table()
     with pytest.warns(ConvergenceWarning, match="NeuralNetworkClassifier did not converge"):
         fit_many([classifier(), classifier(l2=1.0)], X, y, device=CPU)
+
+
+def test_models_fitted_together_that_are_worse_than_a_constant_say_so():
+    X, y = table()
+    with (
+        pytest.warns(UnscaledColumns),
+        pytest.warns(ConvergenceWarning, match="has learned nothing: its mean training loss"),
+    ):
+        fit_many([classifier(max_epochs=30, tol=None)], 1e6 * X, y, device=CPU)
 
 
 def test_a_model_that_cannot_be_fitted_is_refused_as_it_is_alone():

@@ -113,7 +113,6 @@ def test_parts_are_taken_as_they_are():
         ({"response": Ordinal(4), "n_classes": 3}, "4 classes, and y has 3"),
         ({"response": "ordinal", "n_classes": 3, "link": "log"}, "does not give probabilities"),
         ({"response": "categorical", "n_classes": 3, "link": "log"}, "link of its own"),
-        ({"response": "negative-binomial"}, "shape that a network does not estimate"),
         ({"n_classes": 2, "link": "inverse"}, "gives means in"),
         ({"response": "poison"}, "Did you mean 'poisson'"),
         ({"n_classes": 1}, "2 or more classes"),

@@ -1,6 +1,7 @@
 """Training that goes on, part by part, after a fit or after settings were changed."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -70,6 +71,28 @@ def test_a_validation_set_of_soft_labels_needs_a_training_that_has_them(options)
     X, y = blobs(n_classes=2)
     with pytest.raises(InvalidInput, match="validation set cannot be used: y holds soft labels"):
         classifier(**options, validation=(X, np.eye(2)[y])).fit(X, y)
+
+
+def test_soft_labels_are_taken_in_the_first_part_and_in_later_ones():
+    X, y = blobs()
+    hard, soft, frame = (classifier() for _ in range(3))
+    named = pd.DataFrame(np.eye(3)[y][:, ::-1], columns=["2", "1", "0"])  # another order
+    for _ in range(2):
+        hard.partial_fit(X, y, classes=[0, 1, 2])
+        soft.partial_fit(X, np.eye(3)[y], classes=[0, 1, 2])
+        frame.partial_fit(X, named, classes=[0, 1, 2])
+    assert_array_equal(soft.parameters_, hard.parameters_)
+    assert_array_equal(frame.parameters_, hard.parameters_)
+    for model in (classifier(), soft):
+        with pytest.raises(InvalidInput, match=r"soft labels of 2 classes; there are 3: 0, 1"):
+            model.partial_fit(X, np.ones((len(X), 2)) / 2, classes=[0, 1, 2])
+
+
+def test_other_columns_in_a_later_part_are_refused_in_words():
+    X, y = blobs()
+    model = classifier().partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(InvalidInput, match=r"X has 1 features, but .*Pass the columns of the fit"):
+        model.partial_fit(X[:, :1], y)
 
 
 def test_callbacks_that_are_no_functions_are_refused():

@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import likely
-from likely.errors import InvalidInput, SortedRows
+from likely.errors import InvalidInput, OutOfDeviceMemory, SortedRows, UnscaledColumns
 from likely.neural.options import batches_for
 from likely.solvers import BalancedBatches, SampledBatches, ShuffledBatches
 from tests.neural.estimators import blobs, classifier, regressor, waves
@@ -62,13 +63,19 @@ def test_rows_in_random_order_are_not_called_sorted():
 def test_a_network_that_is_worse_than_a_constant_is_named(tol):
     """Large columns make large predictors, which small steps of the weights do not correct."""
     X, y = blobs()
-    with pytest.warns(ConvergenceWarning, match=r"learned nothing.*of a constant is 1\.099"):
+    with (
+        pytest.warns(UnscaledColumns),
+        pytest.warns(ConvergenceWarning, match=r"learned nothing.*of a constant is 1\.099"),
+    ):
         classifier(max_epochs=40, tol=tol).fit(1e6 * X, y)
 
 
 def test_a_regression_that_is_worse_than_a_constant_is_named_in_the_units_of_y():
     X, y = waves()
-    with pytest.warns(ConvergenceWarning, match=f"of a constant is {np.var(y) / 2:.4g}"):
+    with (
+        pytest.warns(UnscaledColumns, match="far from unit scale"),
+        pytest.warns(ConvergenceWarning, match=f"of a constant is {np.var(y) / 2:.4g}"),
+    ):
         regressor(max_epochs=40).fit(X + 1e6, y)
 
 
@@ -127,3 +134,58 @@ def test_a_share_of_small_classes_is_held_out_of_all_of_them():
 @pytest.mark.parametrize(("n_rows", "size"), [(9_999, 32), (10_000, 128), (20, 20)])
 def test_the_usual_batch_grows_with_the_rows(n_rows, size):
     assert batches_for(classifier(batch="auto"), n_rows, balanced=False).size == size
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_columns_far_from_unit_scale_are_named_once(layout):
+    """An offset of a million leaves no ReLU unit alive, whatever else is learned."""
+    X, y = blobs()
+    X = np.column_stack(
+        [X, X[:, 0] + 1e6, 1e-5 * X[:, 1], np.zeros(len(X)), np.arange(len(X)) == 3]
+    )
+    names = f"'x{X.shape[1] - 4}', 'x{X.shape[1] - 3}' are far from unit scale"
+    with pytest.warns(UnscaledColumns) as caught:
+        classifier(max_epochs=1, tol=None, n_networks=2).fit(layout(X), y)
+    assert len(caught) == 1
+    assert names in str(caught[0].message)
+    assert "likely.Prepared(model), or scikit-learn's StandardScaler" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_weights_that_float32_cannot_hold_are_refused_in_words(scale):
+    X, y = blobs()
+    weight = scale * np.ones(len(y))
+    with pytest.raises(InvalidInput, match=r"largest sample_weight is 1e[+-]300.*Divide all weigh"):
+        classifier().fit(X, y, sample_weight=weight)
+    model = classifier(max_epochs=1, tol=None).fit(X, y, sample_weight=weight / scale * 1e-20)
+    with pytest.raises(InvalidInput, match="largest sample_weight"):
+        model.partial_fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("validation", "message"),
+    [
+        ((np.empty((0, 2)), []), r"validation set cannot be used: Found array with 0 sample.*row"),
+        ((np.ones((3, 5)), [0, 1, 2]), "X has 5 features, but NeuralNetworkClassifier is expect.*"),
+    ],
+)
+def test_a_validation_set_without_rows_or_with_other_columns_is_refused(validation, message):
+    X, y = blobs()
+    with pytest.raises(InvalidInput, match=message):
+        classifier(validation=validation).fit(X[:, :2], y)
+
+
+def test_a_device_without_memory_says_what_to_change(monkeypatch):
+    torch = pytest.importorskip("torch")
+    from likely.neural.tensors import networks
+
+    def refuse(*arguments, **more):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr(networks.Networks, "epoch", refuse)
+    X, y = blobs()
+    for model in (classifier(device=torch.device("cpu")),):
+        with pytest.raises(OutOfDeviceMemory, match=r"memory; cpu has too little.*batch.*float32"):
+            model.fit(X, y)
+        with pytest.raises(OutOfDeviceMemory, match="train fewer networks at once"):
+            likely.fit_many([classifier()], X, y, device=torch.device("cpu"))

@@ -151,3 +151,65 @@ def test_a_response_whose_squares_overflow_is_refused_without_a_warning():
     X, y = waves()
     with pytest.raises(InvalidInput, match="squares of y overflow"):
         regressor().fit(X, 1e200 * y)
+
+
+def overdispersed(seed, n=500, alpha=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    mean = np.exp(1 + 0.6 * X[:, 0])
+    return X, rng.poisson(mean if alpha == 0 else mean * rng.gamma(1 / alpha, alpha, n))
+
+
+def test_the_overdispersion_of_counts_is_estimated():
+    """Without hidden layers it is nearly the GLM, whose α is found together with its means."""
+    X, y = overdispersed(0)
+    model = likely.NeuralNetworkRegressor((), response="negative-binomial", solver="lbfgs").fit(
+        X, y
+    )
+    linear = likely.GLM("negative-binomial").fit(X, y)
+    assert_allclose(model.alpha_, linear.alpha_, rtol=0.01)
+    assert_allclose(model.predict(X), linear.predict(X), rtol=0.05)
+    assert_allclose(model.log_likelihood(X, y), linear.log_likelihood(X, y), rtol=1e-4)
+    assert model.predictive_family().response.name == "negative-binomial"
+    assert_allclose(model.predict_distribution(X).variance, linear_variance(model, X))
+    assert "α" in str(model.plate())
+
+
+def linear_variance(model, X):
+    mean = model.predict(X)
+    return mean + model.alpha_ * np.square(mean)
+
+
+def test_alpha_is_0_where_counts_are_not_overdispersed():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 2))
+    y = rng.binomial(10, 1 / (1 + np.exp(-X[:, 0])))  # less than Poisson
+    options = {"hidden": (), "solver": "lbfgs"}
+    model = likely.NeuralNetworkRegressor(**options, response="negative-binomial").fit(X, y)
+    assert model.alpha_ == 0.0
+    poisson = likely.NeuralNetworkRegressor(**options, response="poisson").fit(X, y)
+    assert poisson.alpha_ is None
+    assert model.predictive_family().response.name == "poisson"
+    assert_allclose(model.log_likelihood(X, y), poisson.log_likelihood(X, y), rtol=0.01)
+
+
+def test_counts_that_are_all_0_have_a_mean_of_0():
+    X = np.random.default_rng(2).normal(size=(40, 2))
+    model = likely.NeuralNetworkRegressor((4,), response="negative-binomial", random_state=0)
+    model.fit(X, np.zeros(40))
+    assert model.alpha_ == 0.0
+    assert_allclose(model.predict(X), 0.0, atol=1e-4)
+
+
+def test_a_given_alpha_is_kept_and_an_estimated_one_is_saved(tmp_path):
+    X, y = overdispersed(3, n=100)
+    options = {"hidden": (4,), "max_epochs": 5, "tol": None, "random_state": 0}
+    given = likely.NeuralNetworkRegressor(**options, response="negative-binomial(0.5)").fit(X, y)
+    assert given.alpha_ is None and given.predictive_family().response.alpha == 0.5
+    model = likely.NeuralNetworkRegressor(**options, response="negative-binomial").fit(X, y)
+    likely.save(model, tmp_path / "counts.likely")
+    again = likely.load(tmp_path / "counts.likely")
+    assert again.alpha_ == model.alpha_ > 0
+    assert_allclose(again.log_likelihoods(X, y), model.log_likelihoods(X, y), rtol=0)
+    model.partial_fit(X[:50], y[:50])
+    assert model.alpha_ > 0

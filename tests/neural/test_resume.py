@@ -306,3 +306,40 @@ def test_the_compiled_epoch_resumes_and_does_not_depend_on_threads(tmp_path):
     path = interrupted(classifier(**options), X, y, tmp_path / "c", 2)
     with threadpool_limits(2):
         assert_same_training(classifier(**options, resume=path).fit(X, y), whole)
+
+
+@pytest.mark.parametrize("seed", [0, None])
+@pytest.mark.parametrize("stop_at", [4, 11, 17])
+def test_several_networks_have_a_checkpoint_each(seed, stop_at, tmp_path):
+    """Ctrl-C in any of them, and the same call goes on: finished networks are not trained again."""
+    X, y = blobs()
+    options = {
+        "hidden": (5,),
+        "max_epochs": 8,
+        "tol": None,
+        "early_stopping": True,
+        "patience": 8,
+        "n_networks": 3,
+        "random_state": seed,
+        "checkpoint": tmp_path / "c",
+        "resume": True,
+    }
+    epochs = []
+
+    def interrupt(epoch):
+        epochs.append(epoch.number)
+        if len(epochs) == stop_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        classifier(**options, callbacks=interrupt).fit(X, y)
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == [f"c.{number + 1}" for number in range(1 + (stop_at - 1) // 8)]
+    again = classifier(**options, callbacks=lambda epoch: epochs.append(epoch.number)).fit(X, y)
+    assert stop_at <= len(epochs) <= 24 + 1  # at most the epoch that was interrupted twice
+    if seed is not None:
+        whole = classifier(**{**options, "checkpoint": None, "resume": None}).fit(X, y)
+        assert_array_equal(again.average_.parameters, whole.average_.parameters)
+        assert again.average_.shrinkage == whole.average_.shrinkage
+    with pytest.raises(InvalidInput, match=r"the network was 1 of 3, and is 1 of 2 now"):
+        classifier(**{**options, "n_networks": 2}).fit(X, y)

@@ -236,7 +236,7 @@ def test_an_explanation_adds_up_to_the_calibrated_log_odds():
     X, y = doubled_evidence()
     model = NaiveBayes(calibrate="temperature").fit(X, y)
     log_proba = model.predict_log_proba(X[:5])
-    assert_allclose(model.explain(X[:5]).log_odds, log_proba - log_proba[:, [0]], atol=1e-10)
+    assert_allclose(model.explain(X[:5]).total, log_proba - log_proba[:, [0]], atol=1e-10)
 
 
 @pytest.mark.parametrize("rows_per_block", [50, 400])

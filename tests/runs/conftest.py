@@ -1,1 +1,1 @@
-from tests.report.conftest import copied, whole  # noqa: F401
+from tests.reports.conftest import copied, whole  # noqa: F401

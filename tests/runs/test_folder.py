@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,9 @@ import pytest
 import likely
 from likely.errors import InvalidFile, InvalidInput
 from likely.persist import MODEL_FILE
-from likely.report.page import report_of
+from likely.reports.page import report_of
 from likely.runs import folder, read_run, records
-from tests.report.runs_by_hand import rewritten
+from tests.reports.runs_by_hand import rewritten
 
 SOURCE = Path(likely.__file__).parent
 NAMES = {
@@ -59,7 +60,8 @@ def test_each_name_is_spelled_once_inside():
 def test_what_is_absent_is_none(whole, tmp_path):
     shutil.copy(whole / "run.json", tmp_path)
     facts = read_run(tmp_path)
-    assert (facts.look, facts.study, facts.final) == (None,) * 3
+    assert (facts.look, facts.study) == (None, None)
+    assert facts.final is not None  # from the ledger
     assert facts.comparisons == ()
     assert facts.validation is None
     assert facts.curves == ()
@@ -68,6 +70,13 @@ def test_what_is_absent_is_none(whole, tmp_path):
 def test_a_folder_without_run_json_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match=r"has no run\.json.*likely train"):
         read_run(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["run.json", "look.json", "final.json", "study.json"])
+def test_a_file_that_holds_no_object_is_named(copied, file):
+    (copied / file).write_text("[1]")
+    with pytest.raises(InvalidFile, match=r"a JSON object was expected"):
+        read_run(copied)
 
 
 @pytest.mark.parametrize("file", ["look.json", "final.json", "validation.json"])
@@ -114,19 +123,17 @@ def test_a_ledger_that_is_not_the_one_the_run_saw_shows(copied, whole):
 
 def test_a_seal_that_is_gone_leaves_the_head(copied):
     rewritten(copied, "run.json", lambda f: f["seal"].update(path="elsewhere.seal"))
-    head = json.loads((copied / "final.json").read_text())["head"]
+    head = json.loads((copied / "run.json").read_text())["seal"]["head"]
     html = report_of([read_run(copied)]).html
     assert head in html
     assert "elsewhere.seal was not found" in html
     assert "no rows were sealed" not in html
-    assert "1 of 1 when this run was made" in html
+    assert "0 of 1 when this run was made" in html
 
 
 def test_looks_beyond_the_budget_are_said(copied):
-    rewritten(copied, "run.json", lambda f: f.pop("seal"))
-    rewritten(copied, "final.json", lambda f: f.update(evaluation=3))
-    html = report_of([read_run(copied)]).html
-    assert "3; 1 allowed" in html
+    facts = read_run(copied)
+    html = report_of([replace(facts, final={**facts.final, "evaluation": 3})]).html
     assert "evaluation 3, beyond the budget of 1" in html
 
 

@@ -14,6 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import likely
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput, LikelyError
+from likely.files import watching
 from likely.metrics.losses import LOSSES
 from likely.sealing.folder import COMMITTED, SealFolder
 from likely.sealing.scorer import Scorer
@@ -326,3 +327,20 @@ def test_the_ledger_is_json_that_others_can_read(sealed):
     sealed.final(likely.NaiveBayes())
     lines = (sealed.path / "ledger.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == sealed.ledger()
+
+
+def test_a_reason_is_recorded_once_if_the_call_is_killed_before_its_commit(sealed):
+    class Killed(BaseException):
+        pass
+
+    def kill(point, path):
+        if path.name == "committed.npz":
+            raise Killed
+
+    sealed.final("naive-bayes")
+    for _ in range(3):
+        with pytest.raises(Killed), watching(kill):
+            sealed.final("logistic", again="the first was wrong")
+    assert sealed.final("logistic", again="the first was wrong").evaluation == 2
+    events = [entry["event"] for entry in sealed.ledger()]
+    assert events == ["sealed", "commit", "score", "again", "commit", "score"]

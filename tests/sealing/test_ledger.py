@@ -3,6 +3,7 @@
 import json
 import shutil
 import threading
+from datetime import datetime
 from hashlib import sha256
 
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.errors import BrokenLedger
+from likely.cli.main import run
+from likely.errors import BrokenLedger, HonestyRefusal
 from likely.files import watching
 from likely.sealing.ledger import EVENTS, HEAD, LEDGER, ZEROS, Ledger, verify_ledger
+from likely.sealing.manifest import canonical
 
 FILES = (LEDGER, HEAD, "manifest.json", "train.parquet", "test-features.parquet")
 
@@ -43,7 +46,7 @@ def test_lines_are_canonical_and_each_names_the_one_before(folder):
         assert again.encode() == line
     head = json.loads((folder / HEAD).read_bytes())
     assert head == {"count": 4, "head": sha256(found[-1]).hexdigest()}
-    assert verify_ledger(folder) == (True, 4, head["head"], ())
+    assert verify_ledger(folder) == (True, 4, head["head"], (), ())
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -152,7 +155,7 @@ def test_a_line_that_is_half_written_is_finished(folder, tmp_path):
     before = (state / LEDGER).read_bytes()
     for length in range(len(line)):
         (state / LEDGER).write_bytes(before + line[:length])
-        assert verify_ledger(state) == (True, 5, sha256(line).hexdigest(), ())
+        assert verify_ledger(state) == (True, 5, sha256(line).hexdigest(), (), ())
         copy = shutil.copytree(state, tmp_path / f"half-{length}")
         assert Ledger(copy).recovered()[-1]["reason"] == "a kill"
         assert (copy / LEDGER).read_bytes() == (folder / LEDGER).read_bytes()
@@ -173,7 +176,8 @@ def test_a_flipped_byte_beside_an_interrupted_addition_is_found(folder, tmp_path
 
 def test_only_known_events_are_believed(folder):
     ledger = Ledger(folder)
-    assert set(EVENTS) == {"sealed", "commit", "score", "again", "predict", "refused"}
+    known = {"sealed", "commit", "score", "repeat", "again", "predict", "seen", "refused"}
+    assert set(EVENTS) == known
     ledger.add("party", {})
     assert "Line 4" in verify_ledger(folder).problems[0]
 
@@ -190,3 +194,48 @@ def test_a_reader_beside_a_writer_sees_no_break(folder):
     writer.join()
     assert len(seen) > 5
     assert verify_ledger(folder).lines == 64
+
+
+def other(value):
+    """Another value of the same kind."""
+    if isinstance(value, bool | str | list | dict) or value is None:
+        return not value if isinstance(value, bool) else [value]
+    return value + 1
+
+
+def test_every_field_of_every_line_matters(sealed):
+    sealed.final("logistic")
+    with pytest.raises(HonestyRefusal):
+        sealed.final("naive-bayes")
+    sealed.final("naive-bayes", again="a reason")
+    found = lines(sealed.path)
+    tried = 0
+    for n, line in enumerate(found):
+        entry = json.loads(line)
+        for key in entry:
+            for changed in (
+                {**entry, key: other(entry[key])},
+                {k: v for k, v in entry.items() if k != key},
+            ):
+                content = [*found[:n], canonical(changed), *found[n + 1 :]]
+                (sealed.path / LEDGER).write_bytes(b"\n".join(content) + b"\n")
+                assert not sealed.verify().sound, (n, key)
+                tried += 1
+    assert tried > 100
+    (sealed.path / LEDGER).write_bytes(b"\n".join(found) + b"\n")
+    assert sealed.verify().sound
+
+
+def test_a_clock_that_was_set_back_is_noted(folder, monkeypatch):
+    class Earlier(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls(2001, 2, 3, tzinfo=tz)
+
+    assert verify_ledger(folder).notes == ()
+    monkeypatch.setattr("likely.sealing.ledger.datetime", Earlier)
+    Ledger(folder).add("predict", {"data": "churn.csv", "rows": 7})
+    verdict = verify_ledger(folder)
+    assert verdict.sound
+    assert "Line 4 (2001-02-03T00:00:00Z) is earlier than line 3" in verdict.notes[0]
+    assert run(["ledger", "verify", str(folder), "--json"]) == 0

@@ -7,7 +7,7 @@ import pyarrow.csv
 import pytest
 
 import likely
-from likely.errors import HonestyRefusal
+from likely.errors import HonestyRefusal, SomeSealedRows
 from likely.sealing.folder import seals_in, seals_near
 from likely.sealing.recognition import (
     MOST_COLUMNS,
@@ -144,6 +144,104 @@ def test_a_seal_with_a_broken_ledger_still_protects_its_rows(seals, sealed, tabl
     (sealed.path / "head.json").unlink()
     with pytest.raises(HonestyRefusal, match="its ledger is broken"):
         refuse_sealed_rows(table, seals, label="churn.csv", doing="train")
+
+
+def seen(sealed):
+    return [entry["rows"] for entry in sealed.ledger() if entry["event"] == "seen"]
+
+
+@pytest.fixture
+def large(tmp_path):
+    """A seal of 200 of 1,000 rows, its sealed rows with labels, and the seals of its folder."""
+    table = some_table(1000)
+    sealed = likely.seal(table, "y", name="large", folder=tmp_path)
+    return sealed, sealed_rows(sealed, table), seals_in([tmp_path])
+
+
+def scored(rows, seals, doing="score"):
+    refuse_sealed_rows(rows, seals, label="slice.csv", doing=doing)
+
+
+def test_sealed_rows_are_not_scored_in_slices(large):
+    sealed, rows, seals = large
+    with pytest.warns(SomeSealedRows, match="holds 19 of the 200 sealed rows.*so far 19"):
+        scored(rows.slice(0, 19), seals)
+    for start in range(19, 200, 19):
+        with pytest.raises(HonestyRefusal, match="with those of earlier commands a tenth or more"):
+            scored(rows.slice(start, 19), seals)
+    assert seen(sealed) == [19]
+    assert sum(entry["event"] == "refused" for entry in sealed.ledger()) == 10
+    assert sealed.verify().sound
+
+
+def test_slices_of_one_row_add_up(large):
+    sealed, rows, seals = large
+    for row in range(19):
+        with pytest.warns(SomeSealedRows, match=f"so far {row + 1}"):
+            scored(rows.slice(row, 1), seals)
+    with pytest.raises(HonestyRefusal):
+        scored(rows.slice(19, 1), seals)
+    assert seen(sealed) == [1] * 19
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda t: t.set_column(0, "a", pa.array(np.round(t["a"].to_numpy(), 5))),
+        lambda t: t.select(["b", "a", "y"]),
+        lambda t: pa.table({name: t[name].cast(pa.string()) for name in t.column_names}),
+        lambda t: t.set_column(0, "a", t["a"].cast(pa.float32())),
+    ],
+    ids=["rounded", "a column less", "text", "float32"],
+)
+def test_slices_that_were_changed_a_little_add_up_too(large, changed):
+    _, rows, seals = large
+    with pytest.warns(SomeSealedRows, match="so far 15"):
+        scored(changed(rows.slice(0, 15)), seals)
+    with pytest.raises(HonestyRefusal):
+        scored(changed(rows.slice(15, 15)), seals)
+
+
+def test_the_same_rows_count_once(large):
+    sealed, rows, seals = large
+    for doing in ("score", "train", "score"):
+        with pytest.warns(SomeSealedRows, match="so far 12"):
+            scored(rows.slice(0, 12), seals, doing)
+    assert seen(sealed) == [12]
+
+
+def test_fits_and_scores_have_one_total(large):
+    sealed, rows, seals = large
+    with pytest.warns(SomeSealedRows):
+        scored(pa.concat_tables([pa.table(sealed.train), rows.slice(0, 12)]), seals, "compare")
+    with pytest.raises(HonestyRefusal):
+        scored(rows.slice(12, 12), seals, "score")
+
+
+def test_a_few_rows_are_not_scored_if_they_cannot_be_recorded(large):
+    sealed, rows, seals = large
+    (sealed.path / "head.json").unlink()
+    with pytest.raises(HonestyRefusal):
+        scored(rows.slice(0, 5), seals)
+    scored(rows.slice(0, 5), seals, "train")
+
+
+def test_predictions_of_a_few_sealed_rows_are_logged(large):
+    sealed, rows, seals = large
+    assert log_prediction(rows.slice(0, 2), seals, label="two.csv")
+    assert (sealed.ledger()[-1]["event"], sealed.ledger()[-1]["rows"]) == ("predict", 2)
+
+
+def test_rows_that_are_equal_by_chance_are_not_recorded(tmp_path):
+    rng = np.random.default_rng(0)
+
+    def survey(n):
+        return pa.table({f"q{k}": rng.integers(0, 4, n) for k in range(5)} | {"y": rng.random(n)})
+
+    sealed = likely.seal(survey(1000), "y", name="survey", folder=tmp_path)
+    for n in (10, 30) * 5:
+        scored(survey(n), seals_in([tmp_path]), "train")
+    assert seen(sealed) == []
 
 
 def test_folders_that_are_no_seals_are_passed_over(sealed, tmp_path):

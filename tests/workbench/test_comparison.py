@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.metrics import log_loss, r2_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -379,8 +380,8 @@ def test_a_bare_estimator_of_another_library_has_a_note_about_its_columns():
     (note,) = notes
     assert note.startswith(
         "columns are prepared before each fit: missing cells are filled, categories become columns "
-        "of 0 and 1 and numbers are not scaled. Another preparation is possible in Python: "
-        "Prepared(model, scale=True)"
+        "of 0 and 1 and numbers are standardised. Another preparation is possible in Python: "
+        "Prepared(model, scale=False)"
     )
     assert "mine: columns are prepared before each fit" in " ".join(text.split())
     assert {each["model"]: each["notes"] for each in facts} == {"mine": [note], "constant": []}
@@ -411,9 +412,37 @@ def test_a_model_with_its_own_preparation_or_without_scales_has_no_note(model):
     assert "are prepared before each fit" not in text
 
 
-def test_a_pipeline_is_given_its_columns_as_they_are_without_a_note():
-    numbers = mixed()[["income", "y"]].dropna()
-    model = make_pipeline(StandardScaler(), KNeighborsClassifier(5))
-    found = lk.compare(numbers, "y", {"mine": model}, folds=3, repeats=1)
-    assert found["mine"].notes == ()
-    assert not found["mine"].problem
+def test_a_pipeline_that_chooses_its_columns_is_given_them_as_they_are_without_a_note():
+    own = make_column_transformer((StandardScaler(), ["income"]))
+    notes, _, facts = bare(make_pipeline(own, KNeighborsClassifier(5)))
+    assert notes == ()
+    assert facts[0]["problem"] is None
+
+
+def few(n=5):
+    """A table so small that almost every fold warns."""
+    return pd.DataFrame(
+        {
+            "x": np.arange(1.0, n + 1),
+            "z": [2.5, 1.5, 3.5, 0.5, 9.5][:n],
+            "t": list("abacb")[:n],
+            "y": list("pqpqp")[:n],
+        }
+    )
+
+
+def test_warnings_of_fits_are_shown_once_for_each_model_and_kind():
+    found = lk.compare(few(), "y", ["logistic", "naive-bayes", "discriminant"], folds=2)
+    kinds = {name: found[name].warning_kinds for name in ("logistic", "naive-bayes")}
+    assert len(found["logistic"].warnings) > len(kinds["logistic"]) == 1
+    assert "Categories not seen in training" in kinds["logistic"][0]
+    assert "more like it in other folds.)" in kinds["logistic"][0]
+    text = " ".join(str(found).split())
+    assert text.count("Categories not seen in training are ignored") == 1  # for both models
+    assert "There is nothing to calibrate" in text
+    assert "There is nothing to calibrate" in found._repr_html_()
+
+
+def test_a_model_that_fits_every_row_is_said_to_have_no_spread():
+    (failed, *_) = lk.compare(few(), "z", ["linear"], folds=5).failed
+    assert "has as many coefficients as rows; it then has no spread" in failed.problem

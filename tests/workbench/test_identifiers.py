@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 
 from likely import LogisticRegression
-from likely.report.sections.mistakes import mistakes
+from likely.reports.sections.mistakes import mistakes
 from likely.runs import read_run
 from likely.workbench.identifiers import identifier_of
-from tests.report.runs_by_hand import churn, write_run
+from tests.reports.runs_by_hand import churn, write_run
 
 N = 40
 RNG = np.random.default_rng(0)

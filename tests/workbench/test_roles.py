@@ -19,12 +19,12 @@ from likely.sealing import evaluation
 from likely.sealing.folder import SealFolder
 from likely.workbench.constant import Constant
 from likely.workbench.cross_validation import Loop, cross_validate
-from likely.workbench.dataset import ARGUMENTS
 from likely.workbench.final_scorer import TaskScorer, scorer_from
 from likely.workbench.folds import Fold, Folds
 from likely.workbench.models import entries_for
 from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared, prepared
+from likely.workbench.roles import ARGUMENTS
 from likely.workbench.task import Task
 
 

@@ -29,7 +29,7 @@ TARGETS = {
 MODELS = {
     "logistic": (likely.LogisticRegression(l2=1.0), "binary"),
     "softmax": (likely.SoftmaxRegression(l2=1.0), "three"),
-    "ordinal": (likely.OrdinalRegression(l2=1.0), "three"),
+    "ordinal": (likely.OrdinalRegression(order=["a", "b", "c"], l2=1.0), "three"),
     "poisson": (likely.GLM("poisson", l2=1.0), "count"),
     "linear": (likely.LinearRegression(l2=1.0), "real"),
     "lasso": (likely.LogisticRegression(l1=5.0, l2=0.0), "binary"),

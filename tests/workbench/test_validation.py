@@ -5,12 +5,12 @@ import pyarrow as pa
 from scipy.stats import kstest
 
 from likely import GLM, LinearRegression, NaiveBayes
-from likely.report.sections.calibration import calibration
-from likely.report.sections.ranking import ranking
+from likely.reports.sections.calibration import calibration
+from likely.reports.sections.ranking import ranking
 from likely.runs import RunFolder, read_run
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
-from tests.report.runs_by_hand import churn, counts, flowers, held_out, write_run
+from tests.reports.runs_by_hand import churn, counts, flowers, held_out, write_run
 
 
 def validated(table, target, model, kind=None):

@@ -23,6 +23,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.description import Description, Fact, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.explanations.any_model import explained
+from likely.explanations.explanation import Explanation
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.class_probabilities import ClassProbabilities
@@ -41,6 +43,7 @@ from likely.inputs.labels import classes_of, codes_among, label_array, refuse_on
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import own_columns, refuse_file, rows_at
 from likely.names import has_method
+from likely.pictures import draw_reliability
 from likely.special import LOG_FLOOR, logsumexp
 
 PREFIT = "prefit"
@@ -137,10 +140,37 @@ class Scaling(ClassProbabilities, ClassifierMixin, BaseEstimator):
             parts=(inner,),
         )
 
+    def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
+        """What each column adds to the score before calibration; see the estimator's ``explain``.
+
+        Calibration maps scores to probabilities, and has no columns of its own.  ``background``
+        as in ``likely.explain``, for an estimator that does not explain itself.
+        """
+        check_is_fitted(self)
+        found = explained(self.estimator_, X, against, background=background)
+        name = type(self.estimator_).__name__
+        return found.also(f"The {found.quantity} of {name} is explained, before its calibration.")
+
     def plate(self) -> Diagram:
         """The plate diagram: the score of each row is given, and the map to a class is learned."""
         parameters = [PlateParameter(symbol) for symbol in self.plate_symbols]
         return conditional_plate(type(self).__name__, parameters, given="sₙ")
+
+    def plot(self, X: Any, y: Any, ax: Any = None) -> Any:
+        """The reliability of these rows: predicted probabilities and observed shares.
+
+        In ten bins of equal numbers of rows with 95 % intervals, after calibration, and before it
+        where the estimator has probabilities.  Of two classes the second; of several, each class
+        against the rest, all together.  Use rows that were not calibrated on.  The matplotlib axes.
+        """
+        codes = codes_among(y, self.classes_, n_rows=len(self.predict(X)))
+        chosen = slice(1, None) if len(self.classes_) == 2 else slice(None)
+        happened = np.eye(len(self.classes_))[codes][:, chosen]
+        curves = {f"after {type(self).__name__}": self.predict_proba(X)[:, chosen]}
+        if has_method(self.estimator_, "predict_proba"):
+            name = type(self.estimator_).__name__
+            curves = {name: np.asarray(self.estimator_.predict_proba(X))[:, chosen], **curves}
+        return draw_reliability(ax, curves, happened)
 
     def column_needs(self) -> ColumnNeeds:
         """The column needs of the classifier that is calibrated."""

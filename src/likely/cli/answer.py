@@ -14,10 +14,11 @@ from typing import Any, final
 import click
 
 import likely
+from likely.cli.streams import encodable
 from likely.cli.terminal import Settings, echo, wrapped
 from likely.errors import LikelyError
 from likely.formatting import printable_json
-from likely.json_files import as_json
+from likely.json_files import as_ascii_json, as_json
 
 
 class Exit(IntEnum):
@@ -69,6 +70,16 @@ def tell(answer: Answer, settings: Settings) -> None:
     echo(f"\n{footer}\n{_next(answer.next)}", settings, err=answer.aside)
 
 
+def tell_aside(answer: Answer, settings: Settings) -> None:
+    """Print an answer on standard error, because standard output cannot be written."""
+    if settings.json:
+        click.echo(printable_json(as_json(answer.result)), err=True)
+        return
+    files = [f"Written: {path}" for path in answer.files]
+    for text in (answer.text, *answer.findings, *files):
+        echo(text, settings, err=True)
+
+
 def tell_failure(message: str, exit: Exit, next: str, settings: Settings) -> None:
     """Print what went wrong and what to do."""
     if settings.json:
@@ -102,7 +113,8 @@ def _tell_json(
         "files": [str(path) for path in files],
         "next": next,
     }
-    click.echo(printable_json(as_json(record)))
+    text = printable_json(as_json(record))
+    click.echo(text if encodable(text) else as_ascii_json(text))
 
 
 @final

@@ -35,12 +35,7 @@ folds_option = click.option(
 )
 
 
-@click.command()
-@click.argument("data")
-@click.argument("models", nargs=-1, metavar="[MODEL]...")
-@data_options(*SCORED)
-@folds_option
-@click.option(
+repeats_option = click.option(
     "--repeats",
     type=click.IntRange(min=1),
     default=2,
@@ -48,6 +43,14 @@ folds_option = click.option(
     metavar="N",
     help="Repeats of cross-validation.",
 )
+
+
+@click.command()
+@click.argument("data")
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@data_options(*SCORED)
+@folds_option
+@repeats_option
 @click.option("--all", "everything", is_flag=True, help="Include the slow models.")
 @metric_option
 @set_option
@@ -96,7 +99,7 @@ def _answer(
 ) -> Answer:
     """The comparison, saved together with earlier ones."""
     from likely.cli.terminal import wrapped
-    from likely.runs.records import keep_comparison
+    from likely.workbench.records import keep_comparison
 
     home = _home(found)
     kept = () if home is None else keep_comparison(home, found.facts())
@@ -119,7 +122,7 @@ def _home(found: "Comparison") -> Path | None:
 
 def _where(kept: tuple[Path, ...], found: "Comparison") -> str:
     """Where the comparison was saved, or why it was not."""
-    from likely.runs.records import comparisons_in, models_in
+    from likely.workbench.records import comparisons_in, models_in
 
     if not kept:
         why = "the SEAL is read-only" if found.rows.sealed else "there is no RUN on these data"
@@ -165,12 +168,10 @@ def _text(found: "Comparison") -> str:
 
 
 def _findings(found: "Comparison") -> tuple[str, ...]:
-    """The warnings of the fits, each once with the names of its models."""
-    models: dict[str, list[str]] = {}
-    for each in found.entries:
-        for warning in each.warnings:
-            models.setdefault(warning.partition(": ")[2] or warning, []).append(each.name)
-    return tuple(f"{', '.join(names)}: {text}" for text, names in models.items())
+    """The warnings of the fits, one for each model and kind."""
+    from likely.workbench.comparison_text import warning_notes
+
+    return tuple(warning_notes(found))
 
 
 def _next(
@@ -184,7 +185,7 @@ def _next(
     if found.best.name == BASELINE:
         return f"likely look {words}{about}{options.words('kind', 'order', 'drop', 'category')}"
     verb = (
-        "tune" if found.best.name in MODELS else "curve"
+        "tune" if found.best.name in MODELS else "train"
     )  # a model of another library has no default search space
     given = set_words(found.best.name, assignments)
     return f"likely {verb} {words} {found.best.name}{about}{options.words()}{given}"

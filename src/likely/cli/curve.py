@@ -120,7 +120,7 @@ def _answer(
 ) -> Answer:
     """The answer; the curve is saved for the report."""
     from likely.runs.catalogue import is_run
-    from likely.runs.records import keep_curve
+    from likely.workbench.records import keep_curve
 
     facts = found.facts() | ({"run": request.home.name} if request.home and is_run(data) else {})
     kept = () if request.home is None else keep_curve(request.home, facts)

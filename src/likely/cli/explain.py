@@ -1,11 +1,11 @@
-"""``likely explain``: what a trained model has learned."""
+"""``likely explain``: what a trained model has learned, and why it predicts what it predicts."""
 
 import shlex
 from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer
+from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.terminal import Settings, global_options
 
 if TYPE_CHECKING:
@@ -17,6 +17,20 @@ OUTPUT = ("-o", "predictions.csv")
 
 @click.command()
 @click.argument("run")
+@click.argument("data", required=False)
+@click.option(
+    "--row",
+    "rows",
+    type=click.IntRange(min=0),
+    multiple=True,
+    metavar="N",
+    help="Number of a row of DATA to explain, from 0; may be repeated [default: the first 3].",
+)
+@click.option(
+    "--against",
+    metavar="CLASS",
+    help="Class that log-odds compare with [default: the first].",
+)
 @click.option(
     "--top",
     type=click.IntRange(min=1),
@@ -25,18 +39,36 @@ OUTPUT = ("-o", "predictions.csv")
 )
 @global_options
 @click.pass_obj
-def explain(settings: Settings, run: str, top: int | None) -> Answer:
-    """Show what the model of RUN (a folder, or @last) has learned.
+def explain(
+    settings: Settings,
+    run: str,
+    data: str | None,
+    rows: tuple[int, ...],
+    against: str | None,
+    top: int | None,
+) -> Answer:
+    """Show what the model of RUN (a folder, or @last) has learned, or explain rows of DATA.
 
-    The most informative columns of each class or component, or the coefficients of a linear model
-    with their standard errors, and how each column was prepared.
+    Without DATA: the most informative columns of each class or component, or the coefficients of
+    a linear model with their standard errors, and how each column was prepared.  With DATA: what
+    each column adds to the prediction of each row.
     """
+    from likely.cli.explain_rows import rows_answer
     from likely.cli.terminal import heading, width
     from likely.description import describe
     from likely.description_text import text_of
     from likely.runs import open_run
 
     opened = open_run(run)
+    if data is not None:
+        return rows_answer(opened, run, data, rows, top, against)
+    if rows or against is not None:
+        option = "--row" if rows else "--against"
+        raise Refusal(
+            f"{option} was given without DATA; rows of a table are explained. Name the table.",
+            Exit.USAGE,
+            shlex.join(["likely", "explain", run, "DATA", *(["--row", "0"] if rows else [])]),
+        )
     description = describe(opened.model)
     most = MOST_ROWS if top is None else top
     text = text_of(description, top=most, width=width(), more="--top {} shows all")

@@ -101,9 +101,10 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     _refuse_other_roles(opened, seal)
     if run == LAST:
         refuse_an_older_last(opened.path)
+    _refuse_used_rows(seal, again, opened.path)
     score = _evaluated(opened, seal, again, escrow)
     facts = score.to_json()
-    written = opened.folder.write_final(facts)
+    written = _kept(opened, score)
     return Answer(
         text=f"{_text(score)}\n\nModel: {opened.facts.get('model')} from {opened.path}.",
         result={**facts, "run": str(opened.path), "seal": str(seal.path)},
@@ -111,6 +112,17 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
         files=(written,),
         next=f"likely report {shlex.quote(run)}",
     )
+
+
+def _kept(run: "Run", score: "FinalScore") -> Path:
+    """The file of the score; if it cannot be written, the message has the score."""
+    from likely.errors import CannotWrite
+
+    try:
+        return run.folder.write_final(score.to_json())
+    except CannotWrite as error:
+        message = f"{error} The evaluation is in the ledger, and was counted once: {score}"
+        raise Refusal(message, Exit.DATA, shlex.join(["likely", "final", str(run.path)])) from None
 
 
 def _opened_seal(path: str, option: str) -> "SealFolder":
@@ -182,6 +194,7 @@ def _of_predictions(
 ) -> Answer:
     from likely.workbench.final import final_score_of_predictions
 
+    _refuse_used_rows(seal, again)
     with _refusals_of(seal):
         score = final_score_of_predictions(
             seal,
@@ -197,6 +210,15 @@ def _of_predictions(
         findings=_findings(score),
         next=f"likely ledger show {shlex.quote(str(seal.path))}",
     )
+
+
+def _refuse_used_rows(seal: "SealFolder", again: str | None, *runs: Path) -> None:
+    """Refuse a seal of which RUNs know evaluations that its ledger does not have."""
+    from likely.runs.known_ledgers import refuse_earlier_copy, refuse_evaluated_rows
+
+    refuse_earlier_copy(seal, *runs)
+    with _refusals_of(seal):
+        refuse_evaluated_rows(seal, again, *runs)
 
 
 @contextmanager
@@ -227,6 +249,7 @@ def _evaluated(
             again=again,
             escrow=escrow,
             cv_estimate=scorer.estimated_loss(_estimates(run)),
+            model_sha256=run.facts["model_sha256"],
         )
 
 
@@ -257,8 +280,8 @@ def _refuse_unsealed(run: "Run") -> None:
 def _refuse_changed(run: "Run") -> None:
     if not run.is_as_written():
         raise Refusal(
-            f"The model in {run.path} was changed after training; it may have been trained on "
-            "other rows. Train it again on the seal.",
+            f"The model in {run.path} is not the one that the RUN records (model_sha256); it may "
+            "have been trained on other rows. Train it again on the seal.",
             Exit.HONESTY,
             "likely train --help",
         )
@@ -273,7 +296,7 @@ def _refuse_changed(run: "Run") -> None:
 
 def _refuse_other_roles(run: "Run", seal: "SealFolder") -> None:
     """Refuse a model that needs an offset or an exposure that the seal does not have."""
-    from likely.workbench.dataset import roles_in_run
+    from likely.workbench.roles import roles_in_run
 
     sealed = seal.manifest.roles.values()
     for column in roles_in_run(run.facts).at_prediction():

@@ -26,7 +26,8 @@ def _show(name: str) -> Answer:
     from likely.sealing.ledger import verify_ledger
     from likely.sealing.ledger_text import details_of, event_in_words, used_in_words
 
-    folder, problems = open_folder(name), verify_ledger(name).problems
+    folder, verdict = open_folder(name), verify_ledger(name)
+    problems = verdict.problems
     entries = folder.ledger.entries()
     head = folder.ledger.verdict().head
     rows = []
@@ -52,7 +53,7 @@ def _show(name: str) -> Answer:
         },
         findings=(f"{name} was changed after it was written. {' '.join(problems)}",)
         if problems
-        else (),
+        else verdict.notes,
         next=f"likely ledger verify {shlex.quote(name)}",
     )
 
@@ -78,10 +79,12 @@ def _verify(name: str) -> Answer:
     text = (
         f"{count(verdict.lines, 'line')}, each with the hash of the previous line; no sealed file "
         f"was changed. Hash of the last line: {verdict.head}. Compare it with a copy kept "
-        "elsewhere: only that shows whether the whole folder was replaced by an earlier one."
+        "elsewhere, as every RUN has one: only that shows whether the whole folder was replaced by "
+        "an earlier one, or written anew with other lines."
     )
     return Answer(
         text=f"{heading(name)} is intact.\n{wrapped(text)}",
         result={"seal": name, "sound": True, "lines": verdict.lines, "head": verdict.head},
+        findings=verdict.notes,
         next=f"likely ledger show {shlex.quote(name)}",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.options import DataOptions, data_options, open_data
+from likely.cli.options import SCORED, DataOptions, data_options, open_data
 from likely.cli.terminal import Settings, global_options
 from likely.errors import UnknownName
 
@@ -22,7 +22,7 @@ NARROWEST = 60  # columns of text
 
 @click.command()
 @click.argument("data")
-@data_options("target", "kind", "order", "drop", "category")
+@data_options(*SCORED)
 @click.option(
     "--mute",
     "muted",

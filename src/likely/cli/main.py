@@ -6,6 +6,7 @@ Commands are imported when they are used, and import large libraries when they r
 
 import logging
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -20,7 +21,8 @@ from typing import NoReturn
 import click
 
 import likely
-from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_failure
+from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_aside, tell_failure
+from likely.cli.streams import abandon_output, is_of_output, open_streams
 from likely.cli.terminal import Settings, global_options
 from likely.errors import (
     BrokenLedger,
@@ -32,7 +34,7 @@ from likely.errors import (
     UnknownName,
     UnusableRun,
 )
-from likely.formatting import printable
+from likely.formatting import printable, shortened
 
 VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "look": "Check a table: types, missing values, duplicates, possible leaks.",
@@ -50,6 +52,11 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "demo": "Run the whole workflow on built-in data, in under a minute.",
     "models": "List the models, or the settings of one.",
 }
+LONGEST_NAME = 200  # letters of a path in a message
+NOT_UTF_8 = (
+    "The name of a file or folder is not valid UTF-8, and a library that reads it needs that. "
+    "Rename it, with letters of this system's encoding."
+)
 NO_MEMORY = (
     "There is not enough memory; the rows and the columns computed from them must fit into it. Use "
     "fewer rows or columns, or train one model, which reads a file in chunks: likely train."
@@ -99,12 +106,17 @@ def verbs() -> None:
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """The entry point of the ``likely`` command."""
+    open_streams()
     try:
         code = run(sys.argv[1:] if argv is None else list(argv))
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as head, has stopped reading
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        abandon_output()
         code = Exit.FINE
+    except OSError as error:
+        abandon_output()
+        click.echo(printable(f"Error: {_unwritable(error)}"), err=True)
+        code = Exit.DATA
     sys.exit(code)
 
 
@@ -147,10 +159,39 @@ def run(argv: list[str]) -> int:
     except OSError as error:
         return _fail(_refused_by_the_system(error), Exit.DATA, help_of, settings)
     except Exception as error:
+        if is_of_output(error):  # main says so
+            raise
+        if isinstance(error, OSError) and error.filename is not None:
+            return _fail(_unusable(error), Exit.DATA, help_of, settings)
+        if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+            return _fail(NOT_UTF_8, Exit.DATA, help_of, settings)
         return _fail(_bug(error), Exit.BUG, help_of, settings)
-    if isinstance(answer, Answer):
-        tell(_with_notes(answer, notes), settings)
+    return _told(_with_notes(answer, notes), settings) if isinstance(answer, Answer) else Exit.FINE
+
+
+def _told(answer: Answer, settings: Settings) -> int:
+    """Print the answer; on standard error where standard output cannot be written."""
+    try:
+        tell(answer, settings)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        abandon_output()
+        click.echo(f"Error: {_unwritable(error)} This is the answer:\n", err=True)
+        tell_aside(answer, settings)
+        return Exit.DATA
     return Exit.FINE
+
+
+def _unusable(error: OSError) -> str:
+    """A message about a file or folder that nothing else had a message about."""
+    name = shortened(os.fsdecode(error.filename), LONGEST_NAME)
+    return f"{name} cannot be used ({error.strerror}). Check the path and its permissions."
+
+
+def _unwritable(error: OSError) -> str:
+    return f"Standard output cannot be written ({error.strerror})."
 
 
 def _fail(message: str, exit: Exit, next: str, settings: Settings) -> int:
@@ -197,10 +238,14 @@ def _refused_by_the_system(error: OSError) -> str:
     )
 
 
+NUMBERS_AND_NAMES = re.compile(r"'[^']*'|\d[\d.,]*")
+
+
 @contextmanager
 def _collected() -> Iterator[Notes]:
     """Warnings of likely as notes; those of other libraries are shown as usual."""
     notes = Notes()
+    kinds: dict[str, list[str]] = {}  # texts that differ in numbers and names only
     others: list[warnings.WarningMessage] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -208,9 +253,13 @@ def _collected() -> Iterator[Notes]:
         for warning in caught:
             ours = issubclass(warning.category, LikelyWarning)
             if ours or warning.category.__name__ == "ConvergenceWarning":
-                notes.add(str(warning.message))
+                text = str(warning.message)
+                texts = kinds.setdefault(NUMBERS_AND_NAMES.sub("…", text), [])
+                texts += [text] * (text not in texts)
             else:
                 others.append(warning)
+        for text, *more in kinds.values():
+            notes.add(text + (f" ({len(more)} more like it.)" if more else ""))
     for warning in others:
         text = printable(str(warning.message))
         warnings.warn_explicit(text, warning.category, warning.filename, warning.lineno)

@@ -17,7 +17,7 @@ from likely.cli.terminal import Settings, global_options, heading, table, width,
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
-from likely.workbench.model_entry import InnerModel, ModelEntry
+from likely.workbench.model_entry import InnerModel, ModelEntry, refuse_short_name
 from likely.workbench.models import BASELINE, MODELS, entry_for
 
 Command = Callable[..., Any]
@@ -102,6 +102,7 @@ def model_named(name: str) -> ModelEntry:
     try:
         if "." in name:
             return entry_for(name)
+        refuse_short_name(name)
         return MODELS[known_name("model", name, [entry.name for entry in trainable()])]
     except InvalidInput as error:
         raise Refusal(str(error), Exit.USAGE, "likely models") from None
@@ -139,22 +140,27 @@ def _setting(assignment: str) -> str:
     return assignment.partition("=")[0].partition(".")[0].strip().replace("-", "_")
 
 
-def space_given(texts: Sequence[str]) -> dict[str, Any] | None:
+def space_given(
+    texts: Sequence[str], defaults: Mapping[str, Any] | None = None
+) -> dict[str, Any] | None:
     """The space that ``--space`` declares; None where it was not given.
+
+    Values are read as ``defaults``, those of the model's settings, suggest.
 
     >>> space_given(["l2=0.1:10:log", "link=logit,probit"])
     {'l2': Real(low=0.1, high=10.0, log=True, zero=0.0), 'link': ['logit', 'probit']}
     """
-    return dict(map(_range_or_values, texts)) or None
+    return dict(_range_or_values(text, defaults or {}) for text in texts) or None
 
 
-def _range_or_values(text: str) -> tuple[str, Any]:
+def _range_or_values(text: str, defaults: Mapping[str, Any]) -> tuple[str, Any]:
     from likely.spaces import Integer, Real
 
     name, equals, right = text.partition("=")
     ends = right.split(":")
     if equals and len(ends) == 1:
-        return name.strip(), [value_of(word.strip()) for word in separated(right)]
+        like = defaults.get(name.strip())
+        return name.strip(), [_like(like, word.strip()) for word in separated(right)]
     low, high = (value_of(end) for end in (*ends, "", "")[:2])
     numbers = all(isinstance(end, int | float) for end in (low, high))
     if not (equals and numbers and (len(ends) == 2 or ends[2:] == ["log"])):
@@ -170,8 +176,11 @@ def _range_or_values(text: str) -> tuple[str, Any]:
     return name.strip(), Real(float(low), float(high), log=log)
 
 
-def settings_tried(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | None:
+def settings_tried(
+    tries: tuple[str, ...], defaults: Mapping[str, Any] | None = None
+) -> tuple[Mapping[str, Any], ...] | None:
     """The model as it is, then the settings of each ``--try``; None where there is none."""
+    known = defaults or {}
     if not tries:
         return None
     found: list[Mapping[str, Any]] = [{}]
@@ -184,7 +193,9 @@ def settings_tried(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | No
                 Exit.USAGE,
                 "likely tune --help",
             )
-        found.append({name.strip(): value_of(value) for name, _, value in pairs})
+        found.append(
+            {name.strip(): _like(known.get(name.strip()), value) for name, _, value in pairs}
+        )
     return tuple(found)
 
 

@@ -38,6 +38,7 @@ class DataOptions:
     clusters: str | None = None
     drop: tuple[str, ...] = ()
     category: tuple[str, ...] = ()
+    feature: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.order is not None and self.kind not in (None, "ordinal"):
@@ -67,6 +68,7 @@ class DataOptions:
             **facts.get("roles", {}),
             drop=tuple(facts.get("dropped", ())),
             category=tuple(facts.get("categories", ())),
+            feature=tuple(facts.get("declared_features", ())),
         )
 
     @property
@@ -80,6 +82,7 @@ class DataOptions:
         """Every column that was named."""
         beside = (self.weight, self.offset, self.exposure, self.clusters)
         named = (self.target, self.group, self.by_time, *beside, *self.drop, *self.category)
+        named += self.feature
         return [name for name in named if name is not None]
 
     def words(self, *names: str) -> str:
@@ -109,7 +112,7 @@ class DataOptions:
 
         known = (*data.source.names, *data.dropped)
         for name in self.columns:
-            _refuse_unknown_column(settings, known, name)
+            refuse_unknown_column(settings, known, name)
         given: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         return dataset(data, **given)
 
@@ -139,7 +142,7 @@ def refuse_no_target(settings: Settings, data: "Dataset") -> None:
         )
 
 
-def _refuse_unknown_column(settings: Settings, names: Sequence[str], wanted: str) -> None:
+def refuse_unknown_column(settings: Settings, names: Sequence[str], wanted: str) -> None:
     """Refuse a column that does not exist; suggest the nearest name, also in the next command."""
     from difflib import get_close_matches
 
@@ -199,6 +202,11 @@ OPTIONS: Mapping[str, Callable[[Command], Command]] = {
     "drop": _column("--drop", "Column to leave out. May be repeated.", multiple=True),
     "category": _column(
         "--category", "Column of codes to treat as categories. May be repeated.", multiple=True
+    ),
+    "feature": _column(
+        "--feature",
+        "Column to use although it looks like an identifier or free text. May be repeated.",
+        multiple=True,
     ),
 }
 

@@ -3,11 +3,12 @@
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.kept_columns import keep_option, kept_cells, kept_names
 from likely.cli.table_files import Chunk, is_same_file, refuse_json_on_stdout, write_table
 from likely.cli.terminal import Settings, global_options
 from likely.formatting import listed
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
     "output",
     metavar="FILE",
     default="-",
-    help="File to write: .csv, .tsv, .jsonl or .parquet [default: standard output, as CSV].",
+    help="File to write: .csv, .tsv, .jsonl (each also .gz) or .parquet [default: standard "
+    "output, as CSV].",
 )
+@keep_option
 @click.option("--proba", is_flag=True, help="Also write the probability of each class, p_<class>.")
 @global_options
 @click.pass_obj
-def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -> Answer:
+def predict(
+    settings: Settings, run: str, data: str, output: str, keep: tuple[str, ...], proba: bool
+) -> Answer:
     """Write a prediction of RUN (a folder, or @last) for every row of DATA, in the same order.
 
     Rows are read, predicted and written in chunks, so DATA may be larger than memory.
@@ -57,15 +62,19 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
         rows = dataset(data)
     except HeaderAlone as alone:
         findings = _nothing_to_predict(opened, alone, run)
+        names = [*kept_names(settings, keep, alone.names, names), *names]
         n, path = write_table(output, names, ())
     else:
         _refuse_missing_columns(opened, rows.source.names, rows.label, run)
         findings = rows.log_prediction()
         read = {*map(str, opened.model.feature_names_in_)}
         declared = DataOptions.in_run(opened.facts).category
+        kept = kept_names(settings, keep, rows.source.names, names)
         rows = dataset(rows, category=[name for name in declared if name in read])
+        chunks = _prediction_chunks(opened, rows, names, kept)
+        names = [*kept, *names]
         with settings.using_jobs(), showing_progress(settings, "predicting", rows.source.n_rows):
-            n, path = write_table(output, names, _prediction_chunks(opened, rows, names))
+            n, path = write_table(output, names, chunks)
     where = "standard output" if path is None else str(path)
     return Answer(
         text=f"{count(n, 'prediction')} written to {where}.",
@@ -102,27 +111,38 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
         )
 
 
-def _prediction_chunks(run: "Run", data: "Dataset", columns: list[str]) -> Iterator[Chunk]:
-    """The predictions and, where they are among the columns, probabilities, chunk by chunk."""
+def _prediction_chunks(
+    run: "Run", data: "Dataset", columns: list[str], kept: list[str]
+) -> Iterator[Chunk]:
+    """The kept columns, predictions and, if among the columns, probabilities, chunk by chunk."""
     from likely.data.arrow import CHUNK_ROWS
     from likely.data.source_blocks import chunks
     from likely.progress import report
-    from likely.workbench.dataset import roles_in_run
+    from likely.workbench.roles import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
     names, read = list(map(str, model.feature_names_in_)), model.columns_read()
-    for table in chunks(data.source.select([*names, *roles.at_prediction()]), CHUNK_ROWS):
+    names = [name for name in names if name not in _unneeded(model)]
+    wanted = dict.fromkeys([*names, *roles.at_prediction(), *kept])
+    for table in chunks(data.source.select(list(wanted)), CHUNK_ROWS):
         asked = _as_trained(table.select(names), frozenset(read.categories))
         _refuse_text(asked, read.numbers, start)
         if read.complete:
-            _refuse_gaps(table, start)
+            _refuse_gaps(table.select([*names, *roles.at_prediction()]), start)
         given = roles.to_predict(table)
         found = [model.predict(asked, **given)]
         if len(columns) > 1:
             found += list(model.predict_proba(asked, **given).T)
-        yield {name: values.tolist() for name, values in zip(columns, found, strict=True)}
+        predicted = {name: values.tolist() for name, values in zip(columns, found, strict=True)}
+        yield {**kept_cells(table, kept), **predicted}
         start += table.num_rows
         report("rows", table.num_rows)
+
+
+def _unneeded(model: Any) -> tuple[str, ...]:
+    """The columns of the fit that the preparation dropped; a prediction does not need them."""
+    dropped: tuple[str, ...] = getattr(model, "dropped_", ())
+    return dropped
 
 
 def _refuse_text(table: "pa.Table", numbers: tuple[str, ...], start: int) -> None:
@@ -132,14 +152,16 @@ def _refuse_text(table: "pa.Table", numbers: tuple[str, ...], start: int) -> Non
     from likely.data.labels import are_written_numbers
 
     for name in numbers:
+        if name not in table.column_names:
+            continue
         column = table.column(name)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
-        for row, cell in enumerate(column.to_pylist(), start=start + 1):
+        for row, cell in enumerate(column.to_pylist(), start=start):
             if cell is not None and not are_written_numbers([cell])[0]:
                 raise Refusal(
                     f"Column {name!r} must hold numbers, as in training; found {cell!r} in row "
-                    f"{row}. Correct the cell, or drop the row.",
+                    f"{row} (counted from 0). Correct the cell, or drop the row.",
                     Exit.DATA,
                     "likely predict --help",
                 )
@@ -152,8 +174,8 @@ def _refuse_gaps(table: "pa.Table", start: int) -> None:
     gap = first_gap(table, start)
     if gap is not None:
         raise Refusal(
-            f"Column {gap.column!r} has a missing cell in row {gap.row}; a linear model needs a "
-            "value in every cell. Fill it in, or drop the row.",
+            f"Column {gap.column!r} has a missing cell in row {gap.row} (counted from 0); a linear "
+            "model needs a value in every cell. Fill it in, or drop the row.",
             Exit.DATA,
             "likely predict --help",
         )
@@ -171,11 +193,11 @@ def _as_trained(table: "pa.Table", categories: frozenset[str]) -> "pa.Table":
     """The table with text in the columns that were text in training, even if all are digits."""
     import pyarrow as pa
 
-    from likely.data.frames import kinds_of
+    from likely.data.arrow_columns import kind_of_arrow
 
-    kinds = kinds_of(table).kinds
-    for j, (name, kind) in enumerate(zip(table.column_names, kinds, strict=True)):
-        if name in categories and kind in ("number", "boolean"):
+    for j, field in enumerate(table.schema):
+        name = field.name
+        if name in categories and kind_of_arrow(field.type) in ("number", "boolean"):
             table = table.set_column(j, name, table.column(j).cast(pa.string()))
     return table
 
@@ -184,7 +206,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
     from difflib import get_close_matches
 
     from likely.inputs.tables import names_in_fit
-    from likely.workbench.dataset import roles_in_run
+    from likely.workbench.roles import roles_in_run
 
     known = names_in_fit(run.model)
     if known is None:
@@ -194,7 +216,8 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
             Exit.DATA,
             "likely train --help",
         )
-    wanted = [*known, *roles_in_run(run.facts).at_prediction()]
+    needed = [name for name in known if name not in _unneeded(run.model)]
+    wanted = [*needed, *roles_in_run(run.facts).at_prediction()]
     missing = [str(column) for column in wanted if column not in names]
     if not missing:
         return

@@ -11,7 +11,7 @@ from likely.cli.terminal import Settings, global_options, wrapped
 from likely.formatting import count
 
 if TYPE_CHECKING:
-    from likely.report.page import Report
+    from likely.reports.page import Report
     from likely.runs import RunFacts
 
 OUTPUT = "report.html"
@@ -31,9 +31,10 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
     and the comparisons, curves and predictions that were saved.
     """
     from likely.files import write_atomically
-    from likely.report.page import report_of
+    from likely.reports.page import report_of
+    from likely.reports.report import facts_of_run
 
-    about = [_facts(name) for name in runs]
+    about = [facts_of_run(name) for name in runs]
     made = report_of(about)
     content = made.html.encode()
     write_atomically(Path(output), content)
@@ -52,19 +53,13 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
 
 
 def _next(runs: tuple[str, ...], about: "list[RunFacts]") -> str:
-    """The next command: verify a seal that was changed, else predict."""
-    broken = [each for each in about if each.ledger is not None and not each.ledger.sound]
+    """The next command: verify a seal that was changed, or that has another score; else predict."""
+    broken = [
+        each for each in about if each.ledger and (each.final_problem or not each.ledger.sound)
+    ]
     if not broken:
         return shlex.join(["likely", "predict", runs[0], "FILE", "-o", "predictions.csv"])
     return shlex.join(["likely", "ledger", "verify", str(broken[0].run["seal"]["path"])])
-
-
-def _facts(name: str) -> "RunFacts":
-    from likely.description import describe
-    from likely.runs import open_run, read_run
-
-    run = open_run(name)
-    return read_run(run.path, run=run.facts, description=describe(run.model))
 
 
 def _text(made: "Report", output: str, size: int) -> str:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from likely.cli.options import DataOptions
     from likely.data.source import Source
-    from likely.workbench.dataset import Dataset, Roles
+    from likely.workbench.dataset import Dataset
+    from likely.workbench.roles import Roles
     from likely.workbench.task import Task
 
 
@@ -32,7 +33,7 @@ class Gap(NamedTuple):
     """The position of a missing cell."""
 
     column: str
-    row: int  # from 1
+    row: int  # from 0
 
 
 class PlannedFit(NamedTuple):
@@ -96,18 +97,6 @@ def about_task(task: "Task") -> tuple[str, ...]:
     return (f"{task.target}: {task.doubt[:1].lower()}{task.doubt[1:]}",) if task.doubt else ()
 
 
-def about_order(chosen: ModelEntry, model: Any, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """A note about the alphabetical order of classes in a streamed file."""
-    from likely.workbench.task import alphabetical
-
-    if not chosen.is_ordinal or given.get("order") is not None:
-        return ()
-    classes = model.classes_.tolist()
-    if not isinstance(classes[0], str) or classes != sorted(classes):  # the column's own order
-        return ()
-    return (alphabetical(classes),)
-
-
 def refuse_two_orders(options: "DataOptions", given: Mapping[str, Any]) -> None:
     if options.order is not None and "order" in given:
         raise click.UsageError(
@@ -164,42 +153,30 @@ def first_gap(table: "pa.Table | pa.RecordBatch", start: int = 0) -> Gap | None:
         missing = pc.is_null(column, nan_is_null=floating)
         at = pc.index(missing, True).as_py()
         if at >= 0:
-            return Gap(name, start + at + 1)
+            return Gap(name, start + at)
     return None
 
 
-def has_gaps_or_dates(rows: "pa.Table", roles: "Roles") -> bool:
-    """Whether the columns need preparation for a linear model: missing cells, or dates."""
-    if rows.column(roles.target).null_count or rows.num_rows == 0:
-        return False  # refused with the row
+def needs_preparation(data: "Dataset", *, gaps: bool) -> bool:
+    """Whether features need preparation: dates and times, and missing cells where ``gaps``."""
     from likely.workbench.preparation.cells import holds_dates
 
-    features = rows.drop_columns(roles.columns)
-    return first_gap(features) is not None or holds_dates(features)
+    if data.table.num_rows == 0:
+        return False
+    features = data.features
+    return (gaps and first_gap(features) is not None) or holds_dates(features)
 
 
 @contextmanager
-def naming_rows(source: "Source", target: str | None) -> Iterator[None]:
+def naming_rows(source: "Source") -> Iterator[None]:
     """Name a refused cell by its row of the whole table, of which a fit sees only some rows."""
     from likely.data.arrow import refuse_infinities
 
     try:
         yield
     except InvalidInput:
-        if target is not None:
-            _check_labels(source.select([target]), target)
         refuse_infinities(iter(source))
         raise
-
-
-def _check_labels(rows: "Source", target: str) -> None:
-    gap = _gap_in(rows)
-    if gap is not None:
-        _refuse(
-            f"Row {gap.row - 1}: the label in column {target!r} is missing; training needs a "
-            "label in every row. Fill it in, drop the row, or use naive-bayes, which can learn "
-            "from unlabelled rows: --set unlabelled=nan."
-        )
 
 
 def _gap_in(rows: "Source") -> Gap | None:
@@ -269,15 +246,15 @@ def _refuse_gap(gap: Gap, fit: PlannedFit) -> NoReturn:
     name = fit.model.name
     if gap.column in fit.roles.columns:
         _refuse(
-            f"Column {gap.column!r} has no value in row {gap.row}; {name} needs one in every row. "
-            "Fill it in, or drop the row."
+            f"Column {gap.column!r} has no value in row {gap.row} (counted from 0); {name} needs "
+            "one in every row. Fill it in, or drop the row."
         )
     classes = fit.model.has_classes
     able = [entry.name for entry in MODELS.values() if entry.missing and entry.has_classes]
     other = f", or use {' or '.join(able)}, which accept missing cells" if classes else ""
     _refuse(
-        f"Column {gap.column!r} has a missing cell in row {gap.row}; {name} needs a value in every "
-        f"cell. Fill it in, or drop the row or the column{other}.",
+        f"Column {gap.column!r} has a missing cell in row {gap.row} (counted from 0); {name} needs "
+        f"a value in every cell. Fill it in, or drop the row or the column{other}.",
         fit.with_model(able[0]) if classes else "likely models",
     )
 

@@ -1,10 +1,11 @@
-"""Tables that a command writes: CSV, TSV, JSON lines or Parquet, chunk by chunk."""
+"""Tables that a command writes: CSV, TSV, JSON lines (each also gzipped) or Parquet, by chunks."""
 
 import csv
 import json
 import sys
 from codecs import getwriter
 from collections.abc import Iterable
+from gzip import GzipFile
 from pathlib import Path
 from typing import Any, BinaryIO, final
 
@@ -14,8 +15,9 @@ from likely.cli.answer import Exit, Refusal
 from likely.cli.terminal import Settings
 from likely.formatting import printable
 
-Chunk = dict[str, list[Any]]  # columns of equal length
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+Chunk = dict[str, Any]  # columns of equal length: lists, or Arrow arrays
+TEXTS = (".csv", ".tsv", ".jsonl")
+SUFFIXES = (*TEXTS, *(f"{suffix}.gz" for suffix in TEXTS), ".parquet")
 
 
 def write_table(
@@ -32,8 +34,8 @@ def write_table(
         sys.stdout.flush()
         return n, None
     path = Path(output)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    suffix = next((each for each in SUFFIXES if path.name.lower().endswith(each)), None)
+    if suffix is None:
         raise Refusal(
             f"{output!r} has the suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}. "
             "Choose another name.",
@@ -43,10 +45,17 @@ def write_table(
     with file_made_whole(path) as file:
         if suffix == ".parquet":
             return _write_parquet(file, names, chunks), path
-        text = getwriter("utf-8")(file)
-        if suffix == ".jsonl":
-            return _write_json_lines(text, chunks), path
-        return _write_delimited(text, names, chunks, "\t" if suffix == ".tsv" else ","), path
+        if not suffix.endswith(".gz"):
+            return _write_text(file, suffix, names, chunks), path
+        with GzipFile("", "wb", fileobj=file, mtime=0) as compressed:  # equal tables, equal bytes
+            return _write_text(compressed, suffix, names, chunks), path
+
+
+def _write_text(file: Any, suffix: str, names: list[str], chunks: Iterable[Chunk]) -> int:
+    text = getwriter("utf-8")(file)
+    if suffix.startswith(".jsonl"):
+        return _write_json_lines(text, chunks)
+    return _write_delimited(text, names, chunks, "\t" if suffix.startswith(".tsv") else ",")
 
 
 @final
@@ -80,7 +89,7 @@ def _write_delimited(file: Any, names: list[str], chunks: Iterable[Chunk], delim
     writer, n = csv.writer(file, delimiter=delimiter, lineterminator="\n"), 0
     writer.writerow(names)
     for columns in chunks:
-        writer.writerows(zip(*columns.values(), strict=True))
+        writer.writerows(zip(*map(_plain_cells, columns.values()), strict=True))
         n += len(columns[names[0]])
     return n
 
@@ -89,11 +98,20 @@ def _write_json_lines(file: Any, chunks: Iterable[Chunk]) -> int:
     """One JSON object per row; the number of rows."""
     n = 0
     for columns in chunks:
-        for row in zip(*columns.values(), strict=True):
+        lists = (each if isinstance(each, list) else each.to_pylist() for each in columns.values())
+        for row in zip(*lists, strict=True):
             record = dict(zip(columns, row, strict=True))
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            file.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
             n += 1
     return n
+
+
+def _plain_cells(column: Any) -> list[Any]:
+    """A column as a list; of an Arrow array, Booleans as text files write them."""
+    if isinstance(column, list):
+        return column
+    words = {True: "true", False: "false"}
+    return [words[each] if isinstance(each, bool) else each for each in column.to_pylist()]
 
 
 def _write_parquet(file: BinaryIO, names: list[str], chunks: Iterable[Chunk]) -> int:

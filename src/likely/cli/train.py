@@ -28,6 +28,7 @@ from likely.workbench.model_entry import ModelEntry
 if TYPE_CHECKING:
     from likely.runs import RunFolder
     from likely.workbench.dataset import Dataset
+    from likely.workbench.look.look import Look
 
 
 @click.command()
@@ -59,24 +60,28 @@ def train(
         return score_loaded(settings, weka)
     data, model = words_of(words, weka)
     chosen = model_named(model)
-    _refuse_foreign(chosen, data, options.target)
+    refuse_unsaved(chosen, data, options.target)
     request = TrainRequest(chosen, assigned(chosen, assignments), weka, options)
     refuse_two_orders(options, request.given)
     return _trained_run(settings, data, request, output)
 
 
-def _refuse_foreign(chosen: ModelEntry, data: str, target: str | None) -> None:
-    """Refuse a model of another library: a model file holds only models of likely."""
-    if chosen.is_foreign:
-        name = chosen.estimator.rpartition(".")[2]
+def refuse_unsaved(chosen: ModelEntry, data: str, target: str | None) -> None:
+    """Refuse a model of another library if the package that saves it is not installed."""
+    from likely.errors import InvalidInput
+    from likely.persist.foreign import refuse_without_skops
+
+    if not chosen.is_foreign:
+        return
+    try:
+        refuse_without_skops(chosen.name)
+    except InvalidInput as error:
         option = [] if target is None else ["--target", target]
         raise Refusal(
-            f"{chosen.name} belongs to another library; likely train can save only models of "
-            "likely. Score it with likely compare, search its settings with likely tune, or fit "
-            f"Prepared({name}()) in Python.",
+            f"{error} Without it, likely compare scores the model.",
             Exit.USAGE,
             shlex.join(["likely", "compare", data, chosen.name, *option]),
-        )
+        ) from None
 
 
 def _trained_run(
@@ -84,11 +89,12 @@ def _trained_run(
 ) -> Answer:
     from likely.runs import RunFolder, new_run
 
-    with new_run(request.model.name, output) as where, settings.using_jobs():
+    with new_run(request.model.short_name, output) as where, settings.using_jobs():
         trained = train_on(settings, name, request)
         draft = RunFolder(where.draft)
-        write_evidence(draft, trained)
-        draft.write_model(trained.model, run_facts(settings, trained))
+        found = looked_at(trained)
+        write_evidence(draft, trained, found)
+        draft.write_model(trained.model, run_facts(settings, trained, found))
         saved = save_copy(trained.model, request.weka)
     place = where.path
     run = "@last" if output is None else shlex.quote(str(place))
@@ -109,7 +115,7 @@ def train_on(settings: Settings, name: str, request: TrainRequest) -> TrainedMod
 
     data, weka = _opened(settings, name, request), request.weka
     data.refuse_sealed_rows("train")
-    with naming_rows(data.rows, data.target):
+    with naming_rows(data.rows):
         if _wants_preparation(data, request):
             trained = fit_prepared(settings, data, request)
         else:
@@ -142,7 +148,7 @@ def _refuse_unused(chosen: ModelEntry, data: "Dataset") -> None:
     """Refuse weights, offsets, exposures or clusters that the fit of the model does not take."""
     import inspect
 
-    from likely.workbench.dataset import ARGUMENTS
+    from likely.workbench.roles import ARGUMENTS
 
     for role in data.roles.given():
         able = [
@@ -150,7 +156,7 @@ def _refuse_unused(chosen: ModelEntry, data: "Dataset") -> None:
             for model in trainable()
             if ARGUMENTS[role] in inspect.signature(model.load().fit).parameters
         ]
-        if chosen.name not in able:
+        if not chosen.accepts(ARGUMENTS[role]):
             raise Refusal(
                 f"{chosen.name} does not take --{role}; {', '.join(able)} do. Leave the option "
                 "out, or use one of these models.",
@@ -181,11 +187,9 @@ def _wants_preparation(data: "Dataset", request: TrainRequest) -> bool:
         return True
     if not data.in_memory:
         return False
-    if data.declared or chosen.missing:
-        return data.declared
-    from likely.cli.suitability import has_gaps_or_dates
+    from likely.cli.suitability import needs_preparation
 
-    return has_gaps_or_dates(data.table, data.roles)
+    return data.declared or needs_preparation(data, gaps=not chosen.missing)
 
 
 def _refuse_split(chosen: ModelEntry, data: "Dataset", options: DataOptions) -> None:
@@ -203,8 +207,8 @@ def _refuse_split(chosen: ModelEntry, data: "Dataset", options: DataOptions) -> 
     )
 
 
-def run_facts(settings: Settings, trained: TrainedModel) -> dict[str, Any]:
-    """The content of ``run.json``."""
+def run_facts(settings: Settings, trained: TrainedModel, found: "Look | None") -> dict[str, Any]:
+    """The content of ``run.json``; ``found`` is what ``look`` says of the rows."""
     from datetime import UTC, datetime
 
     from likely.runs.seals import seal_facts
@@ -222,6 +226,10 @@ def run_facts(settings: Settings, trained: TrainedModel) -> dict[str, Any]:
         "by_time": facts.get("by_time"),
         "dropped": list(data.dropped),
         "categories": list(data.categories),
+        "declared_features": list(data.declared_features),
+        "identifiers": list(data.identifiers),
+        "texts": list(data.texts),
+        "findings": findings_kept(data, found),
         "roles": facts["roles"],
         "columns": facts["columns"],
         "classes": facts["classes"],
@@ -231,20 +239,48 @@ def run_facts(settings: Settings, trained: TrainedModel) -> dict[str, Any]:
     }
 
 
-def write_evidence(run: "RunFolder", trained: TrainedModel) -> None:
+def findings_kept(data: "Dataset", found: "Look | None") -> list[dict[str, Any]]:
+    """What ``look`` found before the rows were sealed; else in the rows of the run."""
+    if data.seal is not None and data.seal.manifest.identifiers is not None:
+        return [dict(each) for each in data.seal.manifest.findings]
+    return [] if found is None else [each.record() for each in found.findings]
+
+
+def looked_at(trained: TrainedModel) -> "Look | None":
+    """The checks of the data; None for a file that was read in chunks."""
+    from likely.workbench.look.look import look
+
+    if not trained.data.in_memory:
+        return None
+    task = trained.facts.get("task") or {}
+    return look(trained.data, kind=task.get("kind"), order=task.get("order"))
+
+
+def write_evidence(run: "RunFolder", trained: TrainedModel, found: "Look | None") -> None:
     """Write what the report also needs: held-out predictions and the checks of the data."""
     if trained.validation is not None:
         run.write_validation(trained.validation)
-    data = trained.data
-    if not data.in_memory:
-        return
-    from likely.workbench.look.look import look
+    if found is not None:
+        run.write_look(found.facts())
+        _write_effects(run, trained)
+    if trained.data.seal is not None and found is not None:
+        run.write_kept_by(trained.data.seal)
 
-    task = trained.facts.get("task") or {}
-    found = look(data, kind=task.get("kind"), order=task.get("order"))
-    run.write_look(found.facts())
-    if data.seal is not None:
-        run.write_kept_by(data.seal)
+
+def _write_effects(run: "RunFolder", trained: TrainedModel) -> None:
+    """Write the importance and the effects of columns, measured on one held-out fold."""
+    from likely.errors import LikelyError
+    from likely.workbench.column_effects import held_out_effects
+
+    if trained.validation is None:
+        return
+    try:
+        rows = trained.data.with_task(trained.model)
+        found = held_out_effects(trained.model, rows, seed=int(trained.facts.get("seed") or 0))
+    except LikelyError:  # a fold without a class, or with other columns: the report goes without
+        return
+    if found is not None:
+        run.write_effects(found)
 
 
 def _written(value: Any) -> Any:

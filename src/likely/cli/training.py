@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.cli.options import DataOptions
 from likely.cli.suitability import (
-    about_order,
     about_task,
     settings_with_order,
     task_facts,
@@ -75,6 +74,7 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     task = task_for(data, chosen, request.given)
     places, rows = data.counted(task), data.of_task(task)
     model = chosen.build(task, request.given, seed=settings.seed)
+    _refuse_without_probabilities(chosen, model, task)
     n_folds, folds = request.weka.folds or FOLDS, None
     if len(places) >= FEWEST_ROWS:
         folds = rows.folds(n_folds, seed=settings.seed)
@@ -91,6 +91,18 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     return TrainedModel(
         found.model, facts, text, findings, data, plain_parameters(model), found.validation
     )
+
+
+def _refuse_without_probabilities(chosen: ModelEntry, model: Any, task: "Task") -> None:
+    from likely.errors import InvalidInput
+    from likely.workbench.predictions import has_probabilities
+
+    if task.has_classes and not has_probabilities(model):
+        name = type(model).__name__
+        raise InvalidInput(
+            f"{chosen.name} has no predict_proba; the scores of a RUN need probabilities. Compare "
+            f"it by --metric accuracy, or calibrate it in Python: PlattScaling({name}())."
+        )
 
 
 class ValidatedModel(NamedTuple):
@@ -111,23 +123,30 @@ def fit_and_validate(
 ) -> ValidatedModel:
     """Cross-validate on the folds, if any, and fit to all rows.
 
+    The score is the mean over repeats; the predictions that are kept are those of the first.
     ``places`` are those of the rows in the whole table.
     """
     from dataclasses import replace
 
     from sklearn.base import clone
 
+    from likely.metrics import mean_score
     from likely.workbench.cross_validation import Loop, cross_validate
     from likely.workbench.preparation.prepared import prepared
+    from likely.workbench.unfitted import refuse_fitted
     from likely.workbench.validation import validation_of
 
     whole = prepared(model)
+    if rows.sealed:  # its RUN may be evaluated on the sealed rows
+        refuse_fitted(clone(whole))
     score = validation = None
     if folds is not None:
-        held = cross_validate(whole, Loop(rows, folds)).held
-        score = replace(held.score(), group=rows.group)
+        loop = Loop(rows, folds)
+        held = [cross_validate(whole, loop, repeat=k).held for k in range(folds.repeats)]
+        mean = held[0].score() if len(held) == 1 else mean_score([one.score() for one in held])
+        score = replace(mean, group=rows.group)
         validation = validation_of(
-            held, rows.learned, score, places=places, seed=seed, by_time=rows.by_time
+            held[0], rows.shown, score, places=places, seed=seed, by_time=rows.by_time
         )
     return ValidatedModel(rows.fit(clone(whole)), score, validation)
 
@@ -170,7 +189,7 @@ def fit_direct(
     from likely.cli.suitability import PlannedFit, check_suitable
 
     chosen = request.model
-    needed, findings = _needed(data, chosen)
+    needed, findings = _needed(data, chosen, request.given)
     check_suitable(needed.source, PlannedFit(name, chosen, needed.roles))
     given = settings_with_order(needed, chosen, request.given)
     task = _task_in_memory(needed, chosen, given)
@@ -190,8 +209,8 @@ def fit_direct(
         "events": dict(read.kinds),
         "scores": None if score is None else score.to_json(),
     }
-    doubt = about_order(chosen, model, given) if task is None else about_task(task)
-    findings += doubt + read.remarks + _about_rows(part) + _about_split(data) + needed.notes
+    doubt = () if task is None or chosen.is_ordinal else about_task(task)  # that model warns
+    findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""
     first = " ".join(filter(None, [opening(facts), columns]))
@@ -231,7 +250,7 @@ def _kept_rows(part: "OnePart | None", data: "Dataset", seed: int) -> "Validatio
 
     if part is None or part.held is None or not data.in_memory:
         return None
-    return validation_of(part.held, data.table, part.score, seed=seed)
+    return validation_of(part.held, data.shown, part.score, seed=seed)
 
 
 def _about_rows(part: "OnePart | None") -> tuple[str, ...]:
@@ -289,16 +308,22 @@ def _kind_taken(chosen: ModelEntry, given: dict[str, Any]) -> "TargetKind | None
     return "ordinal" if chosen.is_ordinal else "classes"
 
 
-def _needed(data: "Dataset", chosen: ModelEntry) -> "tuple[Dataset, tuple[str, ...]]":
-    """The data without dropped columns, and without the target if the model needs none."""
+def _needed(
+    data: "Dataset", chosen: ModelEntry, given: dict[str, Any]
+) -> "tuple[Dataset, tuple[str, ...]]":
+    """The columns and rows that the model reads: no target if it needs none, else labelled rows."""
     from dataclasses import replace
 
     from likely.workbench.dataset import target_left_out
 
-    kept = replace(data, source=data.rows.drop(sorted(data.apart - {*data.roles.columns})))
+    if chosen.supervised and given.get("unlabelled") is None:
+        data = data.labelled()
+    read, notes = data.settled_columns.readable()
+    kept = replace(read, source=read.rows.drop(sorted(read.apart - {*read.roles.columns})))
+    notes += data.notes
     if chosen.supervised or data.target is None:
-        return kept, ()
-    return kept.without_target(), (target_left_out(data.target, chosen.name),)
+        return kept, notes
+    return kept.without_target(), (target_left_out(data.target, chosen.name), *notes)
 
 
 def opening(facts: dict[str, Any]) -> str:

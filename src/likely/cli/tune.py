@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal, as_json
-from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
+from likely.cli.compare import (
+    folds_option,
+    metric_option,
+    refuse_unknown_metric,
+    repeats_option,
+)
 from likely.cli.models import (
     assigned,
     model_named,
@@ -21,7 +26,6 @@ from likely.cli.models import (
 from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
 from likely.cli.suitability import about_task
 from likely.cli.terminal import Settings, global_options
-from likely.intervals import NO_ESTIMATE
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.search.strategies import SEARCHES
 
@@ -40,10 +44,12 @@ class SearchOptions(NamedTuple):
     minutes: float | None
     nested: int | None
     folds: int
+    repeats: int = 2
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # --try
     space: Mapping[str, Any] | None = None  # --space
     metric: str | None = None
     stop_unpromising: bool | None = None
+    search_link: bool = False
 
 
 @click.command()
@@ -78,6 +84,7 @@ class SearchOptions(NamedTuple):
     help="Nested cross-validation with K outer folds, for an unbiased score.",
 )
 @folds_option
+@repeats_option
 @metric_option
 @click.option(
     "--try",
@@ -92,6 +99,11 @@ class SearchOptions(NamedTuple):
     multiple=True,
     metavar="NAME=LOW:HIGH[:log]|A,B,...",
     help="Setting to search, in place of the default ones. May be repeated.",
+)
+@click.option(
+    "--search-link",
+    is_flag=True,
+    help="Search the link of class probabilities, too; coefficients are then no log odds ratios.",
 )
 @click.option(
     "--stop-unpromising/--finish-trials",
@@ -118,25 +130,31 @@ def tune(
     minutes: float | None,
     nested: int | None,
     folds: int,
+    repeats: int,
     metric: str | None,
     tries: tuple[str, ...],
     declared: tuple[str, ...],
+    search_link: bool,
     stop_unpromising: bool | None,
     assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
     """Search the settings of MODEL by cross-validation on DATA or the training rows of a SEAL.
 
+    The default settings are tried first, with the score of likely compare, and are kept unless
+    others are better by one standard error.
+
     Each trial is saved when it ends: after Ctrl-C or a crash, the same command with -o RUN resumes
-    the search. A MODEL of another library, given by its import path, needs --space and cannot be
-    saved: its RUN holds only the search.
+    the search. A MODEL of another library, given by its import path, needs --space, and the package
+    skops to be saved: otherwise its RUN holds only the search.
     """
     from likely.runs.catalogue import run_for_search
 
-    space = space_given(declared)
-    chosen = _searchable(model, assignments, space)
+    chosen = _searchable(model, assignments, declared)
+    defaults = chosen.all_defaults()
+    space = space_given(declared, defaults)
     refuse_unknown_metric(metric, "tune")
-    place = run_for_search(chosen.name.rpartition(".")[2], output)
+    place = run_for_search(chosen.short_name, output)
     rows = open_with_target(settings, data, options)
     rows.refuse_sealed_rows("tune")  # before the folder of the search is made
     how = SearchOptions(
@@ -145,25 +163,25 @@ def tune(
         minutes,
         nested,
         folds,
-        settings_tried(tries),
+        repeats,
+        settings_tried(tries, defaults),
         space,
         metric,
         stop_unpromising,
+        search_link,
     )
     with settings.using_jobs():
         study = _searched(settings, rows, chosen, how, place)
         if study.stopped == "interrupted":
             _say_how_to_go_on(settings, study, place)
-        if chosen.is_foreign:
+        if chosen.is_foreign and not _can_be_saved(chosen):
             return _unsaved(study, data, chosen, place)
         trained = _trained(settings, chosen, study)
         files = _write(settings, place, trained)
     return _answer(trained, study, place.path, output, files)
 
 
-def _searchable(
-    name: str, assignments: Sequence[str], space: Mapping[str, Any] | None
-) -> ModelEntry:
+def _searchable(name: str, assignments: Sequence[str], declared: Sequence[str]) -> ModelEntry:
     """The model with its --set parameters, refused if it has nothing to search."""
     entry = model_named(name)
     entry = entry.with_settings(assigned(entry, assignments))
@@ -173,7 +191,7 @@ def _searchable(
             Exit.USAGE,
             f"likely models {name}",
         )
-    if entry.space is None and space is None:
+    if entry.space is None and not declared:
         near = [
             each.name for each in trainable() if each.space and each.estimator == entry.estimator
         ]
@@ -208,6 +226,8 @@ def _searched(
                 minutes=how.minutes,
                 nested=how.nested,
                 folds=how.folds,
+                repeats=how.repeats,
+                search_link=how.search_link,
                 metric=how.metric,
                 by_hand=how.by_hand,
                 stop_unpromising=how.stop_unpromising,
@@ -256,6 +276,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         score_text,
     )
     from likely.workbench.held_out import FEWEST_ROWS
+    from likely.workbench.search.study_facts import study_facts
 
     objective = study.question.objective
     rows, best = objective.rows, study.best_model()
@@ -287,60 +308,38 @@ def _study_text(study: "Study") -> list[str]:
     return [text, table(head, rows)]
 
 
-def study_facts(study: "Study") -> dict[str, Any]:
-    """The content of ``study.json`` in a RUN, which the report reads."""
-    nested = {"value": study.nested_score_, "interval": study.nested_interval_}
-    return {
-        "model": study.question.model,
-        "metric": study.metric.name,
-        "better": study.metric.better,
-        "search": study.question.search.name,
-        "stopped": study.stopped,
-        "trials": [
-            {
-                "number": trial.number,
-                "parameters": trial.parameters,
-                "share": trial.share,
-                **(trial.score.estimate if trial.score else NO_ESTIMATE).to_json(),
-                "seconds": None if trial.score is None else trial.score.seconds,
-                "problem": trial.problem,
-                "stopped": trial.stopped,
-            }
-            for trial in study.trials
-        ],
-        "best": {"parameters": study.best_parameters_, "value": study.best_score_},
-        "baseline": study.baseline,
-        "nested": nested if study.outer else None,
-        "outer": [
-            {
-                "fold": each.fold,
-                "parameters": each.parameters,
-                "cv_estimate": each.cv_estimate,
-                **each.score.to_json(),
-            }
-            for each in study.outer
-        ],
-    }
-
-
 def _write(settings: Settings, place: "RunFolder", trained: "TrainedModel") -> tuple[Path, ...]:
     """Write the RUN, the model last: a folder with a model is complete."""
-    from likely.cli.train import run_facts, write_evidence
+    from likely.cli.train import looked_at, run_facts, write_evidence
 
-    write_evidence(place, trained)
+    found = looked_at(trained)
+    write_evidence(place, trained, found)
     study = place.write_study(trained.facts["study"])
-    return (*place.write_model(trained.model, run_facts(settings, trained)), study)
+    return (*place.write_model(trained.model, run_facts(settings, trained, found)), study)
+
+
+def _can_be_saved(chosen: ModelEntry) -> bool:
+    """Whether the package that saves models of other libraries is installed."""
+    from likely.errors import InvalidInput
+    from likely.persist.foreign import refuse_without_skops
+
+    try:
+        refuse_without_skops(chosen.name)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
     """The answer for a model of another library, which cannot be saved."""
     from likely.cli.terminal import wrapped
+    from likely.workbench.search.study_facts import study_facts
 
     best = study.best_parameters_
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
     note = (
-        f"{chosen.name} belongs to another library, so its model cannot be saved; the search is in "
-        f"{place.study}."
+        f"{chosen.name} belongs to another library, and is saved by the package skops, which is "
+        f"not installed (pip install 'likely[skops]'); the search is in {place.study}."
     )
     task = study.question.objective.rows.settled
     again = ["likely", "compare", data, chosen.name, "--target", task.target]

@@ -109,6 +109,7 @@ def scored_elsewhere(
     sealed rows is refused, because its score would be an evaluation that is not counted.
     """
     from likely.workbench.held_out import predict_elsewhere
+    from likely.workbench.identifiers import UnusedColumns
     from likely.workbench.opening import dataset
     from likely.workbench.task import task_of_fit
 
@@ -129,6 +130,7 @@ def scored_elsewhere(
         offset=learned.offset,
         exposure=learned.exposure,
     )
+    rows = replace(rows, found_unused=UnusedColumns())  # the model knows its columns
     task = task_of_fit(model, rows.table, target, kind=learned.kind, order=learned.order)
     rows = rows.of_task(task)
     held = predict_elsewhere(model, rows, rows if training is None else training)

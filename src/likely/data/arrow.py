@@ -16,7 +16,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.frames import as_table, is_sparse, library_of
-from likely.data.source import ColumnKind, Source, as_categories, column_index
+from likely.data.source import ColumnKind, Source, are_known, as_categories, column_index
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -228,6 +228,10 @@ class TableSource(Source):
         for name in names:
             column_index(self.names, name)
         return TableSource(self.table.select(list(names)))
+
+    def with_known(self, name: str) -> "TableSource":
+        known = are_known(self.table.column(name))
+        return TableSource(self.table.filter(known))
 
     def with_categories(self, names: Sequence[str]) -> "TableSource":
         return TableSource(as_categories(self.table, names)) if names else self

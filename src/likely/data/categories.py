@@ -178,7 +178,24 @@ def ordered_categories(column: Any) -> list[Any] | None:
     if not nw.dependencies.is_into_series(column):
         return None
     series = nw.from_native(column, series_only=True)
-    return series.cat.get_categories().to_list() if nw.is_ordered_categorical(series) else None
+    return categories_of(series) if nw.is_ordered_categorical(series) else None
+
+
+def categories_of(series: Any) -> list[Any]:
+    """The categories of a categorical column of narwhals, in the order of its type.
+
+    Each library is asked itself: narwhals has the values as they were first seen.
+    """
+    native = series.to_native()
+    library = type(native).__module__.partition(".")[0]
+    if library == "polars":
+        return list(native.dtype.categories)
+    if library == "pandas":
+        return list(native.cat.categories)
+    import narwhals.stable.v2 as nw
+
+    stable = nw.from_native(native, series_only=True)
+    return list(stable.cat.get_categories().to_list())
 
 
 _CATEGORY_DTYPE = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}

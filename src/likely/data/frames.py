@@ -24,7 +24,7 @@ from likely.data.arrow_columns import (
     kind_of_arrow,
     kind_of_objects,
 )
-from likely.data.categories import Factor, factor_of
+from likely.data.categories import Factor, categories_of, factor_of
 from likely.data.layouts.sparse import stores_twice
 from likely.data.source import Source, TableKinds, column_label, refuse_others
 from likely.errors import InvalidInput
@@ -61,6 +61,10 @@ class InMemoryTable(ABC):
 
     def integers(self) -> Array | None:
         """The whole table as one array of integers in C order, if it is one already."""
+        return None
+
+    def order(self, j: int) -> list[Any] | None:
+        """The categories of column j in the order that its type gives them; None without one."""
         return None
 
 
@@ -218,6 +222,19 @@ class FrameTable(InMemoryTable):
 
     def take(self, rows: Array) -> Self:
         return type(self)(self.frame[rows])
+
+    def order(self, j: int) -> list[Any] | None:
+        """Those of a pandas categorical, of an Enum of polars, of an ordered dictionary of Arrow.
+
+        Polars' Categorical has none: its categories are numbered as they were first seen.
+        """
+        import narwhals as nw
+
+        series = self._series(j)
+        if series.dtype not in (nw.Categorical, nw.Enum):
+            return None
+        pandas = library_of(self.native) == "pandas"  # patsy and R go by its order, ordered or not
+        return categories_of(series) if pandas or nw.is_ordered_categorical(series) else None
 
     def _series(self, j: int) -> Any:
         return self.frame.get_column(self.frame.columns[j])

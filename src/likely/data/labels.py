@@ -27,6 +27,7 @@ DATE = (  # 2024-02-29, 29.2.2024, 2/29/24, and a time of day behind it
     r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?\s*$"
 )
+CODE = r"^\s*0\d+\s*$"  # 02134: a number would lose its zero
 MOST = 0.9  # of the different texts decide what they are
 FEW_NUMBERS = 10  # so few written numbers may as well be names of groups
 
@@ -49,6 +50,18 @@ def are_written_numbers(values: "pa.Array | Sequence[str]") -> Array:
     texts = values if isinstance(values, pa.Array) else pa.array(values, pa.string())
     found = pc.match_substring_regex(texts, WRITTEN_NUMBER)
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def hold_codes(values: "pa.Array | Sequence[str]") -> bool:
+    """Whether some of the texts are digits after a leading zero, as in zip codes.
+
+    The others, such as 90210, are then codes too, and not numbers.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = values if isinstance(values, pa.Array) else pa.array(values, pa.string())
+    return bool(pc.any(pc.match_substring_regex(texts, CODE)).as_py())
 
 
 def hold_numbers(are_numbers: Array) -> bool:

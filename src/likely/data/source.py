@@ -7,6 +7,7 @@ and every call of ``partial_fit`` agree about it.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, final
 
 from likely.errors import InvalidInput, UnknownName
@@ -61,6 +62,85 @@ class Source(ABC):
         """
         return _CategorisedSource(self, tuple(names)) if names else self
 
+    def with_known(self, name: str) -> "Source":
+        """The rows that have a value in this column."""
+        return _KnownSource(self, name)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _KnownSource(Source):
+    """The rows of a source that have a value in one column."""
+
+    source: Source
+    column: str
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]  # read-only here
+        return self.source.names
+
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
+        return self.source.kinds
+
+    @cached_property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return sum(batch.num_rows for batch in self.select([self.column]))
+
+    @property
+    def nbytes(self) -> int | None:  # type: ignore[override]
+        return self.source.nbytes
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        for batch in self.source:
+            yield batch.filter(are_known(batch.column(self.column)))
+
+    def select(self, names: Sequence[str]) -> Source:
+        """All rows that have a value, with these columns."""
+        if self.column in names:
+            return replace(self, source=self.source.select(names))
+        whole = replace(self, source=self.source.select([*names, self.column]))
+        return _SelectedSource(whole, tuple(names))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _SelectedSource(Source):
+    """Some columns of a source that needs others to choose its rows."""
+
+    source: Source
+    names: tuple[str, ...]
+
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
+        places = [column_index(self.source.names, name) for name in self.names]
+        return tuple(self.source.kinds[place] for place in places)
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        return self.source.n_rows
+
+    @property
+    def nbytes(self) -> int | None:  # type: ignore[override]
+        return self.source.nbytes
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        for batch in self.source:
+            yield batch.select(list(self.names))
+
+    def select(self, names: Sequence[str]) -> "_SelectedSource":
+        for name in names:
+            column_index(self.names, name)
+        return replace(self, names=tuple(names))
+
+
+def are_known(column: Any) -> Any:
+    """Which cells of an Arrow column have a value; NaN is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.invert(pc.is_null(column, nan_is_null=pa.types.is_floating(column.type)))
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -107,6 +187,27 @@ def as_categories(rows: Rows, names: Sequence[str]) -> Rows:
         place = rows.schema.get_field_index(name)
         rows = rows.set_column(place, name, _category(rows.column(place)))
     return rows
+
+
+def as_features(rows: Rows, names: Sequence[str]) -> Rows:
+    """The rows with these columns as measurements or categories, whatever they look like.
+
+    >>> import pyarrow as pa
+    >>> as_features(pa.table({"id": [1, 2]}), ["id"])["id"].to_pylist()
+    [1.0, 2.0]
+    """
+    import pyarrow as pa
+
+    present = [name for name in names if name in set(rows.schema.names)]
+    for name in present:
+        place = rows.schema.get_field_index(name)
+        column = rows.column(place)
+        if pa.types.is_integer(column.type):
+            rows = rows.set_column(place, name, column.cast(pa.float64(), safe=False))
+    types = {name: rows.schema.field(name).type for name in present}
+    text = (pa.types.is_string, pa.types.is_large_string)
+    texts = [name for name, type_ in types.items() if any(is_one(type_) for is_one in text)]
+    return as_categories(rows, texts)
 
 
 def _category(column: Any) -> Any:

@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from likely._typing import Array, Matrix
 from likely.cholesky import InverseRoot, inverse_root, unit_diagonal
@@ -273,6 +274,28 @@ class FullGaussian(Distribution):
                 out += float(np.sum(np.dot(statistics.scatter[k], W) * W))
                 out += statistics.degrees * factor.log_determinant
         return -0.5 * out
+
+    def contributions(self, X: Matrix) -> Array:
+        """log p(x_j | x_1 … x_{j−1}, k): the chain rule, in the order of the features.
+
+        A missing cell has no share, and those after it are not conditioned on it.
+        """
+        if self.singular:
+            raise InvalidInput(
+                "A covariance matrix is singular, so its density does not split into one term per "
+                "feature; an invertible one was expected. Use shrinkage or a diagonal covariance."
+            )
+        out = np.zeros((len(X), self.n_features, self.n_components))
+        patterns, group = np.unique(np.isnan(X), axis=0, return_inverse=True)
+        for g, gaps in enumerate(patterns):
+            rows, seen = np.flatnonzero(group.ravel() == g), np.flatnonzero(~gaps)
+            for k, covariance in enumerate(self._matrices()):
+                root = np.linalg.cholesky(covariance[np.ix_(seen, seen)])
+                distance = X[np.ix_(rows, seen)] - self.mean[k, seen]
+                z = solve_triangular(root, distance.T, lower=True).T if seen.size else distance
+                terms = -0.5 * (z**2 + LOG_2PI) - np.log(np.diag(root))
+                out[rows[:, None], seen, k] = terms
+        return out
 
     def centred_contributions(self, X: Matrix) -> tuple[Array, Array]:
         """For a tied model, weight times distance from the mean of the classes."""

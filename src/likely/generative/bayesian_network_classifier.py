@@ -24,13 +24,12 @@ from likely.compute.executor import Executor
 from likely.data.frames import library_of, side_by_side
 from likely.description import ColumnsRead, Description
 from likely.distributions import Categorical
+from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.features.discretize import Discretizer
 from likely.generative.description import (
     ComponentFacts,
-    Explanation,
     columns_read,
     describe_components,
-    explanation,
 )
 from likely.generative.network_columns import (
     NetworkColumns,
@@ -299,7 +298,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         """
         names = tuple(variable.name for variable in self._fitted_columns().variables)
         shares = column_contributions(self.network_, self.target_, names, self._codes(X))
-        return explanation(
+        return log_odds_explanation(
             shares[:, :, self.class_states_],
             self.class_log_prior_,
             self.classes_,

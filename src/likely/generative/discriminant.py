@@ -32,7 +32,7 @@ from likely.distributions import (
 from likely.distributions.full_moments import FullMoments
 from likely.distributions.gaussian import DiagonalMoments
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
-from likely.generative.description import Explanation, explanation
+from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.generative.priors import class_prior
 from likely.generative.surface import FittedClassifier, check_search
 from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
@@ -167,10 +167,14 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 
     def explain(self, X: Any, against: Any = None) -> Explanation:
-        """Each feature's log-odds; for a tied model, relative to the mean of the classes."""
+        """What each column adds to the log-odds of every class against one (the first).
+
+        For a tied model, relative to the mean of the classes; for full covariances, the evidence
+        of a column given those before it.
+        """
         X = np.asarray(self._encode(X).stored(), dtype=float)
         contributions, prior = self.distribution_.centred_contributions(X)
-        return explanation(
+        return log_odds_explanation(
             contributions,
             self.class_log_prior_ + prior,
             self.classes_,

@@ -31,7 +31,6 @@ from likely.distributions import (
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.mixture_surface import FittedMixture
-from likely.generative.plots import plot_mixture
 from likely.generative.starts import check_fitted_start, given_array, refuse_other_starts
 from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
@@ -134,14 +133,6 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         self.max_iter = max_iter
         self.executor = executor
         self.random_state = random_state
-
-    def plot(self, X: Any, ax: Any = None) -> Any:
-        """Draw rows of one or two columns with the components; the matplotlib axes.
-
-        One column: a histogram, each π_k p(x | k), and their sum p(x).  Two columns: the rows in
-        the colour of their most probable component, and contours of each.
-        """
-        return plot_mixture(self, np.asarray(self._encode(X).stored(), dtype=float), ax)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows, and the component of each."""

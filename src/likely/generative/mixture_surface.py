@@ -29,6 +29,7 @@ from likely.generative.clusters import (
     pooled_totals,
     warn_collapsed,
 )
+from likely.generative.plots import plot_mixture
 from likely.generative.priors import mixing_prior
 from likely.generative.starts import draw_subset, kept_rows, soft_rows
 from likely.generative.surface import FittedComponents, check_search
@@ -120,6 +121,20 @@ class FittedMixture(FittedComponents):
             self.components_ = problem.maximised(self.totals_, self.n_rows_)
             self.online_steps_ += 1
         return self
+
+    def plot(self, X: Any, ax: Any = None) -> Any:
+        """Draw rows of one or two columns with the components; the matplotlib axes.
+
+        One column: a histogram, each π_k p(x | k), and their sum p(x).  Two columns: the rows in
+        the colour of their most probable component, and contours of each.
+        """
+        design = self._encode(X)
+        if any(self.schema_.as_codes):
+            raise InvalidInput(
+                "A picture of a mixture has columns of numbers; X has columns of categories. Fit "
+                "and plot one or two columns of numbers."
+            )
+        return plot_mixture(self, np.asarray(design.stored(), dtype=float), ax)
 
     def em_steps(self, X: Any, sample_weight: Any = None) -> list[Self]:
         """The mixture at its start and after each step of EM, the last as ``fit`` would leave it.

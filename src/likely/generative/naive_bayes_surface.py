@@ -14,10 +14,11 @@ from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead
 from likely.distributions import Bernoulli, NamedForm
 from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.features.discretize import Discretizer
 from likely.generative.bins import bins_in_words, cut_numbers, joined_numbers
 from likely.generative.dependence import Dependence, dependence
-from likely.generative.description import Explanation, columns_read, explanation
+from likely.generative.description import columns_read
 from likely.generative.events import EventPlan
 from likely.generative.surface import FittedClassifier
 from likely.graphical.model_plates import ComponentParameters, event_parameters
@@ -58,7 +59,7 @@ class FittedNaiveBayes(FittedClassifier):
 
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """Each feature's log-odds for every class against one (the first, unless named)."""
-        return explanation(
+        return log_odds_explanation(
             self._evidence.contributions(
                 self.distribution_.contributions(self._encode(X).stored()), self.class_log_prior_
             ),

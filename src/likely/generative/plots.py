@@ -3,12 +3,15 @@
 p(x) = Σ_k π_k p(x | k)
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.inputs.estimators import feature_names
+from likely.pictures import readable
 
 POINTS = 400  # of a curve
 CELLS = 120  # of a contour, along each axis
@@ -26,7 +29,14 @@ def plot_mixture(model: Any, X: Array, axis: Any = None) -> Any:
             "Fit and plot one or two of them."
         )
     axis = plt.subplots(layout="constrained")[1] if axis is None else axis
-    (_curves if X.shape[1] == 1 else _contours)(model, X, axis)
+    with warnings.catch_warnings():  # a grid of numbers has no names of columns
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        (_curves if X.shape[1] == 1 else _contours)(model, X, axis)
+    names = feature_names(model)
+    axis.set_xlabel(names[0])
+    if len(names) > 1:
+        axis.set_ylabel(names[1])
+    readable(axis)
     return axis
 
 

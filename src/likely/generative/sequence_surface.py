@@ -19,6 +19,7 @@ from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks, WholeGroups
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable
 from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.generative.clusters import aic, bic
 from likely.generative.description import DescribedComponents, columns_read
 from likely.generative.hidden_states import (
@@ -75,6 +76,27 @@ class FittedSequences(DescribedComponents):
     def predict_proba(self, X: Any, lengths: Any = None) -> Array:
         """The probability of each state in each row given its sequence, (n, n_states)."""
         return np.concatenate(self._mapped(block_posterior, X, lengths)[0])
+
+    @naming_columns
+    def explain(self, X: Any, against: Any = None, lengths: Any = None) -> Explanation:
+        """What each column adds to the log-odds of every state against one (the first).
+
+        The base value is what the other rows of the sequence say about the state of a row; it
+        differs from row to row.
+        """
+        state = self.predict_proba(X, lengths)
+        rows = encode_new_rows(self, self.schema_, X).design.stored()
+        own = self.distribution_.contributions(rows)
+        with np.errstate(divide="ignore", invalid="ignore"):  # impossible states
+            context = np.log(state) - own.sum(axis=1)
+        return log_odds_explanation(
+            own,
+            context,
+            np.asarray(self.component_labels()),
+            against,
+            feature_names(self),
+            base_is="other rows",
+        )
 
     @naming_columns
     def score_samples(self, X: Any, lengths: Any = None) -> Array:

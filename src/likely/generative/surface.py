@@ -19,6 +19,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.distributions import Dirichlet
 from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.generative.class_graph import (
     ClassColumn,
     class_graph,
@@ -105,6 +106,24 @@ class FittedComponents(ComponentProbabilities, DescribedComponents):
         design = self._encode(X)
         term = partial(block_log_joint, self.family_, self.components_)
         return _mapped(term, design, self.executor)
+
+    @naming_columns
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the log-odds of every component against one (the first).
+
+        The total is the log-odds of the responsibilities.  Columns of a full covariance add what
+        they show given the columns before them.
+        """
+        design = self._encode(X)
+        log_mixing = self.components_.log_mixing
+        contributions, constant = self.distribution_.centred_contributions(design.stored())
+        return log_odds_explanation(
+            contributions,
+            log_mixing + constant,
+            np.asarray(self.component_labels()),
+            against,
+            feature_names(self),
+        )
 
     def n_parameters(self, naive: bool = True) -> int:
         """The number of free parameters, including K − 1 for the class or mixing proportions.

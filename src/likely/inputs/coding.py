@@ -3,7 +3,8 @@
     η = b + Σ_j x_j β_j + Σ_c β_c[category of column c]
 
 A column of categories stands for one column of 0 and 1 per category; with a reference, its first
-category has none.  Linear models and networks read tables like this.
+category has none.  Categories are sorted, or in an order of their own.  Linear models and networks
+read tables like this.
 """
 
 from collections import Counter
@@ -14,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
-from likely._typing import Array, NumbersAndCodes
+from likely._typing import Array, Codes, NumbersAndCodes
 from likely.data.block import ArrayBlocks, Block, Blocks, checked, redesigned
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
 from likely.data.schema import EncodedTable, Schema
@@ -36,6 +37,16 @@ class Coding:
 
     schema: Schema
     reference: tuple[bool, ...]  # per column of codes, whether its first category has none
+    order: tuple[tuple[int, ...], ...] = ()  # per column of codes, the codes in order; (): sorted
+
+    def __post_init__(self) -> None:
+        sizes = self.schema.sizes
+        for size, places in zip(sizes, self.order, strict=bool(self.order)):
+            if sorted(places) != list(range(size)):
+                raise InvalidInput(
+                    f"The order of {size} categories is {places}; each of 0 to {size - 1} was "
+                    "expected once. Fit the model again."
+                )
 
     @property
     def n_coefficients(self) -> int:
@@ -45,6 +56,8 @@ class Coding:
         """The encoded columns as the model reads them: floats, and codes after the reference."""
         if isinstance(encoded, Mixed):
             codes = np.ascontiguousarray(encoded.codes, dtype=np.int32)
+            if self.order:
+                codes = np.asarray(self._in_order(codes.copy()), dtype=np.int32)
             if any(self.reference):
                 codes = codes - np.asarray(self.reference, dtype=np.int32)
             return Mixed(encoded.numeric, np.maximum(codes, -1), self._sizes())
@@ -52,6 +65,13 @@ class Coding:
         if isinstance(encoded, Csr):
             return Csr(_floats_of_sparse(values))
         return Dense(_floats(values))
+
+    def _in_order(self, codes: Codes) -> Codes:
+        """The place of each category in its column's order."""
+        for j, places in enumerate(self.order):
+            if list(places) != sorted(places):
+                codes[:, j] = np.append(np.argsort(places), -1)[codes[:, j]]  # the last: missing
+        return codes
 
     def to_fit(self, blocks: Blocks) -> Blocks:
         """Encoded rows to learn from, as the model reads them: a missing category is refused."""
@@ -73,15 +93,30 @@ class Coding:
     def names(self) -> tuple[str, ...]:
         """One name per coefficient: the column's, or column[category]."""
         plain = [self._label(j) for j, coded in enumerate(self.schema.as_codes) if not coded]
-        coded = [
-            (j, values) for j, values in enumerate(self.schema.categories) if values is not None
-        ]
         levels = [
             f"{self._label(j)}[{value}]"
-            for (j, values), dropped in zip(coded, self.reference, strict=True)
-            for value in values[int(dropped) :].tolist()
+            for (j, values), dropped in zip(self._levels(), self.reference, strict=True)
+            for value in values[int(dropped) :]
         ]
         return tuple(plain + levels)
+
+    def references(self) -> tuple[tuple[str, Any], ...]:
+        """The columns of categories that have a reference, each with it."""
+        return tuple(
+            (self._label(j), values[0])
+            for (j, values), dropped in zip(self._levels(), self.reference, strict=True)
+            if dropped and values
+        )
+
+    def _levels(self) -> list[tuple[int, list[Any]]]:
+        """Each column of codes with its categories in order."""
+        known = [
+            (j, each.tolist()) for j, each in enumerate(self.schema.categories) if each is not None
+        ]
+        if not self.order:
+            return known
+        pairs = zip(known, self.order, strict=True)
+        return [(j, [values[code] for code in places]) for (j, values), places in pairs]
 
     def column_of_coefficient(self) -> Array:
         """The input column that each coefficient belongs to."""
@@ -146,11 +181,15 @@ def refuse_gaps(blocks: Iterable[Block], names: Callable[[], tuple[str, ...]]) -
 
 
 def _refuse_cell(row: int, name: str, value: float) -> None:
-    what = "NaN" if np.isnan(value) else "infinity or a value too large for dtype('float64')"
+    missing = bool(np.isnan(value))
+    what = "NaN" if missing else "infinity or a value too large for dtype('float64')"
+    advice = (
+        "Fill it, as likely.Prepared(model) does, drop the row, or use NaiveBayes, which sums "
+        "missing cells out."
+    )
     raise InvalidInput(
         f"Input X contains {what}: row {row}, column {name!r}. This model needs a finite "
-        "number in every cell. Fill it (scikit-learn's SimpleImputer), drop the row, or use "
-        "NaiveBayes, which sums missing cells out."
+        f"number in every cell. {advice if missing else 'Fill it with a number, or drop the row.'}"
     )
 
 
@@ -170,7 +209,7 @@ def _refuse_missing_categories(
         if missing.any() and name not in unseen:
             raise BadCell(
                 "Input X contains NaN: there is no category. This model needs one in every "
-                "row. Fill it with a word such as 'missing', or drop the row.",
+                "row. Fill it, as likely.Prepared(model) does, or drop the row.",
                 row=int(missing.argmax()),
                 column=j,
             )

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from likely._typing import Array, Codes
 from likely.data.split import FOLD_SEED, stratified_fold_of
 from likely.errors import BadCell, InvalidInput, warn_user
+from likely.inputs.foreign_models import depends_on_scale
 from likely.inputs.tables import n_rows_of, names_in_fit, rows_at
 from likely.solvers.stochastic import StochasticDescent
 
@@ -43,15 +44,10 @@ class HasColumnNeeds(Protocol):
 
 
 def column_needs(model: Any) -> ColumnNeeds:
-    """The preparation that a model needs; for other libraries, by the estimator's tags.
-
-    Columns are scaled for the models inside it, too.
-    """
+    """The preparation that a model needs; for other libraries, by its class, parts and tags."""
     if isinstance(model, HasColumnNeeds):
         return model.column_needs()
-    inside = [part for part in model.get_params().values() if isinstance(part, HasColumnNeeds)]
-    scale = any(part.column_needs().scale for part in inside)
-    return ColumnNeeds(scale, get_tags(model).input_tags.string)
+    return ColumnNeeds(depends_on_scale(model), get_tags(model).input_tags.string)
 
 
 @runtime_checkable

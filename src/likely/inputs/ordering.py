@@ -7,8 +7,10 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.categories import ordered_categories
-from likely.errors import InvalidInput
+from likely.errors import AlphabeticalOrder, InvalidInput, warn_user
 from likely.inputs.labels import EncodedLabels, check_labels
+
+MOST_NAMED = 6  # classes in a sentence
 
 
 def ordered_classes(
@@ -17,7 +19,8 @@ def ordered_classes(
     """The classes that occur in y, from lowest to highest, and each row's position among them.
 
     A class of ``order``, or of a categorical, that does not occur is left out.  A class that occurs
-    only in rows of weight 0 is left out too, and its rows get the code −1.
+    only in rows of weight 0 is left out too, and its rows get the code −1.  Three words or more
+    without an order are sorted, with a warning.
 
     >>> ordered_classes(["hot", "cold", "mild"], ["cold", "mild", "hot"]).codes.tolist()
     [2, 0, 1]
@@ -25,6 +28,8 @@ def ordered_classes(
     found = check_labels(y)
     given = ordered_categories(y) if order is None else _distinct(list(order))
     labels = found.classes.tolist()
+    if given is None and len(labels) > 2 and isinstance(labels[0], str):  # of two, either order
+        warn_user(alphabetical(labels), AlphabeticalOrder)
     rank = np.arange(len(labels)) if given is None else _ranks(labels, given)
     place = np.argsort(rank)
     if weight is not None:
@@ -33,6 +38,15 @@ def ordered_classes(
     code = np.full(len(labels), -1)
     code[place] = np.arange(len(place))
     return EncodedLabels(found.classes[place], code[found.codes])
+
+
+def alphabetical(classes: Sequence[str]) -> str:
+    """The sentence about an order that was not given."""
+    shown = " < ".join([*classes[:MOST_NAMED], *(["…"] if len(classes) > MOST_NAMED else [])])
+    return (
+        f"The classes are taken in alphabetical order: {shown}; give the order if it is different "
+        "(order=, or --order on the command line)."
+    )
 
 
 def _ranks(labels: list[Any], order: list[Any]) -> Array:

@@ -24,7 +24,7 @@ from likely.data.frames import InMemoryTable, is_sparse, kinds_of, library_of
 from likely.data.schema import EncodedTable, Schema
 from likely.data.source import Source, TableKinds, column_index
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
-from likely.errors import InvalidInput, UnseenCategories, warn_user
+from likely.errors import InvalidInput, SomeSealedRows, UnseenCategories, warn_user
 from likely.formatting import listed
 from likely.inputs.labels import classes_of, known_classes, label_array
 from likely.inputs.numbers import check_offset, check_response, check_weight, required
@@ -67,6 +67,10 @@ class CheckedRows(ABC):
     def encode(self, as_codes: Sequence[bool]) -> EncodedRows[Schema]:
         """The rows, with the columns of these flags read as categories."""
 
+    def orders(self) -> tuple[list[Any] | None, ...]:
+        """The order of the categories of each column, where its type gives one."""
+        return (None,) * len(self.kinds.kinds)
+
     def as_numbers(self) -> EncodedRows[Schema]:
         """The rows, with every column read as numbers."""
         return self.encode((False,) * len(self.kinds.kinds))
@@ -91,6 +95,12 @@ class RowsInMemory(CheckedRows):
     @property
     def sparse(self) -> bool:  # type: ignore[override]  # read-only here
         return is_sparse(self.table.native)
+
+    def orders(self) -> tuple[list[Any] | None, ...]:
+        kinds = self.kinds.kinds
+        return tuple(
+            self.table.order(j) if kind == "category" else None for j, kind in enumerate(kinds)
+        )
 
     def encode(self, as_codes: Sequence[bool]) -> EncodedRows[Schema]:
         schema, design = Schema.learn(self.table, as_codes)
@@ -162,6 +172,7 @@ def check_rows(
     ``unlabelled`` are unknown.  With ``reset=False`` X must have the columns of an earlier fit.
     """
     if isinstance(X, str | Path):
+        _warn_of_seal(Path(X))
         X = read(X)
     if isinstance(X, Source):
         return _check_file(estimator, X, y, extras, target, unlabelled)
@@ -272,3 +283,15 @@ def encode_checked(schema: Schema, table: InMemoryTable) -> EncodedTable:
             UnseenCategories,
         )
     return encoded
+
+
+def _warn_of_seal(path: Path) -> None:
+    """Warn about a file beside the seal that has its name; its rows are not compared."""
+    seal = path.with_suffix(".seal")
+    if (seal / "manifest.json").is_file():
+        warn_user(
+            f"{path.name} may hold the sealed rows of {seal.name}: a fit of an estimator reads all "
+            f"rows, and does not look for them. Use likely.open_seal({str(seal)!r}).train, or "
+            "train and compare on the seal, which leave the sealed rows out.",
+            SomeSealedRows,
+        )

@@ -70,6 +70,18 @@ def soft_numbers(y: Any) -> Array:
     return finite_numbers(y, "y")
 
 
+def soft_of_classes(y: Any, classes: Array) -> Array:
+    """Soft labels with a column for each class, in the order of ``classes``; checked."""
+    if np.shape(y)[1] != len(classes):
+        raise InvalidInput(
+            f"y has soft labels of {np.shape(y)[1]} classes; there are {len(classes)}: "
+            f"{listed(list(map(str, classes.tolist())))}. Give a column for each."
+        )
+    soft = soft_numbers(y)[:, _places(y, classes)]
+    check_soft(soft)
+    return soft
+
+
 def soft_total(y: Any, values: Array, classes: Array) -> Array:
     """Σ_k t_ik v_ik of each row, where −∞ · 0 is 0; (n,).
 
@@ -80,8 +92,7 @@ def soft_total(y: Any, values: Array, classes: Array) -> Array:
             f"y has shape {np.shape(y)}; expected {values.shape}: soft labels, a column for each "
             "class in the order of classes_. Give one probability for each, or the labels."
         )
-    soft = soft_numbers(y)[:, _places(y, classes)]
-    check_soft(soft)
+    soft = soft_of_classes(y, classes)
     return np.multiply(soft, values, where=soft > 0, out=np.zeros(values.shape)).sum(axis=1)
 
 

@@ -5,6 +5,8 @@ estimator.  NaN is allowed, because it means missing; infinities are refused whe
 is known, by the schema and the families.
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -102,6 +104,24 @@ def without_columns(X: Any, names: list[str]) -> Any:
     return frame.drop([name for name in names if name in frame.columns]).to_native()
 
 
+def with_columns(X: Any, names: Sequence[str], unneeded: Sequence[str] = ()) -> Any:
+    """A frame with these columns of its own, and empty ones for those that are not needed.
+
+    A frame that has just these columns, or lacks one that is needed, is returned as it is.
+    """
+    if not is_frame(as_frame(X)):
+        return X
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(as_frame(X), eager_only=True)
+    here = {*frame.columns}
+    missing = [name for name in names if name not in here]
+    if (not missing and len(here) == len(names)) or not {*unneeded}.issuperset(missing):
+        return X
+    empty = [nw.lit(None, nw.String).alias(name) for name in missing]
+    return frame.with_columns(*empty).select(list(names)).to_native()
+
+
 def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> InMemoryTable:
     """X, checked and ready to be read by columns; the estimator stores its names and width."""
     X = as_frame(X)
@@ -111,17 +131,36 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
         table = as_table(X)
         check_names(estimator, table, reset=reset)
         return table
-    checked = check_array(
-        X,
-        accept_sparse="csr" if sparse else False,
-        dtype=None,
-        ensure_all_finite=False,
-        ensure_min_features=1,
-        estimator=estimator,
-    )
-    checked = _numbers_if_possible(checked)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    with _typed_refusals():
+        checked = check_array(
+            X,
+            accept_sparse="csr" if sparse else False,
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_features=1,
+            estimator=estimator,
+        )
+        checked = _numbers_if_possible(checked)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
     return as_table(checked)
+
+
+@contextmanager
+def _typed_refusals() -> Iterator[None]:
+    """What scikit-learn refuses as ``InvalidInput``, with what to do."""
+    try:
+        yield
+    except InvalidInput:
+        raise
+    except ValueError as error:
+        said = str(error).strip().rstrip(".")
+        if "features, but" in said:
+            advice = "Pass the columns of the fit, in their order."
+        elif "minimum of 1 is required" in said:
+            advice = "Pass at least one row and one column."
+        else:
+            advice = "Pass a table with a row for each example."
+        raise InvalidInput(f"{said}. {advice}") from error
 
 
 def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:
@@ -138,7 +177,8 @@ def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:
         return
     known = names_in_fit(estimator)
     if known is None:
-        validate_data(estimator, table.native, reset=False, skip_check_array=True)
+        with _typed_refusals():
+            validate_data(estimator, table.native, reset=False, skip_check_array=True)
     elif list(names) != list(known):
         raise InvalidInput(_changed_names(list(known), list(names)))
 

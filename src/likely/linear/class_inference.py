@@ -20,6 +20,7 @@ estimation of misspecified models, Econometrica 50 (C = B M B).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import nan
 from typing import Any, final
 
 import numpy as np
@@ -55,6 +56,7 @@ class ClassEstimate:
     held: tuple[int, ...] = ()  # at 0: other columns make them up
     infinite: tuple[int, ...] = ()  # the optimum is at infinity along them
     shift: Array | None = None  # (p, p): ones where the classes of a column may be shifted
+    constants: tuple[int, ...] = ()  # intercepts or thresholds
     known: tuple[SecondOrder, Array] | None = None  # what ``_information`` would compute
 
 
@@ -104,6 +106,9 @@ def infer_classes(estimate: ClassEstimate, kind: str) -> Inference:
         penalised=not penalty.free(theta.size).all(),
         redundant=tuple(int(j) for j in estimate.held),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
+        response="classes",
+        n_null=estimate.n_classes - 1.0 if estimate.constants else nan,
+        constants=estimate.constants,
     )
 
 

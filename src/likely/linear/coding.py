@@ -1,15 +1,18 @@
 """How linear models code a table: which categories have a coefficient.
 
-Without a penalty, the first category of a column is the reference and has no coefficient; with a
-penalty every category has one, so that all are treated alike.
+Without a penalty, one category of a column is the reference and has no coefficient: the one that
+``reference`` names, or the first, in the order of a categorical column or sorted.  With a penalty
+every category has one, so that all are treated alike.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from likely._typing import Array
 from likely.data.schema import Schema
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnknownName
 from likely.inputs.coding import Coding, category_flags
 from likely.inputs.estimators import columns_named
 from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows
@@ -28,17 +31,21 @@ def open_linear(
     *,
     target: TargetForm,
     given: Strengths,
+    reference: Mapping[Any, Any] | None = None,
 ) -> LinearRows:
     """Check everything, and cut it into blocks.
 
     X is an array, a CSR array, a frame, or a file; y and the extras may be names of columns of a
-    frame or a file.
+    frame or a file.  ``reference`` names the reference category of some columns.
     """
     refuse_idle_groups(estimator, extras.groups)
     estimator.beside_ = tuple(name for name in (y, *extras) if isinstance(name, str))
     found = check_rows(estimator, X, y, extras, target=target)
     rows = found.encode(category_flags(found.kinds))
-    coding = Coding(rows.coding, _references(estimator, rows.coding, given))
+    chosen = _chosen_references(rows.coding, reference)
+    flags = _references(estimator, rows.coding, given, chosen)
+    orders = found.orders() if any(rows.coding.as_codes) else ()
+    coding = Coding(rows.coding, flags, _order(rows.coding, orders, chosen))
     with columns_named(estimator):
         blocks = coding.to_fit(rows.blocks)
     return EncodedRows(blocks, coding, *rows[2:])
@@ -53,7 +60,9 @@ def refuse_idle_groups(estimator: Any, groups: Any) -> None:
         )
 
 
-def _references(estimator: Any, schema: Schema, given: Strengths) -> tuple[bool, ...]:
+def _references(
+    estimator: Any, schema: Schema, given: Strengths, chosen: Mapping[int, int]
+) -> tuple[bool, ...]:
     """Per column of codes, whether its coefficients are free and need a reference."""
     n = len(schema.kinds)
     free = np.zeros(n, dtype=bool)
@@ -63,7 +72,92 @@ def _references(estimator: Any, schema: Schema, given: Strengths) -> tuple[bool,
             for name, strength in (("l1", given.l1), ("l2", given.l2))
         )
         free = (l1 == 0) & (l2 == 0) & ~in_a_group(estimator, given, n)
-    flags = [bool(free[j]) for j, coded in enumerate(schema.as_codes) if coded]
+    _refuse_idle_references(schema, free, chosen)
+    coded = [j for j, is_coded in enumerate(schema.as_codes) if is_coded]
+    flags = [bool(free[j]) for j in coded]
     if not vars(estimator).get("fit_intercept", True) and True in flags:
-        flags[flags.index(True)] = False  # one column has all its levels in place of an intercept
+        # one column has all its levels in place of an intercept: rather one without a reference
+        places = sorted((j in chosen, k) for k, j in enumerate(coded) if flags[k])
+        flags[places[0][1]] = False
     return tuple(flags)
+
+
+def _chosen_references(schema: Schema, given: Mapping[Any, Any] | None) -> dict[int, int]:
+    """By column, the code of the category that ``reference`` names."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"reference={given!r} was given; a mapping from columns to categories was expected. "
+            "Use reference={'colour': 'red'}, for instance."
+        )
+    labels = [str(j) for j in range(len(schema.kinds))] if schema.names is None else schema.names
+    return {
+        j: _code_of(schema, j, name, value)
+        for name, value in given.items()
+        for j in [_column(labels, name)]
+    }
+
+
+def _column(labels: Sequence[str], name: Any) -> int:
+    if str(name) not in labels:
+        raise UnknownName("column for reference", str(name), list(labels))
+    return list(labels).index(str(name))
+
+
+def _code_of(schema: Schema, j: int, name: Any, value: Any) -> int:
+    """The code of a category, as it is, as text or as the number that it is written as."""
+    found: Array | None = schema.categories[j]
+    if found is None:
+        raise InvalidInput(
+            f"reference names the column {name!r}, which holds {schema.kinds[j]}s; a reference is "
+            "one of the categories of a column of text. Leave it out, or make the column text."
+        )
+    values = found.tolist()
+    same = [code for code, known in enumerate(values) if known == value]
+    same = same or [code for code, known in enumerate(values) if str(known) == str(value)]
+    same = same or [code for code, known in enumerate(values) if _number(known) == _number(value)]
+    if len(same) != 1:
+        raise UnknownName(f"category of {name!r} for reference", str(value), map(str, values))
+    return same[0]
+
+
+def _number(value: Any) -> Any:
+    """The number that a text is, such as 1 for the code 01; other text as it is."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _refuse_idle_references(schema: Schema, free: Array, chosen: Mapping[int, int]) -> None:
+    idle = [j for j in chosen if not free[j]]
+    if idle:
+        name = idle[0] if schema.names is None else schema.names[idle[0]]
+        raise InvalidInput(
+            f"reference names the column {name!r}, which is penalised: with a penalty every "
+            "category has a coefficient, so there is no reference. Use l1=0 and l2=0, or leave "
+            "the reference out."
+        )
+
+
+def _order(
+    schema: Schema, orders: Sequence[list[Any] | None], chosen: Mapping[int, int]
+) -> tuple[tuple[int, ...], ...]:
+    """Per column of codes, the codes in order: the reference, then as the column's type says."""
+    if not chosen and not any(order is not None for order in orders):
+        return ()
+    found = []
+    for j, values in enumerate(schema.categories):
+        if values is None:
+            continue
+        given = {value: k for k, value in enumerate(orders[j] or [])}
+        labels = values.tolist()
+        places = sorted(range(len(labels)), key=lambda k: given.get(labels[k], k))
+        if j in chosen:
+            places.remove(chosen[j])
+            places.insert(0, chosen[j])
+        found.append(tuple(places))
+    if all(list(places) == sorted(places) for places in found):
+        return ()
+    return tuple(found)

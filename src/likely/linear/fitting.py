@@ -131,7 +131,7 @@ def fit_linear(
         found = finish(problem, start, found, tol=estimator.tol, max_iter=estimator.max_iter)
         if edge is None and found.solution.n_iter > n_iter + USUAL_STEPS:
             infinite = divergence(problem, found, start)
-    speak_up(estimator, found, rows.coding.names, infinite)
+    warn_of_fit(estimator, found, rows.coding.names, infinite)
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
     if edge is not None and not inside:
         warn_of_edge(type(estimator).__name__, likelihood, edge)
@@ -272,7 +272,7 @@ def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
     )
 
 
-def speak_up(
+def warn_of_fit(
     estimator: Any,
     found: Found,
     names: Callable[[], tuple[str, ...]],

@@ -23,6 +23,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.description import Description, describe
 from likely.errors import InvalidInput
+from likely.explanations.any_model import explained
+from likely.explanations.explanation import Explanation, refuse_against
 from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import CUTS, PlateParameter, conditional_plate
@@ -120,6 +122,26 @@ class FrankHall(ClassProbabilities, ClassifierMixin, BaseEstimator):
         """Σ_k k P(Y = k | x), the lowest class having rank 1; (n,)."""
         proba = self.predict_proba(X)
         return proba @ np.arange(1.0, len(self.classes_) + 1)
+
+    def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
+        """What each column adds to the score of being above each cut between classes.
+
+        The scores are those of the classifier of each cut; ``background`` as in ``likely.explain``.
+        """
+        check_is_fitted(self)
+        refuse_against(against, "score of each cut")
+        parts = [explained(model, X, background=background) for model in self.estimators_]
+        first = parts[0]
+        above = [np.flatnonzero(part.groups == 1)[0] for part in parts]
+        pairs = list(zip(parts, above, strict=True))
+        return replace(
+            first,
+            contributions=np.stack([part.contributions[:, :, k] for part, k in pairs], axis=2),
+            base=np.stack([part.base[..., k] for part, k in pairs], axis=-1),
+            groups=np.array([f"above {label}" for label in self.classes_.tolist()[:-1]], object),
+            quantity=f"{first.quantity} of a class above the cut",
+            against=None,
+        )
 
     def crossings(self, X: Any) -> Array:
         """The rows where P(Y > j | x) increases with j, so that a probability was set to 0."""

@@ -7,6 +7,7 @@ References
 McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.5.
 """
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.coding import LinearRows, open_linear
+from likely.linear.contributions import remember_means
 from likely.linear.fitting import LinearFit, fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.overdispersion import fit_with_alpha
@@ -73,6 +75,11 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         Whether there is an intercept.
     penalise_intercept : bool, default=False
         Whether the penalties apply to the intercept too.
+    reference : mapping or None, default=None
+        The reference category of columns of text by name, ``{"colour": "red"}``: it has no
+        coefficient, and the others are compared with it.  None is the first category: in the
+        order of a pandas categorical, of an ``Enum`` of polars or of an ordered dictionary of
+        Arrow, else sorted.  With a penalty every category has a coefficient, and there is none.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
         family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
@@ -141,6 +148,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         penalty: Penalty | None = None,
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
+        reference: Mapping[Any, Any] | None = None,
         standard_errors: str | None = "model",
         solver: str | StochasticDescent = "auto",
         tol: float = 1e-8,
@@ -157,6 +165,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
+        self.reference = reference
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
@@ -220,6 +229,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return linear_objective(model, rows, likelihood, reduction)
 
     def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
+        remember_means(self, rows)
         self.likelihood_, self.coding_ = likelihood, rows.coding
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -337,7 +347,10 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
 
     def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
         check_exposure(likelihood_of(self.response, self.link).link.name, extras.exposure)
-        return open_linear(self, X, y, extras, target="number", given=strengths_of(self))
+        given = strengths_of(self)
+        return open_linear(
+            self, X, y, extras, target="number", given=given, reference=self.reference
+        )
 
     def _responses(
         self, X: Any, y: Any, sample_weight: Any, n_rows: int | None

@@ -24,7 +24,7 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import log, nan
+from math import nan
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -39,6 +39,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
 from likely.linear.alpha import AlphaEstimate
 from likely.linear.covariance import EXPONENTS, Bread, check_covariance, small_sample, square_root
+from likely.linear.goodness import GoodnessOfFit
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 from likely.linear.without_errors import refuse_without_errors
 from likely.links import Link
@@ -60,7 +61,7 @@ from likely.objectives.inference import (
 
 @final
 @dataclass(frozen=True, eq=False)
-class Inference:
+class Inference(GoodnessOfFit):
     """An estimate and its uncertainty.  Numbers, arrays and text, which are saved as they are."""
 
     theta: Array  # (p,): the intercept last, where there is one
@@ -89,6 +90,9 @@ class Inference:
     n_grouped: float = 0  # rows that are proportions of trials: df and χ² are those of groups
     n_at_edge: float = 0  # Σ w of rows whose mean is at the edge of what the response can have
     n_clusters: int | None = None  # of clustered standard errors
+    response: str = ""  # the name of the family, or "classes"
+    n_null: float = nan  # parameters of the null model; nan where it is not nested in this one
+    constants: tuple[int, ...] = ()  # where the intercept, or intercepts or thresholds, are in θ
 
     def without_errors(self, n_at_edge: float) -> "Inference":
         """The estimate without its covariance: an optimum at the boundary has none."""
@@ -114,25 +118,6 @@ class Inference:
     def p(self) -> Array:
         """P(|Z| ≥ |z|) if the coefficient were 0."""
         return 2 * self._cumulative(-np.abs(self.z))
-
-    @property
-    def aic(self) -> float:
-        """−2 log L + 2p; an estimated α is one of p, the dispersion is not counted."""
-        return 2 * self.n_counted - 2 * self.log_likelihood
-
-    @property
-    def bic(self) -> float:
-        return self.n_counted * log(self.n) - 2 * self.log_likelihood
-
-    @property
-    def n_counted(self) -> float:
-        """The number of parameters of the likelihood: an estimated α is one of them."""
-        return self.n_parameters + (self.alpha is not None)
-
-    @property
-    def deviance_explained(self) -> float:
-        """1 − D/D₀: R² for a Gaussian response, around 0 without an intercept."""
-        return 1 - self.deviance / self.null_deviance if self.null_deviance > 0 else float("nan")
 
     def quantile(self, level: float) -> float:
         """Half the width of an interval of that level, in standard errors."""
@@ -286,6 +271,8 @@ def infer(
         penalised=bool(np.any(penalty_curvature)) if penalised is None else penalised,
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
+        n_null=float(intercept),
+        constants=(theta.size - 1,) if intercept else (),
     )
     if standard_errors != "quasi":
         return inference
@@ -370,4 +357,5 @@ def _inference(
         pearson=read.fit.pearson,
         saturated_nll=read.fit.nll - read.fit.deviance / 2,
         largest_eta=read.fit.largest_eta,
+        response=likelihood.response.name,
     )

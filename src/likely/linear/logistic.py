@@ -10,6 +10,7 @@ McCullagh & Nelder, Generalized Linear Models, 2nd ed., §4.3 (links), §4.4 (fi
 Firth, Bias reduction of maximum likelihood estimates, Biometrika 80, 1993.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -22,7 +23,9 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Block
 from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation
 from likely.graphical.conditional_graph import ConditionalGraph
+from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_offset, check_weight
 from likely.inputs.rows import RowExtras
@@ -31,39 +34,20 @@ from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.coding import LinearRows, open_linear
-from likely.linear.fitting import (
-    LinearFit,
-    errors_of,
-    fit_linear,
-    has_errors,
-    in_session,
-    null_of,
-    parts,
-    refuse_if_not_finite,
-    speak_up,
-    start_of,
-)
-from likely.linear.framing import framed
+from likely.linear.contributions import class_explanation, remember_means
+from likely.linear.firth import fit_firth
+from likely.linear.fitting import LinearFit, fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
-from likely.linear.problem import linear_problem
 from likely.linear.row_graph import TARGET, row_graph
 from likely.linear.surface import FittedLinear, warn_outside
 from likely.links import Link
-from likely.objectives.firth import FirthObjective, Without
 from likely.objectives.linear import weighted_sum
 from likely.objectives.model import ModelObjective, Reduction
-from likely.penalties import NoPenalty, Penalty, Strengths
-from likely.solvers.choice import LastDigits, check_search
-from likely.solvers.minimise import minimise, search
-from likely.solvers.newton import Newton
-from likely.solvers.search_problem import Found
+from likely.penalties import Penalty, Strengths
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
-
-MOST_RATIOS = 50  # coefficients of a Firth fit that are each tested: a search for every one
-RATIO_TOL = 1e-10  # of those searches
 
 
 class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator):
@@ -92,6 +76,11 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
     firth : bool, default=False
         Use Firth's penalty ½ log |information| instead of l1 and l2: estimates are finite and have
         less bias, also when classes are separated.
+    reference : mapping or None, default=None
+        The reference category of columns of text by name, ``{"colour": "red"}``: it has no
+        coefficient, and the others are compared with it.  None is the first category: in the
+        order of a pandas categorical, of an ``Enum`` of polars or of an ordered dictionary of
+        Arrow, else sorted.  With a penalty every category has a coefficient, and there is none.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
         family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
@@ -147,6 +136,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         firth: bool = False,
+        reference: Mapping[Any, Any] | None = None,
         standard_errors: str | None = "model",
         solver: str | StochasticDescent = "auto",
         tol: float = 1e-8,
@@ -162,6 +152,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
         self.firth = firth
+        self.reference = reference
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
@@ -214,6 +205,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         return linear_objective(model, rows, likelihood_of(Bernoulli(), self.link), reduction)
 
     def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
+        remember_means(self, rows)
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -315,10 +307,19 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
                 "Leave one of them out."
             )
         none = Strengths() if self.firth else given
-        rows = open_linear(self, X, y, extras, target="class", given=none)
+        rows = open_linear(self, X, y, extras, target="class", given=none, reference=self.reference)
         refuse_one_class(rows.classes, self)
         _refuse_more_classes(rows.classes)
         return rows
+
+    def _explained(self, parts: tuple[Array, Array], against: Any) -> Explanation:
+        found = class_explanation(
+            parts, self.intercept_, self.classes_, feature_names(self), against
+        )
+        link = self.offset_link()
+        if link == "logit":
+            return found
+        return replace(found, quantity=f"linear predictor ({link} link)")
 
     def _predictors(self) -> list[str]:
         return [str(self.classes_.tolist()[1])]
@@ -347,52 +348,3 @@ def _refuse_more_classes(classes: Array) -> None:
             f"is multiclass: y has {len(classes)} classes. Use SoftmaxRegression, or "
             "OrdinalRegression where they are ordered."
         )
-
-
-def firth_ratios(objective: FirthObjective, found: Found, tol: float, max_iter: int) -> Array:
-    """T_j of each parameter, by one search each; nan where there are too many, or it failed."""
-    theta, p = found.theta, found.theta.size
-    ratios = np.full(p, np.nan)
-    if p > MOST_RATIOS or not found.solution.converged:
-        return ratios
-    for j in set(range(p)) - set(found.held):
-        free = np.setdiff1d(np.arange(p), [j, *found.held])
-        without = Without(objective, free, p, objective.unit)
-        held = minimise(Newton(), without, theta[free], tol=min(tol, RATIO_TOL), max_iter=max_iter)
-        if held.converged:
-            ratios[j] = max(2 * (held.trace[-1] - objective.second_order(theta).value), 0.0)
-    return ratios
-
-
-@in_session
-def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> LinearFit:
-    """Newton on the penalised likelihood; l1 and l2 are not used."""
-    if likelihood.link.name != "logit":
-        raise InvalidInput(
-            f"firth=True needs the logit link; the link is {likelihood.link.name!r}. "
-            "Use link='logit', or a penalty l2 > 0."
-        )
-    check_search(estimator.tol, estimator.max_iter)
-    data = framed(
-        rows.blocks, rows.executor, names=rows.coding.names, intercept=estimator.fit_intercept
-    )
-    start = start_of(likelihood, data, rows)
-    problem = linear_problem(likelihood, NoPenalty(), data, rows.executor)
-    problem = problem.measured(null_of(likelihood, data, rows, start))
-    unit = (problem.unit or 0.0) + start.size  # nats: ½ ln |I| has a size of its own
-    objective = FirthObjective(likelihood, data.blocks, rows.executor, unit)
-    errors = has_errors(estimator, data.framing)
-    wanted = LastDigits.of(problem, estimator.tol)
-    tol = wanted.aim if errors else estimator.tol
-    solution, state = search(Newton(), objective, start, tol=tol, max_iter=estimator.max_iter)
-    found = Found(state.theta, wanted.settled(solution), state.hessian, state.held)
-    refuse_if_not_finite(found, rows)
-    speak_up(estimator, found, rows.coding.names, None)
-    inference = errors_of(estimator, problem, found, rows, likelihood)
-    if inference is not None:
-        ratios = firth_ratios(objective, found, estimator.tol, estimator.max_iter)
-        inference = replace(inference, firth_ratios=ratios)
-    theta = data.framing.to_user(found.theta)
-    solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
-    coef, intercept = parts(theta, data.framing)
-    return LinearFit(coef, float(intercept), solution, inference, separated=False)

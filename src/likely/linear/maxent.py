@@ -29,6 +29,7 @@ from likely.data.block import ArrayBlocks, Blocks, CountedBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
+from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
@@ -45,7 +46,7 @@ from likely.linear.class_inference import ClassEstimate, check_kind, infer_class
 from likely.linear.coding import refuse_idle_groups
 from likely.linear.covariance import MOST_FOR_INFERENCE, check_covariance
 from likely.linear.divergence import Divergence, divergence
-from likely.linear.fitting import last_theta, speak_up
+from likely.linear.fitting import last_theta, warn_of_fit
 from likely.linear.framing import Framed, Framing
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
@@ -215,6 +216,21 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         F = self._features(self._table(X, reset=False))
         return log_softmax(np.dot(F, self.coef_), axis=1)
 
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the log-odds of every class against one (the first).
+
+        With feature functions or features of x and y, what each feature adds.
+        """
+        check_is_fitted(self)
+        if self.softmax_ is not None:
+            return self.softmax_.explain(X, against)
+        F = self._features(self._table(X, reset=False))
+        parts = (F * self.coef_).transpose(0, 2, 1)  # (rows, features, classes)
+        none = np.zeros(len(self.classes_))
+        return log_odds_explanation(
+            parts, none, self.classes_, against, self.terms_, base_is="base"
+        )
+
     def factor_graph(self, X: Any, *, target: str = TARGET) -> ConditionalGraph:
         """p(y | x) of one row as a product of factors exp{w_j f_j(x, y)}, one for each feature."""
         check_is_fitted(self)
@@ -357,7 +373,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         infinite = divergence(problem, found, start)
         if infinite is None and self.standard_errors is not None:
             found = finish(problem, start, found, tol=self.tol, max_iter=self.max_iter)
-        speak_up(self, found._replace(held=()), partial(self._names, n_weights), infinite)
+        warn_of_fit(self, found._replace(held=()), partial(self._names, n_weights), infinite)
         inference = self._errors(problem, found, infinite)
         solution = replace(found.solution, theta=found.theta, passes=sum(problem.data.passes))
         return Weights(found.theta, solution, inference, infinite is not None)

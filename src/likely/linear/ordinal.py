@@ -12,7 +12,7 @@ McCullagh (1980), Regression models for ordinal data, JRSS B 42, 109–142.
 Agresti, Analysis of Ordinal Categorical Data, 2nd ed., §3.2 and §5.1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, final
 
 import numpy as np
@@ -21,11 +21,14 @@ from sklearn.utils import Tags
 
 from likely._typing import Array
 from likely.data.block import Block
+from likely.explanations.explanation import Explanation
 from likely.graphical.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
+from likely.inputs.estimators import feature_names
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
+from likely.linear.contributions import predictor_explanation, remember_means
 from likely.linear.objective import ordinal_objective
 from likely.linear.ordinal_fitting import UNIT_LINKS, OrdinalFit, fit_ordinal, open_ordered
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
@@ -60,6 +63,11 @@ class OrdinalRegression(
         A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
         keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
         penalties add.
+    reference : mapping or None, default=None
+        The reference category of columns of text by name, ``{"colour": "red"}``: it has no
+        coefficient, and the others are compared with it.  None is the first category: in the
+        order of a pandas categorical, of an ``Enum`` of polars or of an ordered dictionary of
+        Arrow, else sorted.  With a penalty every category has a coefficient, and there is none.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model`` (the observed information), robust ``HC0``, ``HC1``,
         ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``).  None computes none.
@@ -118,6 +126,7 @@ class OrdinalRegression(
         order: Sequence[Any] | None = None,
         l1: Any = 0.0,
         penalty: Penalty | None = None,
+        reference: Mapping[Any, Any] | None = None,
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
@@ -131,6 +140,7 @@ class OrdinalRegression(
         self.order = order
         self.l1 = l1
         self.penalty = penalty
+        self.reference = reference
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
@@ -169,6 +179,7 @@ class OrdinalRegression(
         return ordinal_objective(model, rows, Ordinal(len(rows.classes), link), reduction)
 
     def _store(self, fit: OrdinalFit, rows: LinearRows, likelihood: Ordinal) -> Self:
+        remember_means(self, rows)
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.thresholds_ = fit.coef, fit.thresholds
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -212,6 +223,19 @@ class OrdinalRegression(
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:
         return (PlateParameter("w"), PlateParameter("bₖ", CUTS))
+
+    def _explained(self, parts: tuple[Array, Array], against: Any) -> Explanation:
+        """Contributions to P(Y > j), on the scale of its link: they are the same for every j."""
+        contributions, at_means = parts
+        repeated = np.repeat(contributions, len(self.thresholds_), axis=2)
+        return predictor_explanation(
+            (repeated, at_means + self.thresholds_),
+            0.0,
+            feature_names(self),
+            against,
+            link=self.likelihood_.link.name,
+            groups=[f"above {label}" for label in self.classes_.tolist()[:-1]],
+        )
 
     def _constants(self) -> list[tuple[str, list[float]]]:
         labels = self.classes_.tolist()[:-1]

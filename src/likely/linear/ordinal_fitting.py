@@ -31,7 +31,7 @@ from likely.linear.fitting import (
     in_session,
     last_theta,
     refuse_if_not_finite,
-    speak_up,
+    warn_of_fit,
 )
 from likely.linear.framing import Framed, Framing, centre_of, framed, refuse_too_large
 from likely.linear.held_rows import hold_out
@@ -74,7 +74,8 @@ def open_ordered(
     """Rows whose class codes increase from the lowest class to the highest."""
     X, y, sample_weight, groups = own_columns(X, y, sample_weight, groups)
     extras, given = RowExtras(sample_weight, groups=groups), strengths_of(estimator)
-    rows = open_linear(estimator, X, y, extras, target="class", given=given)
+    reference = estimator.reference
+    rows = open_linear(estimator, X, y, extras, target="class", given=given, reference=reference)
     refuse_one_class(rows.classes, estimator)
     if len(rows.classes) > MOST_CLASSES:
         raise InvalidInput(
@@ -116,7 +117,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     wanted = estimator.standard_errors is not None and start.size <= MOST_FOR_INFERENCE
     if infinite is None and wanted:
         found = finish(problem, start, found, tol=estimator.tol, max_iter=estimator.max_iter)
-    speak_up(estimator, found, partial(parameter_names, rows), infinite)
+    warn_of_fit(estimator, found, partial(parameter_names, rows), infinite)
     known = _known(problem, found, count)
     inference = _inference(estimator, problem, found, rows, infinite, known)
     theta = np.dot(_jacobian(problem), found.theta)
@@ -246,6 +247,7 @@ def _inference(
         jacobian=_jacobian(problem),
         held=found.held,
         infinite=() if infinite is None else infinite.columns,
+        constants=tuple(range(problem.data.blocks.n_features, found.theta.size)),
         known=known,
     )
     return infer_classes(estimate, estimator.standard_errors)

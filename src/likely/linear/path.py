@@ -25,6 +25,7 @@ from likely._typing import Array
 from likely.data.frames import frame_of, library_of
 from likely.description import Description
 from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation
 from likely.formatting import short_number
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import with_penalty
@@ -255,6 +256,12 @@ class PenaltyPath(BaseEstimator):
     def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
         """log p(k | x) by the model at the chosen penalty."""
         return np.asarray(self._chosen().predict_log_proba(X, **self._moved(offset)))
+
+    @available_if(_has("explain"))
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the prediction of the model at the chosen penalty."""
+        found: Explanation = self._chosen().explain(X, against)
+        return found
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any, *, offset: Any = None) -> Array:

@@ -11,6 +11,7 @@ Golub & Van Loan, Matrix Computations, 4th ed., §5.3 and §5.5.
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §3.2 and §3.4.
 """
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFami
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
+from likely.linear.contributions import remember_means
 from likely.linear.fitting import fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
@@ -68,6 +70,11 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         Whether there is an intercept.
     penalise_intercept : bool, default=False
         Whether the penalties apply to the intercept too.
+    reference : mapping or None, default=None
+        The reference category of columns of text by name, ``{"colour": "red"}``: it has no
+        coefficient, and the others are compared with it.  None is the first category: in the
+        order of a pandas categorical, of an ``Enum`` of polars or of an ordered dictionary of
+        Arrow, else sorted.  With a penalty every category has a coefficient, and there is none.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
         ``clustered`` (needs ``groups``).  None computes none.
@@ -123,6 +130,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         penalty: Penalty | None = None,
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
+        reference: Mapping[Any, Any] | None = None,
         standard_errors: str | None = "model",
         solver: str | StochasticDescent = "auto",
         tol: float = 1e-8,
@@ -137,6 +145,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
+        self.reference = reference
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
@@ -166,6 +175,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             RowExtras(sample_weight, offset, None, groups),
             target="numbers",
             given=strengths_of(self),
+            reference=self.reference,
         )
         return self.fit_opened(rows)
 
@@ -200,6 +210,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return linear_objective(model, rows, likelihood_of(Gaussian(), Identity()), reduction)
 
     def _store(self, fit: Any, rows: LinearRows, likelihood: Likelihood | None = None) -> Self:
+        remember_means(self, rows)
         self.coding_, self.coef_, self.intercept_ = rows.coding, fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.library_ = rows.library
@@ -210,7 +221,10 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     def open_path(self, rows: PathRows) -> LinearRows:
         """Internal: the rows, checked and cut into blocks, with one response."""
         given = strengths_of(self)
-        return open_linear(self, rows.X, rows.y, rows.extras, target="number", given=given)
+        reference = self.reference
+        return open_linear(
+            self, rows.X, rows.y, rows.extras, target="number", given=given, reference=reference
+        )
 
     def path_slopes(self, block: Block) -> PathSlopes:
         """Internal: η − y, of curvature 1."""

@@ -26,6 +26,7 @@ from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block
 from likely.description import ColumnsRead, Description
 from likely.errors import UnknownName
+from likely.explanations.explanation import Explanation
 from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.graphical.model_plates import CLASSES, PlateParameter
@@ -37,6 +38,12 @@ from likely.inputs.rows import RowExtras
 from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, open_linear
+from likely.linear.contributions import (
+    class_explanation,
+    linear_contributions,
+    means_of,
+    remember_means,
+)
 from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of
@@ -199,6 +206,7 @@ class SoftmaxRegression(
         return softmax_objective(model, rows, self._reference(rows.classes), reduction)
 
     def _store(self, fit: SoftmaxFit, rows: LinearRows) -> Self:
+        remember_means(self, rows)
         self.classes_, self.coding_ = rows.classes, rows.coding
         self.coef_, self.intercept_ = _of_two(fit) if len(rows.classes) == 2 else fit[:2]
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -271,6 +279,17 @@ class SoftmaxRegression(
             refuse_gaps(ArrayBlocks(design), self.coding_.names)
         return eta[:, 0] if len(self.classes_) == 2 else eta
 
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the log-odds of every class against one (the first).
+
+        Relative to the mean of the training rows.
+        """
+        check_is_fitted(self)
+        design = new_rows(self, self.coding_, X)
+        parts = linear_contributions(self.coding_, design, self.coef_, means_of(self))
+        names = feature_names(self)
+        return class_explanation(parts, self.intercept_, self.classes_, names, against)
+
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
         eta = self.decision_function(X)
@@ -301,6 +320,10 @@ class SoftmaxRegression(
             return f"P(y = {labels[1]!r}), softmax link"
         against = "" if self.reference is None else f" against {self.reference!r}"
         return f"{len(labels)} classes{against}, softmax link"
+
+    def _ratio(self) -> str:
+        """Odds against the reference class, or of the second of two classes."""
+        return "odds ratio" if len(self.classes_) == 2 or self.reference is not None else ""
 
     def _remarks(self) -> tuple[str, ...]:
         return (*self._meaning(), *super()._remarks())

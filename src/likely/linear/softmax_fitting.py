@@ -31,7 +31,7 @@ from likely.linear.fitting import (
     in_session,
     parts,
     refuse_if_not_finite,
-    speak_up,
+    warn_of_fit,
 )
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing
 from likely.linear.held_rows import hold_out
@@ -97,7 +97,7 @@ def fit_softmax(
     wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
     if infinite is None and wanted:
         found = finish(replace(problem, on=tied), start, found, tol=tol, max_iter=most)
-    _speak_up(warned_by or estimator, problem, found, infinite, rows)
+    _warn_by_columns(warned_by or estimator, problem, found, infinite, rows)
     inference = _inference(estimator, problem, softmax, found, rows, infinite)
     return _in_user_units(problem, softmax, found, inference, separated=infinite is not None)
 
@@ -184,15 +184,15 @@ def _first_steps(problem: Problem, start: Array) -> Array:
     return np.asarray(solution.theta)
 
 
-def _speak_up(
+def _warn_by_columns(
     estimator: Any, problem: Problem, found: Found, infinite: Divergence | None, rows: LinearRows
 ) -> None:
-    """Warnings name columns, not the weights of a column in each class."""
+    """Warn of problems of the fit by columns, not by the weights of a column in each class."""
     width = problem.data.framing.n_parameters
     if infinite is not None:
         infinite = infinite._replace(columns=_columns(infinite.columns, width))
     held = _columns(found.held, width)
-    speak_up(estimator, found._replace(held=held), rows.coding.names, infinite)
+    warn_of_fit(estimator, found._replace(held=held), rows.coding.names, infinite)
 
 
 def _columns(weights: tuple[int, ...], width: int) -> tuple[int, ...]:
@@ -236,6 +236,7 @@ def _inference(
             jacobian=framing.jacobian(),
             held=_columns(found.held, framing.n_parameters),
             infinite=_columns(infinite_weights, framing.n_parameters),
+            constants=(framing.n_coefficients,) if framing.intercept else (),
         )
         return infer_classes(estimate, estimator.standard_errors)
     labels = [k for k in range(softmax.n_classes) if k != softmax.reference]
@@ -252,8 +253,18 @@ def _inference(
         held=held,
         infinite=infinite_weights,
         shift=_shift(softmax, found.theta),
+        constants=_intercepts(framing, len(labels)),
     )
     return infer_classes(estimate, estimator.standard_errors)
+
+
+def _intercepts(framing: Framing, weighted: int) -> tuple[int, ...]:
+    """Where the intercepts of the classes are in θ."""
+    if not framing.intercept:
+        return ()
+    return tuple(
+        range(framing.n_coefficients, weighted * framing.n_parameters, framing.n_parameters)
+    )
 
 
 def _of_two(

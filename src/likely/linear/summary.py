@@ -1,7 +1,8 @@
 """The usual table of coefficients, for the terminal, the notebook and code.
 
 One row per coefficient: the estimate, its standard error, their ratio, its p-value and an interval.
-Above it, how well the model fits; below it, notes about how to read it.
+Above it, how well the model fits; below it, notes about how to read it, and where exp(coef) is an
+odds ratio, a rate ratio or another ratio, these with their intervals.
 
 Coefficients without standard errors are described class by class.
 """
@@ -22,12 +23,17 @@ from likely.description import (
     NamedTable,
 )
 from likely.description_text import html_of, text_of
-from likely.formatting import count, fixed, quoted, short_number
+from likely.errors import InvalidInput
+from likely.formatting import count, listed, percent_level, quoted, short_number
+from likely.inputs.coding import Coding
 from likely.linear.inference import Inference
 from likely.linear.penalty import penalty_described
+from likely.linear.ratios import plural
+from likely.linear.summary_facts import amount, facts_of, penalty_facts
+from likely.pictures import intervals_along_side
 
-COVARIANCE_NAMES = {"model": "model", "clustered": "by cluster"}
 MORE = "to_frame() has them all"
+MOST_REFERENCES = 10  # named in a note
 
 
 READING = "A coefficient is what one unit of its column adds to the linear predictor."
@@ -49,16 +55,63 @@ class Summary:
     remarks: tuple[str, ...] = ()  # further notes
     n_iter: int | None = None  # steps of the search
     penalty: str = ""  # "l1=0.5 + l2=1"
+    references: tuple[tuple[str, Any], ...] = ()  # columns with their reference categories
+    ratio: str = ""  # what exp(coef) is, "odds ratio"; nothing where it has no name
 
     def to_frame(self, library: str | None = None) -> Any:
-        """term, coef, se, z, p, low and high: in pandas, polars or Arrow, like the data.
+        """term, coef, se, z (or t), p, low and high: in pandas, polars or Arrow, like the data.
 
-        z is Student's t where the inference uses it.  In pandas the terms are the index.
+        The statistic is called t where it is compared with Student's distribution.  In pandas the
+        terms are the index.
         """
+        return self._frame(np.arange(self.inference.theta.size), self._columns(), library)
+
+    def ratios(self, library: str | None = None) -> Any:
+        """term, ratio, low, high and p: exp(coef) with its interval, without the intercept.
+
+        Odds ratios for the logit link, rate ratios for counts with a log link, risk ratios and
+        hazard ratios for the log and cloglog links of two classes; other links have none.
+        """
+        if not self.ratio:
+            raise InvalidInput(
+                f"Ratios were asked of {self.title!r}; exp(coef) is a ratio for the logit, log and "
+                "cloglog links, and of classes against a reference. Read coef from to_frame()."
+            )
+        at = self._slopes()
+        columns = self._ratio_columns(at)
+        return self._frame(at, {**columns, "p": self.inference.p[at]}, library)
+
+    def _frame(self, at: Array, columns: dict[str, Array], library: str | None) -> Any:
         like = self.library if library is None else library
-        columns = {"term": np.array(self.inference.names, dtype=object), **self._columns()}
-        frame = frame_of(columns, like)
+        names = np.array(self.inference.names, dtype=object)[at]
+        frame = frame_of({"term": names, **columns}, like)
         return frame.set_index("term") if like == "pandas" else frame
+
+    def plot(self, ax: Any = None, top: int = 30) -> Any:
+        """Coefficients with their intervals, in their order; the matplotlib axes.
+
+        Of more than ``top``, those that are largest in standard errors; without intercepts.
+        """
+        columns = self._columns()
+        names = self.inference.names
+        slopes = self._slopes().tolist() or [0]
+        size = np.nan_to_num(np.abs(self.inference.z))
+        kept = sorted(sorted(slopes, key=lambda i: -size[i])[:top])
+        estimates = [
+            (float(columns["coef"][i]), float(columns["low"][i]), float(columns["high"][i]))
+            for i in kept
+        ]
+        label = f"Coefficient, with {percent_level(self.level)} interval"
+        return intervals_along_side(ax, [names[i] for i in kept], estimates, label)
+
+    def _slopes(self) -> Array:
+        """Where the coefficients are in θ: intercepts and thresholds are left out."""
+        return np.setdiff1d(np.arange(self.inference.theta.size), self.inference.constants)
+
+    def _ratio_columns(self, at: Array) -> dict[str, Array]:
+        with np.errstate(over="ignore"):  # a separated class: inf
+            low, high = np.exp(self.inference.interval(self.level)[at]).T
+            return {"ratio": np.exp(self.inference.theta[at]), "low": low, "high": high}
 
     def __str__(self) -> str:
         return text_of(self.describe(), more=MORE)
@@ -72,11 +125,14 @@ class Summary:
         """The summary as values: facts, tables and notes."""
         return Description(
             self.title,
-            fit=tuple(self._facts()),
-            tables=(self._table(),),
+            fit=(*facts_of(self.inference, self.penalty), *self._solver_facts()),
+            tables=(self._table(), *self._ratio_tables()),
             notes=self.notes,
             n_iter=self.n_iter,
         )
+
+    def _solver_facts(self) -> tuple[Fact, ...]:
+        return (Fact("solver", "solver", self.solver, self.solver),) if self.solver else ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -106,11 +162,11 @@ class Summary:
         if fit.n_grouped:
             yield (
                 f"proportions of trials: deviance, residual df and the dispersion are those of "
-                f"{_amount(fit.n_grouped)} groups."
+                f"{amount(fit.n_grouped)} groups."
             )
         if fit.n_at_edge:
             yield (
-                f"the estimate is on the boundary: {_amount(fit.n_at_edge)} of the rows have a "
+                f"the estimate is on the boundary: {amount(fit.n_at_edge)} of the rows have a "
                 "mean at the edge of what the response can have, where standard errors, tests "
                 "and intervals do not apply."
             )
@@ -119,8 +175,14 @@ class Summary:
                 "Penalised fit: the standard errors do not include the bias of shrinkage. They "
                 "measure the spread of the shrunken estimates, so intervals may miss the true "
                 "value more often than their level says, and a small z does not show that an "
-                "effect is small."
+                "effect is small. Adjusted R², pseudo-R² and the test of all coefficients are "
+                "defined for maximum likelihood, so they are left out."
             )
+        if self.references:
+            named = listed(
+                [f"{name} = {value}" for name, value in self.references], MOST_REFERENCES
+            )
+            yield f"reference categories, which have no coefficient: {named}."
         if fit.redundant:
             held = quoted([fit.names[j] for j in fit.redundant])
             yield f"fixed at 0, because they can be computed from other columns: {held}."
@@ -140,14 +202,14 @@ class Summary:
         return {
             "coef": fit.theta,
             "se": fit.standard_errors,
-            "z": fit.z,
+            fit.distribution: fit.z,
             "p": fit.p,
             "low": low,
             "high": high,
         }
 
     def _table(self) -> NamedTable:
-        ratio, tail = self.inference.distribution, (1 - self.level) / 2
+        statistic = self.inference.distribution
         values = [column.tolist() for column in self._columns().values()]
         z = np.nan_to_num(np.abs(self.inference.z), nan=0.0)  # a term held at 0 has none
         return NamedTable(
@@ -156,10 +218,9 @@ class Summary:
                 NamedColumn("term", ""),
                 NamedColumn("coef", "coef", "estimate"),
                 NamedColumn("se", "std err", "error"),
-                NamedColumn("z", ratio, "statistic"),
-                NamedColumn("p", f"P>|{ratio}|", "p"),
-                NamedColumn("low", f"[{short_number(tail)}", "low"),
-                NamedColumn("high", f"{short_number(1 - tail)}]", "high"),
+                NamedColumn(statistic, statistic, "statistic"),
+                NamedColumn("p", f"P>|{statistic}|", "p"),
+                *self._interval_columns(),
             ),
             tuple(zip(self.inference.names, *values, strict=True)),
             noun="term",
@@ -167,49 +228,49 @@ class Summary:
             ranked=False,
         )
 
-    def _facts(self) -> Iterator[Fact]:
-        fit = self.inference
-        parameters = "effective df" if fit.penalised else "parameters"
-        known = " (known)" if fit.dispersion_is_known else ""
-        kind = COVARIANCE_NAMES.get(fit.covariance_kind, fit.covariance_kind)
-        yield Fact("examples", "observations", fit.n, _amount(fit.n))
-        yield Fact("parameters", parameters, fit.n_counted, _amount(fit.n_counted))
-        yield Fact("df_residual", "residual df", fit.df_residual, _amount(fit.df_residual))
-        yield Fact("standard_errors", "std errors", fit.covariance_kind, kind)
-        if fit.n_clusters is not None:
-            yield Fact("clusters", "clusters", fit.n_clusters, _amount(fit.n_clusters))
-        for key, name in (
-            ("log_likelihood", "log-likelihood"),
-            ("null_log_likelihood", "null log-likelihood"),
-            ("deviance", "deviance"),
-            ("null_deviance", "null deviance"),
-            ("aic", "AIC"),
-            ("bic", "BIC"),
-        ):
-            value = float(getattr(fit, key))
-            yield Fact(key, name, value, fixed(value, 3))
-        dispersion = f"{short_number(fit.dispersion)}{known}"
-        yield Fact("dispersion", "dispersion", fit.dispersion, dispersion)
-        yield from self._alpha_facts()
-        yield from penalty_facts(self.penalty)
-        if self.solver:
-            yield Fact("solver", "solver", self.solver, self.solver)
+    def _interval_columns(self) -> tuple[NamedColumn, NamedColumn]:
+        tail = (1 - self.level) / 2
+        return (
+            NamedColumn("low", f"[{short_number(tail)}", "low"),
+            NamedColumn("high", f"{short_number(1 - tail)}]", "high"),
+        )
 
-    def _alpha_facts(self) -> Iterator[Fact]:
-        alpha = self.inference.alpha
-        if alpha is None:
-            return
-        error = "" if isnan(alpha.log_error) else f" (std err {short_number(alpha.standard_error)})"
-        yield Fact("alpha", "alpha", alpha.alpha, f"{short_number(alpha.alpha)}{error}")
-        if alpha.test is not None:
-            yield Fact("alpha_test", "test of alpha = 0", alpha.test.p, str(alpha.test))
+    def _ratio_tables(self) -> tuple[NamedTable, ...]:
+        """exp(coef) of the coefficients that were estimated, where it has a name."""
+        at = self._slopes()
+        at = at[np.isfinite(self.inference.standard_errors[at])]
+        if not self.ratio or not at.size:
+            return ()
+        values = [column.tolist() for column in self._ratio_columns(at).values()]
+        names = [self.inference.names[j] for j in at]
+        table = NamedTable(
+            "ratios",
+            (
+                NamedColumn("term", ""),
+                NamedColumn("ratio", self.ratio, "number"),
+                *self._interval_columns(),
+            ),
+            tuple(zip(names, *values, strict=True)),
+            noun="term",
+            title=f"{plural(self.ratio)}: exp(coef)",
+            weights=tuple((size,) for size in np.abs(self.inference.z[at]).tolist()),
+            ranked=False,
+        )
+        return (table,)
 
 
 def summarise(
-    model: Any, inference: Inference, described: str, remarks: tuple[str, ...] = ()
+    model: Any,
+    inference: Inference,
+    described: str,
+    remarks: tuple[str, ...] = (),
+    *,
+    ratio: str = "",
+    level: float = 0.95,
 ) -> Summary:
     """The summary of a fitted estimator; ``described`` describes its response."""
     fitted, solution = vars(model), model.solution_
+    coding = fitted.get("coding_")
     steps = count(solution.n_iter, "step") if solution.n_iter else ""
     return Summary(
         inference,
@@ -222,6 +283,9 @@ def summarise(
         remarks=remarks,
         n_iter=max(1, solution.n_iter),
         penalty=penalty_described(model) if inference.penalised else "",
+        level=level,
+        ratio=ratio,
+        references=coding.references() if isinstance(coding, Coding) else (),
     )
 
 
@@ -249,15 +313,6 @@ def response_described(fitted: dict[str, Any]) -> str:
     if len(classes):
         return f"{len(classes)} ordered classes, {name} link"
     return f"{likelihood.response.name} response, {name} link"
-
-
-def penalty_facts(penalty: str) -> tuple[Fact, ...]:
-    return (Fact("penalty", "penalty", penalty, penalty),) if penalty else ()
-
-
-def _amount(value: float) -> str:
-    """A number as text: a sum of weights, or a trace, may have a fraction."""
-    return fixed(value, 0 if float(value).is_integer() else 2)
 
 
 def describe_coefficients(

@@ -15,6 +15,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
+from likely.explanations.explanation import Explanation
 from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
@@ -23,8 +24,10 @@ from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
+from likely.linear.contributions import linear_contributions, means_of, predictor_explanation
 from likely.linear.inference import HypothesisTest, Inference, inference_of
 from likely.linear.penalty import has_penalty, penalty_described
+from likely.linear.ratios import ratio_of
 from likely.linear.summary import (
     Summary,
     describe_coefficients,
@@ -59,9 +62,26 @@ class StandardErrors(ABC):
         """This model, not fitted, and without standard errors, which predictions do not need."""
         return clone(self).set_params(standard_errors=None)
 
-    def summary(self) -> Summary:
-        """Coefficients with standard errors, tests and intervals, as a table that prints well."""
-        return summarise(self, self._inference(), self._described(), self._remarks())
+    def summary(self, level: float = 0.95) -> Summary:
+        """Coefficients with standard errors, tests and intervals, as a table that prints well.
+
+        Also R² or pseudo-R², and odds ratios, rate ratios or others where exp(coef) is one.
+        """
+        inference = self._inference()
+        inference.quantile(level)  # refused here, not where the table is printed
+        return summarise(
+            self,
+            inference,
+            self._described(),
+            self._remarks(),
+            ratio=self._ratio(),
+            level=level,
+        )
+
+    def _ratio(self) -> str:
+        """The name of exp(coef); nothing where it has none."""
+        likelihood = vars(self).get("likelihood_")
+        return "" if likelihood is None else ratio_of(self._inference().response, likelihood.link)
 
     def plate(self) -> Diagram:
         """The plate diagram: x is given, y is modelled for each row, and parameters are shared."""
@@ -145,6 +165,25 @@ class FittedLinear(StandardErrors):
     def offset_link(self) -> str:
         """The name of the link on whose scale an offset is added."""
         return "identity"
+
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the linear predictor of each row, without its offset.
+
+        Relative to the mean of the training rows.  Of classes, the log-odds against one (the
+        first, unless named).
+        """
+        return self._explained(self._contributions(X), against)
+
+    def _contributions(self, X: Any) -> tuple[Array, Array]:
+        coef = np.atleast_2d(self.coef_)
+        return linear_contributions(self.coding_, self._design(X), coef, means_of(self))
+
+    def _explained(self, parts: tuple[Array, Array], against: Any) -> Explanation:
+        """The explanation, from contributions to the linear predictors."""
+        names, link = feature_names(self), self.offset_link()
+        return predictor_explanation(
+            parts, self.intercept_, names, against, link=link, groups=self._predictors()
+        )
 
     def _described(self) -> str:
         return response_described(vars(self))

@@ -24,9 +24,8 @@ from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
 from likely.likelihoods.negative_binomial import NegativeBinomial
-from likely.likelihoods.poisson import Poisson
 from likely.metrics.prediction import Prediction, Truth
-from likely.objectives.overdispersion import alpha_of_means
+from likely.objectives.overdispersion import estimated_shape
 
 FAMILIES: dict[TargetKind, tuple[Response, ...]] = {
     "count": (NegativeBinomial(),),
@@ -130,9 +129,7 @@ def _rate(family: Response, y: Array, weight: Array, exposure: Array) -> Level:
     n = float(weight.sum())
     level = float(np.dot(weight, y)) / float(np.dot(weight, exposure))
     mean = level * exposure
-    if not family.shape_is_known:
-        alpha = alpha_of_means(y, mean, weight)
-        return Level(NegativeBinomial(alpha) if alpha > 0 else Poisson(), level)
+    family = estimated_shape(family, y, mean, weight)
     if family.dispersion_is_known:
         return Level(family, level)
     square = float(np.dot(weight, np.square(mean))) / n

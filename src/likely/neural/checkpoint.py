@@ -51,6 +51,14 @@ class Checkpoint:
     earlier: LossCurve | None = None  # of phase 0, in phase 1
 
 
+def path_of_network(path: AnyPath, number: int | None) -> AnyPath:
+    """The file of one of several networks, counted from 0: ``training.checkpoint.1`` is the first.
+
+    A training of one network has no number.
+    """
+    return path if number is None else f"{os.fspath(path)}.{number + 1}"
+
+
 def write_checkpoint(path: AnyPath, meaning: Meaning, checkpoint: Checkpoint) -> None:
     """Write the file, or leave the one before."""
     tensors = {f"state.{name}": array for name, array in checkpoint.state.items()}

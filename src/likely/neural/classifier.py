@@ -18,15 +18,24 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array
+from likely._typing import Array, Matrix
 from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.explanations.sampled import SampledContributions
 from likely.graphical.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
-from likely.inputs.estimators import columns_named, unchanged_if_refused
+from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
 from likely.inputs.labels import all_classes, codes_among, refuse_one_class
 from likely.inputs.ordering import ordered_classes
-from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
+from likely.inputs.soft_labels import (
+    check_soft,
+    is_soft,
+    soft_classes,
+    soft_numbers,
+    soft_of_classes,
+    soft_total,
+)
 from likely.inputs.tables import refuse_file
 from likely.likelihoods.ordinal import Ordinal
 from likely.neural.average import Averaging, ClassAveraging, average_prediction
@@ -120,7 +129,8 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         Called with an ``Epoch`` (number, loss, validation, rate, seconds, theta) after each epoch;
         training ends where one returns True.  ``set_callbacks`` takes those of scikit-learn.
     checkpoint : path or None, default=None
-        A file that is written after each epoch, whole or not at all.
+        A file that is written after each epoch, whole or not at all; of several networks, one each:
+        ``checkpoint.1``, ``checkpoint.2``, ….
     resume : path, bool or None, default=None
         A checkpoint to continue from, bit for bit; True is that of ``checkpoint``, if it exists.
     evaluate_training : bool, default=True
@@ -254,9 +264,12 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         with unchanged_if_refused(self), columns_named(self):
             if not first:
                 return self._one_epoch(X, y, sample_weight, None)
-            rows = open_rows(self, X, y, sample_weight, "class")
-            if self.order is not None:
+            if self.order is not None or self._is_ordinal:
                 known = ordered_classes(known, self.order).classes
+            if is_soft(y):
+                rows = self._opened_soft(X, soft_of_classes(y, known), sample_weight)
+                return self._one_epoch(X, y, sample_weight, rows._replace(classes=known))
+            rows = open_rows(self, X, y, sample_weight, "class")
             codes = codes_among(rows.classes, known)[rows.examples.y]
             examples = rows.examples.having(codes, rows.examples.weight)
             rows = rows._replace(examples=self._rows_of(examples, known), classes=known)
@@ -272,11 +285,24 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
         check_is_fitted(self)
+        return self._explained_score(self._matrix(X))
+
+    def _explained_score(self, matrix: Matrix) -> Array:
+        """log p(k | x) of rows as the network reads them."""
         if self.average_ is not None:
-            matrix = self._matrix(X)
             return average_prediction(self, lambda theta: self._predictor(matrix, theta))
-        eta = self._eta(X)
+        eta = self._predictor(matrix, self.parameters_.astype(np.float64))
         return self.output_.log_probability(eta, self._extra)
+
+    def _explanation(self, found: SampledContributions, against: Any) -> Explanation:
+        return log_odds_explanation(
+            found.contributions,
+            found.base,
+            self.classes_,
+            against,
+            feature_names(self),
+            base_is="base",
+        )
 
     def log_likelihoods(self, X: Any, y: Any) -> Array:
         """log p(y_i | x_i) of each row; for soft labels t, Σ_k t_ik log p(k | x_i)."""
@@ -331,9 +357,7 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
             if not is_soft(y):
                 return codes_among(y, classes, n_rows=n_rows)
             self._refuse_soft_beside_classes()
-            soft = soft_numbers(y)
-            check_soft(soft)
-            return self._of_output(soft)
+            return self._of_output(soft_of_classes(y, classes))
 
         return read
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from likely.description import DescribedLosses, Description, Fact, NamedColumn, NamedTable
 from likely.formatting import count, short_number
 from likely.graphical.diagrams.diagram import Diagram
@@ -11,8 +9,9 @@ from likely.graphical.diagrams.network_picture import network_picture
 from likely.neural.architecture import Architecture
 
 STRENGTH = (
-    "Strength is the sum over all paths from a column to the outputs of the products of absolute "
-    "weights, as a share: how much a column can matter, if columns have one scale, not its effect."
+    "Strength is the mean absolute slope of the predictor along a column times the standard "
+    "deviation of the column, on training rows, as a share: how much a column moves predictions, "
+    "not in which direction."
 )
 
 
@@ -105,22 +104,14 @@ def _penalties(model: Any) -> list[str]:
 
 
 def _columns(model: Any) -> NamedTable:
-    """How strongly the outputs can depend on each column: Σ over all paths of Π |w|, as a share."""
-    average = model.average_
-    thetas = [model.parameters_] if average is None else list(average.parameters)
-    total = np.zeros(model.architecture_.sizes[0])
-    for theta in thetas:
-        reach = np.ones(model.architecture_.sizes[-1])
-        for layer in reversed(model.architecture_.unpack(theta.astype(np.float64))):
-            reach = np.dot(reach, np.abs(layer.weight))
-        total += reach / max(reach.sum(), np.finfo(float).tiny)
-    share = total / len(thetas)
+    """How strongly the predictor depends on each column; see ``strengths``."""
+    share = model.column_strengths_
     return NamedTable(
         "columns",
         (NamedColumn("column", "column"), NamedColumn("strength", "strength", "number")),
         tuple(zip(model.terms_, share.tolist(), strict=True)),
         noun="column",
-        title="Columns by the strength of their connections",
+        title="Columns by how strongly predictions depend on them",
         weights=tuple((each,) for each in share.tolist()),
     )
 

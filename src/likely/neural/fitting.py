@@ -27,6 +27,7 @@ from likely.neural.objective import NetworkObjective
 from likely.neural.options import Options, batches_for, check_callbacks
 from likely.neural.problem import TrainingProblem
 from likely.neural.steps import Ending, MiniBatchSteps, PartlyFrozen, QuasiNewtonSteps, Steps
+from likely.neural.tensors.library import memory_of
 from likely.neural.training import (
     Callback,
     Epoch,
@@ -94,7 +95,7 @@ def fit_network(
 ) -> NetworkFit:
     """Train, and play the end game if there is one."""
     called = (*check_callbacks(model.callbacks), *callbacks)
-    with one_blas_thread():
+    with one_blas_thread(), memory_of(problem.device):
         if resumed is None or resumed.phase == 0:
             steps, trained = _search(model, problem, start, keeper, resumed, called)
             state = steps.arrays(trained.state)
@@ -102,7 +103,7 @@ def fit_network(
             assert resumed.earlier is not None  # a checkpoint of phase 1 has it
             trained, state = _finished(model, problem, resumed.earlier), resumed.state
         if model.end_game is None or trained.interrupted or not trained.curve.n_epochs:
-            better = _better_constant(model, problem, trained)
+            better = better_constant(model, problem, trained)
             return NetworkFit(trained.theta, state, trained, None, better)
         later = replace(keeper, phase=1, earlier=trained.curve)
         second = resumed if resumed is not None and resumed.phase == 1 else None
@@ -110,7 +111,7 @@ def fit_network(
     return NetworkFit(again.theta, steps.arrays(again.state), trained, again)
 
 
-def _better_constant(model: Any, problem: TrainingProblem, trained: Trained) -> float | None:
+def better_constant(model: Any, problem: TrainingProblem, trained: Trained) -> float | None:
     """The loss of a constant, where it is clearly below that of the network; else None.
 
     Not judged are trainings that were to have few epochs, and losses taken before each step.
@@ -142,7 +143,7 @@ def one_epoch(
     curve: LossCurve,
 ) -> tuple[Array, dict[str, Array], Epoch]:
     """One epoch from a state, or from the start: θ and the state after it, and its losses."""
-    with one_blas_thread():
+    with one_blas_thread(), memory_of(problem.device):
         steps, losses = steps_on(model, problem, problem.training)
         run = begun(steps, start, losses)
         if state:

@@ -24,7 +24,7 @@ from likely.neural.history import LossCurve
 from likely.neural.objective import NetworkRows
 from likely.neural.steps import Ending
 from likely.neural.tensors.keyed import epoch_orders
-from likely.neural.tensors.library import as_array, checked_device
+from likely.neural.tensors.library import as_array, checked_device, memory_of
 from likely.neural.tensors.networks import Networks
 from likely.neural.training import Trained, TrainingRules, TrainingRun, divergence
 from likely.progress import report
@@ -74,9 +74,11 @@ def train_many(
     which leaves the others alone.  The rows are in memory.
     """
     refuse_unless_alike([candidate.settings for candidate in candidates])
-    together = Together(candidates, rows, checked_device(device))
-    while together.go_on():
-        together.advance()
+    where = checked_device(device)
+    with memory_of(where):
+        together = Together(candidates, rows, where)
+        while together.go_on():
+            together.advance()
     return together.outcomes
 
 

@@ -18,7 +18,7 @@ from scipy import sparse
 from likely._typing import Matrix
 from likely.errors import InvalidInput, TrainingDiverged
 from likely.neural.examples import Examples, ExamplesInMemory
-from likely.neural.fitting import NetworkFit, rules_of, settings_of
+from likely.neural.fitting import NetworkFit, better_constant, rules_of, settings_of
 from likely.neural.many import SHARED, Candidate, SharedRows, train_many
 from likely.neural.options import batches_for
 from likely.neural.problem import TrainingStart
@@ -212,9 +212,10 @@ def _stored(
     model: "NeuralNetwork", trained: Sequence[tuple[Member, Trained | TrainingDiverged]]
 ) -> "NeuralNetwork":
     fits, in_order = [], sorted(trained, key=lambda each: each[0].number)
-    for _, outcome in in_order:
+    for member, outcome in in_order:
         if isinstance(outcome, TrainingDiverged):
             raise outcome
-        fits.append(NetworkFit(outcome.theta, state_arrays(outcome.state), outcome, None))
+        better = better_constant(model, member.start.problem, outcome)
+        fits.append(NetworkFit(outcome.theta, state_arrays(outcome.state), outcome, None, better))
     model.store_trainings([member.start for member, _ in in_order], fits)
     return model

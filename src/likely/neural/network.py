@@ -34,10 +34,10 @@ from likely.neural.average import (
     NetworkAverage,
     averaged,
     problems_of_several,
-    refuse_for_several,
     refuse_several,
 )
 from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
+from likely.neural.checkpoint import Meaning, path_of_network
 from likely.neural.examples import Examples
 from likely.neural.fitting import (
     Keeper,
@@ -64,6 +64,7 @@ from likely.neural.problem import (
 )
 from likely.neural.snapshots import epoch_snapshots
 from likely.neural.steps import continued_state, kept_state
+from likely.neural.strengths import column_strengths
 from likely.neural.surface import FittedNetwork
 from likely.neural.tensors.library import device_for
 from likely.neural.training import Trained
@@ -80,6 +81,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
     saved_as_none: ClassVar[tuple[str, ...]] = OF_TRAINING
 
     state_: dict[str, Array]  # what the update rule remembers, for partial_fit
+    column_strengths_: Array  # of each input, as shares
 
     @abstractmethod
     def _opened(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
@@ -124,9 +126,10 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
     def _fit_several(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Train several networks, one after another; Ctrl-C ends it with those that are done."""
         starts, fits = self.training_starts(X, y, sample_weight), list[NetworkFit]()
-        for problem, theta, *_ in starts:
-            keeper = Keeper(None, {}, problem.seed)
-            fits.append(fit_network(self, problem, theta, keeper=keeper, resumed=None))
+        for number, (problem, theta, _, meaning, resumed) in enumerate(starts):
+            path = None if self.checkpoint is None else path_of_network(self.checkpoint, number)
+            keeper = Keeper(path, meaning, problem.seed)
+            fits.append(fit_network(self, problem, theta, keeper=keeper, resumed=resumed))
             if fits[-1].interrupted:
                 break
         self.store_trainings(starts[: len(fits)], fits)
@@ -167,16 +170,28 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         refuse_unless_whole("n_networks", self.n_networks, lowest=1, advice="Use 5.")
         if self.n_networks == 1:
             return [self.training_start(X, y, sample_weight)]
-        refuse_for_several(self)
         options = checked_options(self, in_file=is_file(X))
         rows = self._opened(X, y, sample_weight)
+        held = self._held(rows)
+        meaning = meaning_of(self, rows, self._output(rows), options, held)
+        first = resumed_training(self, self._of_network(meaning, 0), 0)
+        seed = seed_of(self.random_state) if first is None else first.seed
         starts, learned = list[TrainingStart](), dict[str, Any]()
-        for problem in problems_of_several(self, rows, options):
+        for number, problem in enumerate(problems_of_several(self, rows, options, held, seed)):
+            own = self._of_network(meaning, number)
+            resumed = resumed_training(self, own, number)
+            if resumed is not None and resumed.seed != problem.seed:
+                resumed = None  # of an earlier training without random_state
             learned = learned or self._common(problem, rows)
             problem = in_units(problem, learned)
             theta = problem.start(self.initialise)
-            starts.append(TrainingStart(problem, theta, learned, {}, None))
+            starts.append(TrainingStart(problem, theta, learned, own, resumed))
         return starts
+
+    def _of_network(self, meaning: Meaning, number: int) -> Meaning:
+        """What the checkpoint of one of several networks means."""
+        own = f"{number + 1} of {self.n_networks}"
+        return {**meaning, "the network": own} if meaning else {}
 
     def store_training(self, start: TrainingStart, fit: NetworkFit) -> None:
         """Keep what a training from this start has found."""
@@ -196,6 +211,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
                 tuple(one.of_network(number, len(each)) for number, one in enumerate(each)),
             )
             self.history_ = self.average_.histories[0]
+            thetas = [fit.theta for fit in fits]
+            self.column_strengths_ = column_strengths(starts[0].problem, thetas)
             self._finish_average(found)
         unfinished = [fit for fit in fits if not fit.trained.ending.converged]
         self._warn_unless_finished((unfinished or fits)[0])
@@ -331,6 +348,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         unit = self.response_scale_**2
         curve = curve.with_epoch(unit * epoch.loss, None, epoch.rate, epoch.seconds)
         self.history_ = self._history(curve, curve.n_epochs, "by partial_fit", converged=False)
+        self.column_strengths_ = column_strengths(problem, [self.parameters_])
         self._finish(problem)
         return self
 
@@ -339,6 +357,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         self.state_ = kept_state(fit.state, problem.options.update)
         self.history_ = self._of_training(fit.trained)
         self.end_game_ = None if fit.end_game is None else self._of_training(fit.end_game)
+        self.column_strengths_ = column_strengths(problem, [self.parameters_])
         self._finish(problem)
 
     def _of_training(self, trained: Trained) -> History:

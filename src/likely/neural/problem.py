@@ -16,7 +16,7 @@ from scipy import sparse
 from likely._typing import Array, Codes
 from likely.data.block import ArrayBlocks, Block
 from likely.data.split import share_of_each_class
-from likely.errors import InvalidInput, SortedRows, warn_user
+from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.inputs.coding import Coding, category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
@@ -24,7 +24,13 @@ from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
 from likely.inputs.tables import is_file, own_columns, refuse_file
 from likely.neural.architecture import Architecture
-from likely.neural.checkpoint import Checkpoint, Meaning, digest_of, read_checkpoint
+from likely.neural.checkpoint import (
+    Checkpoint,
+    Meaning,
+    digest_of,
+    path_of_network,
+    read_checkpoint,
+)
 from likely.neural.examples import (
     Examples,
     ExamplesInFile,
@@ -35,12 +41,15 @@ from likely.neural.examples import (
 from likely.neural.initialise import initial_parameters
 from likely.neural.options import Options, checked_options, layer_dropout, trainable_layers
 from likely.neural.outputs import Output
+from likely.neural.row_checks import (
+    refuse_extreme_weights,
+    warn_of_sorted_rows,
+    warn_of_unscaled_columns,
+)
 from likely.neural.tensors.library import device_for
-from likely.solvers.mini_batches import WINDOW, Batches, ShuffledBatches, share_between_windows
 
 ROWS_IN_DIGEST = 64
 SEEDS = 2**62
-SORTED = 0.05  # of the variance of y between windows; rows in random order have about 1e-5
 Targets = Callable[[Any, int], Array]  # y as given and the number of rows, to codes or numbers
 
 
@@ -125,6 +134,17 @@ class TrainingStart(NamedTuple):
     resumed: Checkpoint | None
 
 
+def units_of(y: Array, weight: Array | None) -> tuple[Array, float]:
+    """The mean of y, of each response, and the standard deviation around it; 1 where that is 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = np.average(y, axis=0, weights=weight)
+        squares = np.square(y - centre).reshape(len(y), -1).mean(axis=1)
+        scale = float(np.sqrt(np.average(squares, weights=weight)))
+    if not np.isfinite(scale):
+        raise InvalidInput("The squares of y overflow. Divide y by a constant, such as 1e100.")
+    return centre, scale if scale > 0 else 1.0
+
+
 def in_units(problem: TrainingProblem, learned: dict[str, Any]) -> TrainingProblem:
     """The problem with its response centred and scaled."""
     centre, scale = learned["response_centre_"], learned["response_scale_"]
@@ -148,6 +168,8 @@ def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm
             if isinstance(blocks, ArrayBlocks)
             else ExamplesInFile.of(blocks, coding.names, dtype)
         )
+    refuse_extreme_weights(examples.weight)
+    warn_of_unscaled_columns(model, examples, coding)
     return OpenedRows(examples, coding, rows.classes, rows.library, device)
 
 
@@ -160,6 +182,7 @@ def known_rows(
     matrix = finite_matrix(Block(new_rows(model, coding, X)), coding.names)
     target = targets(y, matrix.shape[0])
     weight = check_weight(sample_weight, n_rows=matrix.shape[0])
+    refuse_extreme_weights(weight)
     found = ExamplesInMemory(matrix, target, weight)
     return found if weight is None or weight.all() else found.where(weight > 0)
 
@@ -199,7 +222,7 @@ def assembled(
         output_bias=model.bias and output.has_bias,
         n_extra=output.n_extra,
     )
-    _warn_of_sorted_rows(model, options, rows.examples)
+    warn_of_sorted_rows(model, options, rows.examples)
     training, union = rows.examples, None
     if options.held_out is not None:
         union = rows.examples
@@ -224,23 +247,6 @@ def assembled(
         bool(vars(model).get("balanced", False)),
         None if options.quasi_newton else rows.device,
     )
-
-
-def _warn_of_sorted_rows(model: Any, options: Options, examples: Examples) -> None:
-    """Warn where batches would have one class after another, though they are to be shuffled."""
-    whole = options.quasi_newton or not model.shuffle or vars(model).get("balanced", False)
-    given = model.batch
-    windows = isinstance(given, ShuffledBatches) or not isinstance(given, Batches)
-    window = given.window if isinstance(given, ShuffledBatches) else WINDOW
-    if whole or not windows or given == "full" or examples.n_rows <= window:
-        return
-    if share_between_windows(examples.y, window) > SORTED:
-        warn_user(
-            f"The rows are sorted by y, or nearly so, and are shuffled only inside windows of "
-            f"{window} rows, so that many batches have targets of one kind. Shuffle the rows "
-            "before the fit.",
-            SortedRows,
-        )
 
 
 def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
@@ -296,21 +302,23 @@ def seed_of(random_state: Any) -> int:
     return int(generator(random_state).integers(SEEDS))
 
 
-def resumed_training(model: Any, meaning: Meaning) -> Checkpoint | None:
-    """The checkpoint to continue from; ``resume=True`` is that of ``checkpoint``, if it exists."""
+def resumed_training(model: Any, meaning: Meaning, number: int | None = None) -> Checkpoint | None:
+    """The checkpoint to continue from; ``resume=True`` is that of ``checkpoint``, if it exists.
+
+    ``number`` is that of one of several networks, of which the later ones may not have begun.
+    """
     resume = model.resume
     if resume is None or resume is False:
         return None
-    if resume is True:
-        if model.checkpoint is None:
-            raise InvalidInput(
-                "resume=True was given without checkpoint, the file to resume from. Use "
-                "checkpoint='training.checkpoint'."
-            )
-        return (
-            read_checkpoint(model.checkpoint, meaning) if Path(model.checkpoint).exists() else None
+    if resume is True and model.checkpoint is None:
+        raise InvalidInput(
+            "resume=True was given without checkpoint, the file to resume from. Use "
+            "checkpoint='training.checkpoint'."
         )
-    return read_checkpoint(resume, meaning)
+    path = path_of_network(model.checkpoint if resume is True else resume, number)
+    if (resume is True or number) and not Path(path).exists():
+        return None
+    return read_checkpoint(path, meaning)
 
 
 def meaning_of(

@@ -17,23 +17,32 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array
+from likely._typing import Array, Matrix
 from likely.errors import InvalidInput
+from likely.explanations.explanation import PREDICTION, Explanation, refuse_against
+from likely.explanations.sampled import SampledContributions
 from likely.graphical.model_plates import PlateParameter
-from likely.inputs.estimators import columns_named, generator, unchanged_if_refused
+from likely.inputs.estimators import columns_named, feature_names, generator, unchanged_if_refused
 from likely.inputs.numbers import check_response, check_weight
 from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.base import Response
-from likely.likelihoods.gaussian import Gaussian, GaussianIdentity
+from likely.likelihoods.gaussian import GaussianIdentity
+from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
-from likely.neural.average import AverageFit, NumberAveraging, average_prediction
+from likely.neural.average import (
+    AverageFit,
+    NumberAveraging,
+    Spread,
+    average_prediction,
+    judged_rows,
+)
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.outputs import Output, ScalarOutput, output_of
-from likely.neural.problem import OpenedRows, Targets, TrainingProblem, open_rows
-from likely.neural.propagation import predictor
+from likely.neural.problem import OpenedRows, Targets, TrainingProblem, open_rows, units_of
 from likely.objectives.linear import weighted_sum
-from likely.solvers.mini_batches import WINDOW, Batches
+from likely.solvers.mini_batches import Batches
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
 
@@ -54,8 +63,9 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         one for each.
     response : str, Response or None, default=None
         The likelihood of the output: ``gaussian`` (None), ``bernoulli`` (y from 0 to 1),
-        ``poisson``, ``gamma``, ``inverse-gaussian``, ``tweedie(1.5)``, ``negative-binomial(0.5)``,
-        or a response of ``likely.likelihoods``; the lectures' ``square-error-sigmoid``.
+        ``poisson``, ``gamma``, ``inverse-gaussian``, ``tweedie(1.5)``, ``negative-binomial``
+        (``alpha_`` is estimated; ``negative-binomial(0.5)`` fixes it), or a response of
+        ``likely.likelihoods``; the lectures' ``square-error-sigmoid``.
     link : str, Link or None, default=None
         Between the mean and the last layer; None is the response's own, and the log for ``gamma``
         and ``inverse-gaussian``, because the last layer may be negative.
@@ -115,7 +125,8 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         Called with an ``Epoch`` (number, loss, validation, rate, seconds, theta) after each epoch;
         training ends where one returns True.  ``set_callbacks`` takes those of scikit-learn.
     checkpoint : path or None, default=None
-        A file that is written after each epoch, whole or not at all.
+        A file that is written after each epoch, whole or not at all; of several networks, one each:
+        ``checkpoint.1``, ``checkpoint.2``, ….
     resume : path, bool or None, default=None
         A checkpoint to continue from, bit for bit; True is that of ``checkpoint``, if it exists.
     evaluate_training : bool, default=True
@@ -149,6 +160,10 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     dispersion_ : float
         ψ in Var[y] = ψ V(μ): 1 where the response fixes it, else the mean of (y − μ)²/V(μ) over the
         validation rows, or over the training rows where there are none.
+    alpha_ : float or None
+        α in Var[y] = μ + αμ² of ``negative-binomial``, by maximum likelihood given the means of the
+        same rows; 0 is the Poisson.  None for other responses, and where α was given.  Training
+        itself uses the α of the constant model, because means hardly depend on α.
 
     Examples
     --------
@@ -161,6 +176,8 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     >>> model.fit(X, np.sin(2 * X[:, 0])).predict([[np.pi / 4]]).round(2)
     array([1.])
     """
+
+    alpha_: float | None
 
     def __init__(
         self,
@@ -246,13 +263,23 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """E[y | x] of each row, (n,), or (n, n_responses)."""
         check_is_fitted(self)
+        mean = self._explained_score(self._matrix(X))
+        return np.asarray(mean[:, 0] if mean.shape[1] == 1 else mean)
+
+    def _explained_score(self, matrix: Matrix) -> Array:
+        """E[y | x] of rows as the network reads them, (n, n_responses)."""
         if self.average_ is not None:
-            matrix = self._matrix(X)
             found = average_prediction(self, lambda theta: self._predictor(matrix, theta))
         else:
-            found = self.output_.mean(self._eta(X), self._extra)
-        mean = self.response_centre_ + self.response_scale_ * found
-        return np.asarray(mean[:, 0] if mean.shape[1] == 1 else mean)
+            eta = self._predictor(matrix, self.parameters_.astype(np.float64))
+            found = self.output_.mean(eta, self._extra)
+        return np.asarray(self.response_centre_ + self.response_scale_ * found)
+
+    def _explanation(self, found: SampledContributions, against: Any) -> Explanation:
+        refuse_against(against, PREDICTION)
+        names = [PREDICTION] if len(found.base) == 1 else range(len(found.base))
+        groups = np.array([str(name) for name in names], dtype=object)
+        return Explanation(*found, groups, feature_names(self), quantity=PREDICTION)
 
     def predict_distribution(self, X: Any) -> PredictiveDistribution:
         """The distribution of y given each row: the response around its mean."""
@@ -306,8 +333,11 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
 
     @property
     def _response(self) -> Response:
-        """The response whose density y has; a square error is that of a Gaussian."""
-        return _response_of(self.output_)
+        """The response whose density y has, with its estimated α."""
+        alpha = vars(self).get("alpha_")
+        if alpha is None:
+            return self.output_.response
+        return NegativeBinomial(alpha) if alpha > 0 else Poisson()
 
     def _deviances(self, y: Array, mean: Array, weight: Array | None) -> Array:
         """The deviance of each response, (n_responses,)."""
@@ -328,7 +358,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         n_outputs = 1 if y.ndim == 1 else y.shape[1]
         output = output_of(self.response, n_outputs=n_outputs, link=self.link)
         output.check(y)
-        return output
+        return output.with_shape(y, rows.examples.weight)
 
     def _targets(self, classes: Array) -> Targets:
         def read(y: Any, n_rows: int) -> Array:
@@ -340,7 +370,8 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         return examples
 
     def _averaging(self, output: Output) -> NumberAveraging:
-        return NumberAveraging(_response_of(output))
+        given = output_of(self.response, link=self.link)
+        return NumberAveraging((output if given.response.shape_is_known else given).response)
 
     def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         output, y, weight = problem.output, problem.training.y, problem.training.weight
@@ -349,40 +380,37 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         )
         if not self.scale_response or not least_squares:
             return {}
-        with np.errstate(over="ignore", invalid="ignore"):
-            centre = np.average(y, axis=0, weights=weight)
-            squares = np.square(y - centre).reshape(len(y), -1).mean(axis=1)
-            scale = float(np.sqrt(np.average(squares, weights=weight)))
-        if not np.isfinite(scale):
-            raise InvalidInput("The squares of y overflow. Divide y by a constant, such as 1e100.")
-        return {"response_centre_": centre, "response_scale_": scale if scale > 0 else 1.0}
+        centre, scale = units_of(y, weight)
+        return {"response_centre_": centre, "response_scale_": scale}
 
     def _finish_average(self, fit: AverageFit) -> None:
         held, averaging = fit.held, self._averaging(self.output_)
         if held is None or self.average_ is None:
-            return  # the dispersion is that of the first network
+            return  # the spread is that of the first network
         moved = averaging.shrunk(held.prediction, fit.constant, self.average_.shrinkage)
-        spread = averaging.dispersion(held.y, moved, held.weight)
-        self.dispersion_ = self.response_scale_**2 * spread
+        self._keep(averaging.spread(held.y, moved, held.weight))
+        if not self._response.dispersion_is_known:  # the constant has seen these rows
+            self.dispersion_ *= len(held.y) / max(len(held.y) - 1, 1)
 
     def _finish(self, problem: TrainingProblem) -> None:
-        if self._response.dispersion_is_known:
-            self.dispersion_ = 1.0
-            return
         rows = problem.training if problem.validation is None else problem.validation
-        theta, total = self.parameters_.astype(np.float64), 0.0
-        for part, X in rows.columns(WINDOW):
-            eta = predictor(self.architecture_, theta, X.astype(np.float64, copy=False))
-            mean = self.output_.mean(eta, self._extra)
-            y = self.output_.target(rows.y[part])
-            each = (np.square(y - mean) / self._response.variance(mean)).mean(axis=1)
-            total += float(each.sum() if rows.weight is None else np.dot(rows.weight[part], each))
-        self.dispersion_ = self.response_scale_**2 * total / rows.weight_total
+        averaging = self._averaging(self.output_)
+        if averaging.response.dispersion_is_known and averaging.response.shape_is_known:
+            self.dispersion_, self.alpha_ = 1.0, None
+            return
+        found = judged_rows(rows, self.architecture_, self.output_, self.parameters_, averaging)
+        self._keep(averaging.spread(found.y, found.prediction, found.weight))
+
+    def _keep(self, spread: Spread) -> None:
+        given = output_of(self.response, link=self.link).response
+        self.alpha_ = None if given.shape_is_known else spread.alpha
+        self.dispersion_ = self.response_scale_**2 * spread.dispersion
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:
-        known = output_of(self.response, link=self.link)
-        fixed = isinstance(known, ScalarOutput) and known.likelihood.response.dispersion_is_known
-        return (PlateParameter("W"),) if fixed else (PlateParameter("W"), PlateParameter("ψ"))
+        given = output_of(self.response, link=self.link).response
+        spread = "" if given.dispersion_is_known else "ψ"
+        spread = spread if given.shape_is_known else "α"
+        return tuple(PlateParameter(name) for name in ("W", spread) if name)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -394,7 +422,3 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin, BaseEstimator):
         low = output.likelihood.response.means.low if isinstance(output, ScalarOutput) else 0.0
         tags.target_tags.positive_only = low >= 0
         return tags
-
-
-def _response_of(output: Output) -> Response:
-    return output.likelihood.response if isinstance(output, ScalarOutput) else Gaussian()

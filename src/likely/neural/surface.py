@@ -14,6 +14,10 @@ from likely._typing import Array, Matrix
 from likely.data.block import Block
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput
+from likely.explanations.any_model import ESTIMATED
+from likely.explanations.explanation import Explanation
+from likely.explanations.mixed_rows import CodedRows
+from likely.explanations.sampled import SampledContributions, sampled_contributions
 from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
@@ -29,6 +33,8 @@ from likely.neural.objective import chunk_rows
 from likely.neural.outputs import Output
 from likely.neural.problem import Targets
 from likely.neural.propagation import predictor
+
+RELATIVE = "Contributions are relative to an input of 0: the mean of scaled numbers, no category."
 
 
 class FittedNetwork(ABC):
@@ -121,6 +127,29 @@ class FittedNetwork(ABC):
         found = inspected(self.architecture_, self.output_, every[network], matrix, target)
         return found._replace(network=int(network), n_networks=len(every))
 
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the log-odds of every class against one, or to the mean.
+
+        Relative to an input of 0, which is the mean of scaled numbers (as ``Prepared`` gives them)
+        and no category.  Columns are replaced in random orders: contributions are estimates, always
+        the same for the same row, and they add up.
+        """
+        check_is_fitted(self)
+        matrix = self._matrix(X)
+        n_columns = len(self.coding_.schema.as_codes)
+        rows = CodedRows(matrix, self.coding_.column_of_coefficient(), n_columns)
+        n = matrix.shape[0]
+        found = sampled_contributions(self._explained_score, rows, np.arange(n), np.array([n]))
+        return self._explanation(found, against).also(RELATIVE, ESTIMATED)
+
+    @abstractmethod
+    def _explained_score(self, matrix: Matrix) -> Array:
+        """What is explained, of rows as the network reads them."""
+
+    @abstractmethod
+    def _explanation(self, found: SampledContributions, against: Any) -> Explanation:
+        """The explanation, from contributions to the score."""
+
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; numbers scaled, because one rate serves all weights."""
         return ColumnNeeds(scale=True, categories=True)
@@ -129,11 +158,6 @@ class FittedNetwork(ABC):
         """How many columns are numbers and how many categories; which of them to check."""
         check_is_fitted(self)
         return columns_coded(self.coding_.schema, feature_names(self), n_rows)
-
-    def _eta(self, X: Any) -> Array:
-        """The predictor of new rows, (n, n_outputs), in float64, in units of training."""
-        check_is_fitted(self)
-        return self._predictor(self._matrix(X), self.parameters_.astype(np.float64))
 
     def _predictor(self, X: Matrix, theta: Array) -> Array:
         """The predictor at some parameters, a part of the rows at a time."""

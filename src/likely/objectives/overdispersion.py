@@ -17,8 +17,8 @@ from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.data.layouts.intercept import Dense, Design
-from likely.likelihoods.base import Likelihood
-from likely.likelihoods.negative_binomial import alpha_derivatives, alpha_gain
+from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.negative_binomial import NegativeBinomial, alpha_derivatives, alpha_gain
 from likely.likelihoods.poisson import Poisson
 from likely.objectives.inference import inner_mean
 from likely.objectives.linear import block_eta, weighted_sum
@@ -177,6 +177,14 @@ def alpha_of_means(y: Array, mean: Array, weight: Array) -> float:
     about = score / square if score > 0 else weight.sum() / total
     alpha = best_decade(gained, float(about))
     return 0.0 if alpha is None else maximise_alpha(totals_at, alpha).alpha
+
+
+def estimated_shape(response: Response, y: Array, mean: Array, weight: Array) -> Response:
+    """A response with its shape: as given, or α̂ of a negative binomial, and at 0 the Poisson."""
+    if response.shape_is_known:
+        return response
+    alpha = alpha_of_means(y, mean, weight)
+    return NegativeBinomial(alpha) if alpha > 0 else Poisson()
 
 
 def _counts_and_means(likelihood: Likelihood, theta: Array, block: Block) -> tuple[Array, Array]:

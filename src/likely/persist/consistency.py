@@ -33,11 +33,16 @@ from likely.persist.encoding import same_count
 from likely.persist.field_types import check_arguments, check_fields
 from likely.persist.learned import LEARNED, check_learned
 from likely.persist.learned_values import check_part_values, check_values
-from likely.persist.registry import Estimator, part_name
+from likely.persist.registry import Estimator, model_class, part_name
 
 
 def check_consistent(model: Any) -> None:
-    """Refuse a model whose attributes do not fit together, or one that holds such a model."""
+    """Refuse a model whose attributes do not fit together, or one that holds such a model.
+
+    A model of another library is checked by skops, which reads it.
+    """
+    if model_class(type(model).__name__) is not type(model):
+        return
     for inner in _models_in(list(vars(model).values())):
         check_consistent(inner)
     learned = {name: value for name, value in vars(model).items() if name.endswith("_")}

@@ -21,6 +21,7 @@ from likely._typing import Array
 from likely.distributions.exponential_family import EXPONENTIAL_FAMILIES, ExponentialFamily
 from likely.errors import InvalidInput
 from likely.graphical.factor_graph import FactorGraph
+from likely.persist.foreign import foreign_bytes, foreign_model, is_foreign_estimator
 from likely.persist.graphs import graph_arguments, graph_fields, graph_of
 from likely.persist.registry import (
     Estimator,
@@ -38,6 +39,7 @@ from likely.tensor_files import TENSOR_DTYPES, Json
 OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
 MODEL_FIELDS = ("class", "arguments", "fitted", "output")
 WIDEST_TEXT = 10**6  # characters of an array of text that may be mostly padding
+FOREIGN = "skops"  # the class of a model of another library
 CELLS = (type(None), bool, int, float, str, np.generic)  # of an array of objects
 
 
@@ -50,9 +52,13 @@ class Encoder:
     tensors: dict[str, Array] = field(default_factory=dict)
     found: dict[int, tuple[str, Array]] = field(default_factory=dict)  # by id; kept alive here
     own: Mapping[str, type[Any]] = field(default_factory=dict)  # parts that the model lists
+    trusted: Collection[str] = ()  # classes of other libraries that the caller names
 
     def model(self, model: Any, prefix: str = "") -> dict[str, Json]:
         """Constructor arguments, and what ``fit`` learned: the attributes that end with ``_``."""
+        if is_foreign_estimator(model):
+            inner = {"model": self.value(model, f"{prefix}model")}
+            return {"class": FOREIGN, "arguments": inner, "fitted": {}, "output": None}
         learned = {
             name: value
             for name, value in vars(model).items()
@@ -133,6 +139,9 @@ class Encoder:
             return {"part": [known, self._each(parts, f"{where}.")]}
         if model_class(kind.__name__) is kind:
             return {"model": self.model(value, f"{where}.")}
+        if is_foreign_estimator(value):
+            self.tensors[where] = foreign_bytes(value, self.trusted)
+            return {"skops": where}
         self._refuse(where, f"is {_described(value)}", _advice(value))
 
     def _exponential_family(self, family: ExponentialFamily, where: str) -> Json:
@@ -152,10 +161,11 @@ class Encoder:
 def check_model_class(model: Any) -> None:
     """Refuse to save anything but the public estimators and graphs."""
     kind = type(model)
-    if model_class(kind.__name__) is not kind:
+    if model_class(kind.__name__) is not kind and not is_foreign_estimator(model):
         raise InvalidInput(
-            f"{_described(model)} cannot be saved; expected one of the estimators "
-            f"{', '.join(estimator_names())}, or a graph. Save the parts of a pipeline one by one."
+            f"{_described(model)} cannot be saved; expected an estimator of likely "
+            f"({', '.join(estimator_names())}), a graph, or a fitted estimator of scikit-learn. "
+            "Save one of these."
         )
 
 
@@ -180,9 +190,13 @@ class Decoder:
 
     tensors: Mapping[str, Array]
     own: Mapping[str, type[Any]] = field(default_factory=dict)  # parts that the model lists
+    trusted: Collection[str] = ()  # classes of other libraries that the caller names
 
     def model(self, coded: Json) -> Any:
         same_names("A model", coded, MODEL_FIELDS)
+        if coded["class"] == FOREIGN:
+            same_names("The arguments of a foreign model", coded["arguments"], ("model",))
+            return self.value(coded["arguments"]["model"])
         kind = model_class(str(coded["class"]))
         if kind is None:
             raise unknown("estimator", coded["class"])
@@ -243,6 +257,9 @@ class Decoder:
             raise unknown("tensor", content)
         return self.tensors[content]
 
+    def _foreign(self, content: Json) -> Any:
+        return foreign_model(self._tensor(content).tobytes(), self.trusted)
+
     def _text_array(self, content: Json) -> Array:
         shape, cells = content
         same_count("An array of text", len(_listed(cells)), prod(_sizes(shape)))
@@ -293,6 +310,7 @@ READERS: dict[str, Callable[[Decoder, Json], Any]] = {
     "objects": Decoder._object_array,
     "part": Decoder._part,
     "scalar": Decoder._scalar,
+    "skops": Decoder._foreign,
     "tensor": Decoder._tensor,
     "text": Decoder._text_array,
     "tuple": Decoder._tuple,

@@ -8,6 +8,7 @@ nothing: no pickle, and no class that is not in the registry.
 """
 
 import os
+from collections.abc import Collection
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from likely.persist.encoding import (
     check_model_class,
     same_names,
 )
+from likely.persist.foreign import is_foreign_estimator
 from likely.tensor_files import Json, TensorFormat
 
 FORMAT = 1  # raised when an older version of likely could misread the file
@@ -42,12 +44,15 @@ BROKEN = (
 )  # what badly made JSON can cause
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> None:
     """Write a model to a file, usually with the suffix ``.likely``.
 
     The file contains the constructor arguments and the fitted attributes.  If an argument cannot be
-    saved (a function, a random generator, an object of another library), an error names it and
-    nothing is written.
+    saved (a function, a random generator), an error names it and nothing is written.
+
+    An estimator of scikit-learn, alone, in ``Prepared`` or as a pipeline, is written by the package
+    skops (``pip install 'likely[skops]'``), without pickle.  ``trusted`` are the names of classes
+    in it that skops does not trust by default; ``load`` then needs them, too.
 
     Examples
     --------
@@ -58,14 +63,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     likely.load(f"{folder}/bins.likely").transform([[5.0]])
     array([[1.]])
     """
-    content = model_bytes(model)
+    content = model_bytes(model, trusted)
     write_atomically(_target(path), content)
 
 
-def model_bytes(model: Any) -> bytes:
+def model_bytes(model: Any, trusted: Collection[str] = ()) -> bytes:
     """The content of the file that ``save`` writes."""
     check_model_class(model)
-    encoder = Encoder(type(model).__name__)
+    encoder = Encoder(type(model).__name__, trusted=trusted)
     try:
         coded = encoder.model(model)
     except RecursionError:
@@ -76,8 +81,11 @@ def model_bytes(model: Any) -> bytes:
     return _file_bytes(coded, encoder.tensors, _feature_names(model))
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
     """The model in a file that ``save`` wrote, or in a RUN.  Nothing in the file is executed.
+
+    Of an estimator of another library only classes are made that skops trusts by default, trees of
+    scikit-learn, whose nodes are checked, and those whose names are in ``trusted``.
 
     A file that is missing, incomplete, changed, of a later format or not a model is
     refused with ``InvalidFile``, which is a ``ValueError``.
@@ -86,8 +94,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         content = _read(path)
         header, tensors = _checked_content(content, path)
         arrays = MODELS.arrays(header["tensors"], tensors)
-        model = Decoder(arrays).model({name: header[name] for name in MODEL_FIELDS})
-        check_consistent(model)
+        decoder = Decoder(arrays, trusted=trusted)
+        model = decoder.model({name: header[name] for name in MODEL_FIELDS})
+        if not is_foreign_estimator(model):
+            check_consistent(model)
         _check_feature_names(model, header["feature_names"])
     except InvalidFile:
         raise

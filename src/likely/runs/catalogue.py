@@ -38,11 +38,10 @@ class Run(NamedTuple):
         return RunFolder(self.path)
 
     def is_as_written(self) -> bool:
-        """Whether the model is the one that ``run.json`` was written with."""
+        """Whether the model is the one that ``run.json`` was written with; not if it names none."""
         from likely.data.arrow import digest_of_file
 
-        known = self.facts.get("model_sha256")
-        return known is None or digest_of_file(self.path / MODEL_FILE) == known
+        return digest_of_file(self.path / MODEL_FILE) == self.facts.get("model_sha256")
 
 
 @dataclass

@@ -10,7 +10,9 @@ from likely.errors import InvalidFile, InvalidInput
 from likely.files import make_folder, write_atomically
 from likely.json_files import read_json, write_json
 from likely.persist import MODEL_FILE
-from likely.runs.records import (
+from likely.runs.sealed_score import FINAL, sealed_score
+from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
+from likely.workbench.records import (
     Record,
     comparisons_in,
     curves_in,
@@ -18,17 +20,18 @@ from likely.runs.records import (
     joined_curves,
     kept_files,
 )
-from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
 
 if TYPE_CHECKING:
     from likely.description import Description
     from likely.sealing.folder import SealFolder
+    from likely.workbench.column_effects import ColumnEffects
     from likely.workbench.validation import Validation
 
 
-FACTS, LOOK, FINAL = "run.json", "look.json", "final.json"
+FACTS, LOOK = "run.json", "look.json"
 STUDY, STUDY_FOLDER, COMMAND = "study.json", "study", "command.txt"
 VALIDATION, VALIDATION_FACTS = "validation.parquet", "validation.json"
+EFFECTS = "effects.json"
 HELD_OUT_BY = ("group", "by_time", "weight", "offset", "exposure")
 SCORING = ("compare", "tune", "seal")  # verbs that take these options
 
@@ -79,6 +82,10 @@ class RunFolder:
     def write_look(self, facts: Record) -> None:
         write_json(self.path / LOOK, facts)
 
+    def write_effects(self, effects: "ColumnEffects") -> Path:
+        """The importance and the effects of columns."""
+        return write_json(self.path / EFFECTS, effects.to_json())
+
     def write_study(self, facts: Record) -> Path:
         return write_json(self.path / STUDY, facts)
 
@@ -128,20 +135,31 @@ class RunFolder:
 
     def facts(self) -> Record | None:
         """The content of ``run.json``; None where there is none."""
-        found: Record | None = read_json(self.path / FACTS)
-        return found
+        return _read_object(self.path / FACTS)
 
     def look(self) -> Record | None:
-        found: Record | None = read_json(self.path / LOOK)
-        return found
+        return _read_object(self.path / LOOK)
 
     def study_facts(self) -> Record | None:
-        found: Record | None = read_json(self.path / STUDY)
-        return found
+        return _read_object(self.path / STUDY)
+
+    def effects(self) -> "ColumnEffects | None":
+        """The effects that ``write_effects`` has written; None where there are none."""
+        from likely.workbench.column_effects import ColumnEffects
+
+        found = read_json(self.path / EFFECTS)
+        if found is None:
+            return None
+        try:
+            return ColumnEffects.from_json(found)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidFile(
+                self.path / EFFECTS,
+                f"it was changed after it was written ({error}). Remove it, or train again.",
+            ) from None
 
     def final(self) -> Record | None:
-        found: Record | None = read_json(self.path / FINAL)
-        return found
+        return _read_object(self.path / FINAL)
 
     def validation(self) -> "Validation | None":
         """The validation that ``write_validation`` has written; None where there is none."""
@@ -161,6 +179,15 @@ class RunFolder:
             raise InvalidFile(
                 path, f"it was changed after it was written ({error}). Remove it, or train again."
             ) from None
+
+
+def _read_object(path: Path) -> Record | None:
+    """A JSON object; None where there is no file."""
+    found = read_json(path)
+    if found is not None and not isinstance(found, dict):
+        what = f"it holds {type(found).__name__}; a JSON object was expected"
+        raise InvalidFile(path, f"{what}. Remove it, or train again.")
+    return found
 
 
 def versions() -> dict[str, str]:
@@ -187,10 +214,13 @@ class RunFacts:
     curves: tuple[Record, ...] = ()
     study: Record | None = None
     validation: "Validation | None" = None
-    final: Record | None = None
+    effects: "ColumnEffects | None" = None
+    final: Record | None = None  # the score of sealed rows in the ledger, as in final.json
+    final_problem: str | None = None  # why final.json is not believed
     ledger: LedgerFacts | None = None
     description: "Description | None" = None  # what its model says about itself
     path: str = "RUN"  # as a command names it
+    in_python: bool = False  # whether there is no RUN, but a model or a study in Python
 
     def command(self, verb: str, *words: str) -> str:
         """``likely VERB DATA WORDS``, with the target, unless the data have their own.
@@ -222,6 +252,8 @@ def read_run(
     place, known = held.path, run.get("seal")
     seal = place_of_seal(place, known) if known and known.get("path") else None
     places = (place,) if seal is None else (place, seal)
+    ledger = None if seal is None else ledger_facts(seal, known or {})
+    scored = sealed_score(run, held.final(), ledger)
     return RunFacts(
         name=place.name or str(place),
         run=run,
@@ -230,8 +262,10 @@ def read_run(
         curves=joined_curves(*map(curves_in, places)),
         study=held.study_facts(),
         validation=held.validation(),
-        final=held.final(),
-        ledger=None if seal is None else ledger_facts(seal, known or {}),
+        effects=held.effects(),
+        final=scored.record,
+        final_problem=scored.problem,
+        ledger=ledger,
         description=description,
         path=place.name if place.is_absolute() else str(place),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from likely.errors import BrokenLedger, UnusableRun
-from likely.runs.records import Record
+from likely.workbench.records import Record
 
 if TYPE_CHECKING:
     from likely.runs.catalogue import Run
@@ -27,6 +27,7 @@ class LedgerFacts:
     budget: int
     judge: str
     n_test: int
+    group: str | None = None
 
     @property
     def evaluations(self) -> int:
@@ -60,7 +61,7 @@ def seal_of(run: "Run") -> "SealFolder | None":
     if not known:
         return None
     path = place_of_seal(run.path, known)
-    if path is not None and _is_the_one(path, known):
+    if path is not None and is_the_one(path, known):
         return SealFolder(path)
     if path is not None and is_seal(path):
         raise BrokenLedger(
@@ -85,11 +86,11 @@ def place_of_seal(run: Path, known: Record) -> Path | None:
     given, near = Path(known["path"]), (Path(), run, run.parent, run.parent.parent)
     named = [given, *(folder / name for folder in near for name in (given, given.name))]
     others = (path for folder in near for path in sorted(folder.glob(f"*{SUFFIX}")))
-    found = (path for path in chain(named, others) if _is_the_one(path, known))
+    found = (path for path in chain(named, others) if is_the_one(path, known))
     return next(found, None) or next((path for path in named if path.is_dir()), None)
 
 
-def _is_the_one(path: Path, known: Record) -> bool:
+def is_the_one(path: Path, known: Record) -> bool:
     """Whether the folder has the manifest that the run was trained with."""
     from likely.data.arrow import digest_of_file
     from likely.sealing.ledger import MANIFEST
@@ -110,7 +111,7 @@ def ledger_facts(path: Path, known: Record) -> LedgerFacts:
     except BrokenLedger as error:
         head = folder.ledger.verdict({}).head
         return LedgerFacts(path.name, False, (str(error),), (), head, 0, "", 0)
-    problems = verdict.problems or _cut(known, entries, verdict.head)
+    problems = verdict.problems or _other(path, known) or ledger_cut(known, entries, verdict.head)
     return LedgerFacts(
         path.name,
         not problems,
@@ -120,14 +121,24 @@ def ledger_facts(path: Path, known: Record) -> LedgerFacts:
         manifest.budget,
         manifest.judge,
         manifest.n_test,
+        manifest.group,
     )
 
 
-def _cut(known: Record, entries: Sequence[Record], head: str) -> tuple[str, ...]:
+def _other(path: Path, known: Record) -> tuple[str, ...]:
+    """A problem, if the folder has another manifest than the one that the run was trained with."""
+    if known.get("manifest") is None or is_the_one(path, known):
+        return ()
+    return ("Its manifest is not the one that the run was trained with: it is another seal.",)
+
+
+def ledger_cut(known: Record, entries: Sequence[Record], head: str) -> tuple[str, ...]:
     """Problems, if the ledger does not continue from the line that the run recorded."""
     count = known.get("count")
     if count is None or known.get("head") is None:
-        return ()
+        return (
+            "The run does not record the ledger as it was (count, head): its facts were changed.",
+        )
     if count > len(entries):
         return (
             f"The ledger had {count} lines when the run was trained, and now has {len(entries)}.",

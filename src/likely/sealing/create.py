@@ -3,6 +3,7 @@
 The folder is filled under another name and renamed at the end, so a seal is never incomplete.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+Findings = Callable[["pa.Table"], Sequence[Mapping[str, Any]]]  # about training rows
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Origin:
@@ -70,14 +74,23 @@ class SealTerms:
     exposure: str | None = None
     dropped: tuple[str, ...] = ()  # columns that no model is to see
     categories: tuple[str, ...] = ()  # columns declared to be categories
+    declared_features: tuple[str, ...] = ()  # columns used as they are
+    identifiers: tuple[str, ...] | None = None  # columns that identify rows; None is not known
+    texts: tuple[str, ...] | None = None  # columns of free text
 
 
 def create_seal(
-    origin: Origin, terms: SealTerms, path: Path, *, notes: tuple[str, ...] = ()
+    origin: Origin,
+    terms: SealTerms,
+    path: Path,
+    *,
+    notes: tuple[str, ...] = (),
+    findings: "Findings | None" = None,
 ) -> SealFolder:
     """Seal a table as the folder ``path``; kind and order must suit the values of the target.
 
-    ``notes`` about the rows are kept with those about the split.
+    ``notes`` about the rows are kept with those about the split; ``findings`` gives what is found
+    in the training rows.
     """
     _check_terms(terms)
     _check_columns(origin.table, terms)
@@ -93,7 +106,7 @@ def create_seal(
     _check_weights(origin.table, split, terms.weight)
     earlier = _earlier_seals(origin, path)
     notes = (*notes, *split.notes, *earlier, *_still_holds(origin, split, path))
-    _write_seal(origin, terms, path, split=split, earlier=earlier, notes=notes)
+    _write_seal(origin, terms, path, split=split, earlier=earlier, notes=notes, findings=findings)
     return open_folder(path)
 
 
@@ -186,6 +199,7 @@ def _write_seal(
     split: Split,
     earlier: tuple[str, ...],
     notes: tuple[str, ...],
+    findings: "Findings | None",
 ) -> None:
     import pyarrow as pa
 
@@ -211,6 +225,7 @@ def _write_seal(
         labels_sha256=sha256(labels).hexdigest(),
         notes=notes,
         earlier=earlier,
+        findings=() if findings is None else tuple(findings(train)),
     )
     _write_folder(path, contents, manifest, terms.escrow, labels)
 
@@ -235,6 +250,9 @@ def _settled(origin: Origin, terms: SealTerms) -> dict[str, Any]:
         "exposure": terms.exposure,
         "dropped": terms.dropped,
         "categories": terms.categories,
+        "declared_features": terms.declared_features,
+        "identifiers": terms.identifiers,
+        "texts": terms.texts,
     }
 
 

@@ -8,6 +8,7 @@ predictions are never counted twice.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -17,16 +18,16 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.arrow import values_of
-from likely.errors import HonestyRefusal, InvalidInput, LikelyError
+from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
 from likely.intervals import Estimate, n_groups_of
 from likely.json_files import plain
 from likely.names import in_words
 from likely.sealing.final_score import FinalScore
 from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import SealFolder, opened, predictions_digest
+from likely.sealing.folder import SealFolder, copies_near, opened, predictions_digest
 from likely.sealing.judges import JUDGES, Evidence
-from likely.sealing.ledger import Entry
+from likely.sealing.ledger import Entry, models_evaluated
 from likely.sealing.manifest import canonical
 from likely.sealing.scorer import REQUIRED, Predictions, Scorer, keys_missing
 from likely.sealing.submission import Submission
@@ -68,16 +69,39 @@ def evaluate(
     used up and no reason (``again``) was given; the ledger records both.
     """
     seal.check()
-    if again is not None and len(again.strip()) < REASON_LENGTH:
-        raise InvalidInput(
-            f"again={again!r} is not a reason; expected a sentence that explains why another "
-            "evaluation is needed. It is kept in the ledger and shown in the report."
-        )
+    _refuse_used_copy(seal)
+    check_reason(again)
     label_file = seal.label_file(escrow)
     predictions, training = submission.predicted(seal)
     request = _Request(seal, submission, predictions, training, label_file, scorer_of_commit)
     with lock(seal.path):
         return _answered(request, again)
+
+
+def check_reason(again: str | None) -> None:
+    """Refuse a reason for another evaluation that is none."""
+    if again is not None and len(again.strip()) < REASON_LENGTH:
+        raise InvalidInput(
+            f"again={again!r} is not a reason; expected a sentence that explains why another "
+            "evaluation is needed. It is kept in the ledger and shown in the report."
+        )
+
+
+def _refuse_used_copy(seal: SealFolder) -> None:
+    """Refuse a copy of a seal, where another copy of it nearby has further evaluations."""
+    for other in copies_near(seal):
+        with suppress(BrokenLedger):  # its own problem
+            theirs = [entry for entry in other.ledger.entries() if entry["event"] == "commit"]
+            mine = seal.ledger.entries()
+            if any(commit not in mine for commit in theirs):
+                break
+    else:
+        return
+    raise BrokenLedger(
+        seal.path,
+        f"{other.path} is a copy of it, and its ledger has evaluations that this one lacks. They "
+        "are one seal with one budget: use that copy.",
+    )
 
 
 def _answered(request: _Request, again: str | None) -> FinalScore:
@@ -86,6 +110,7 @@ def _answered(request: _Request, again: str | None) -> FinalScore:
     entries = _finished(request, ledger.recovered())
     known = _recorded(entries, request)
     if known is not None:
+        _record_repeat(request, entries, int(known["evaluation"]))
         return _final_score(request.seal, known, resumed=True, model=model)
     number = sum(entry["event"] == "commit" for entry in entries) + 1
     if number > request.seal.manifest.budget:
@@ -94,6 +119,14 @@ def _answered(request: _Request, again: str | None) -> FinalScore:
     commit = ledger.add("commit", _commit_facts(request, number))
     score = _score(request.seal, request.scorer, request.predictions, commit, request.label_file)
     return _final_score(request.seal, score, resumed=False, model=model)
+
+
+def _record_repeat(request: _Request, entries: Sequence[Entry], evaluation: int) -> None:
+    """Record another model file with predictions that were evaluated: its score is the same."""
+    digest, known = request.submission.model_sha256, models_evaluated(entries)[evaluation]
+    if digest is not None and digest not in (known or ()):
+        facts = {"evaluation": evaluation, "model": request.submission.name}
+        request.seal.ledger.add("repeat", {**facts, "model_sha256": digest})
 
 
 def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
@@ -135,7 +168,10 @@ def _allow_another(
     """Beyond the budget: record the reason in the ledger, or the refusal if there is none."""
     ledger, budget = request.seal.ledger, request.seal.manifest.budget
     if again is not None:
-        ledger.add("again", {"evaluation": number, "reason": again.strip()})
+        facts = {"evaluation": number, "reason": again.strip()}
+        known = ({key: entry.get(key) for key in facts} for entry in entries)
+        if facts not in known:  # else a call that was interrupted before its commit
+            ledger.add("again", facts)
         return
     ledger.add("refused", {"command": "final", "evaluation": number, "reason": "budget"})
     scores = [entry for entry in entries if entry["event"] == "score"]
@@ -157,6 +193,7 @@ def _commit_facts(request: _Request, number: int) -> dict[str, Any]:
         "evaluation": number,
         "metric": request.scorer.name,
         "model": request.submission.name,
+        "model_sha256": request.submission.model_sha256,
         "predictions": predictions_digest(request.predictions),
         "cv_estimate": request.submission.cv_estimate,
         "scorer": dict(request.scorer.described()),

@@ -176,6 +176,16 @@ def seals_near(*places: str | Path) -> tuple[SealFolder, ...]:
     return seals_in(dict.fromkeys(folders))
 
 
+def copies_near(seal: SealFolder) -> tuple[SealFolder, ...]:
+    """Other folders with its manifest: under any name beside the seal, or as a seal nearby."""
+    content = (seal.path / MANIFEST).read_bytes()
+    beside = (file.parent for file in sorted(seal.path.resolve().parent.glob(f"*/{MANIFEST}")))
+    near = (other.path for other in seals_near(seal.path))
+    found = {path.resolve(): SealFolder(path) for path in (*beside, *near)}
+    found.pop(seal.path.resolve(), None)
+    return tuple(o for o in found.values() if (o.path / MANIFEST).read_bytes() == content)
+
+
 def column_names(path: Path) -> list[str]:
     """The names of the columns of a Parquet file, without reading a row."""
     from pyarrow.parquet import read_schema

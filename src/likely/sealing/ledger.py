@@ -10,10 +10,11 @@ it; any other difference between head and lines is an error.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -23,7 +24,7 @@ from likely.files import append_line, sweep, write_atomically
 from likely.sealing.manifest import Manifest, canonical
 
 LEDGER, HEAD, MANIFEST = "ledger.jsonl", "head.json", "manifest.json"
-EVENTS = ("sealed", "commit", "score", "again", "predict", "refused")
+EVENTS = ("sealed", "commit", "score", "repeat", "again", "predict", "seen", "refused")
 ZEROS = "0" * 64
 ADVICE = "Restore it from a backup; until then its scores cannot be trusted."
 
@@ -37,6 +38,7 @@ class LedgerVerdict(NamedTuple):
     lines: int
     head: str  # SHA-256 of the last line
     problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()  # what is strange, and may have an innocent reason
 
 
 class _Head(NamedTuple):
@@ -100,7 +102,8 @@ class Ledger:
         if lines and not problems:
             problems = _problems_of_files(self.folder, json.loads(lines[0]), files)
         head = _hash(lines[-1]) if lines else ZEROS
-        return LedgerVerdict(not problems, len(lines), head, tuple(problems))
+        notes = () if problems else _clock_set_back([json.loads(line) for line in lines])
+        return LedgerVerdict(not problems, len(lines), head, tuple(problems), notes)
 
     def _finish(self, line: bytes, count: int) -> None:
         """Write the rest of a line that was written partly or not at all."""
@@ -146,10 +149,33 @@ class Ledger:
 def verify_ledger(folder: str | Path) -> LedgerVerdict:
     """Whether the ledger and the files of a seal are unchanged.
 
-    Any flipped byte and any line that was removed, moved or cut is found.  A whole folder that
-    was restored to an earlier state is not: compare the head with a copy kept elsewhere.
+    Any flipped byte and any line that was removed, moved or cut is found, unless all later hashes
+    and the head were computed again: the hashes are no signature.  Nor is a whole folder that was
+    restored to an earlier state.  Both show if the head is compared with a copy kept elsewhere, as
+    every RUN has one.  Times that run backwards are in ``notes``.
     """
     return Ledger(Path(folder)).verdict()
+
+
+def hashes_of(entries: Sequence[Entry], head: str) -> tuple[str, ...]:
+    """The SHA-256 of each line; ``head`` is that of the last."""
+    return (*(str(entry["previous"]) for entry in entries[1:]), head)
+
+
+def models_evaluated(entries: Sequence[Entry]) -> dict[int, set[str] | None]:
+    """The SHA-256 of the model files of each evaluation; None if its commit has no such field.
+
+    A model without a file has none.  A *repeat* is another file with the same predictions.
+    """
+    found: dict[int, set[str] | None] = {}
+    for entry in entries:
+        if entry["event"] in ("commit", "repeat"):
+            known = found.setdefault(int(entry["evaluation"]), set())
+            if "model_sha256" not in entry:
+                found[int(entry["evaluation"])] = None
+            elif known is not None and entry["model_sha256"] is not None:
+                known.add(str(entry["model_sha256"]))
+    return found
 
 
 def _head_of(content: bytes) -> _Head:
@@ -207,6 +233,18 @@ def _problem_of_head(lines: list[bytes], head: _Head) -> str:
     if len(lines) > count or before != head.head or not added_is_last:
         return f"The last line of {LEDGER} does not match {HEAD}."
     return ""
+
+
+def _clock_set_back(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """A note for the first line that is earlier than the line before it."""
+    for before, entry in pairwise(entries):
+        if str(entry["time"]) < str(before["time"]):
+            return (
+                f"Line {entry['n']} ({entry['time']}) is earlier than line {before['n']} "
+                f"({before['time']}): the clock was set back, or a line was not written when it "
+                "says.",
+            )
+    return ()
 
 
 def _problems_of_files(folder: Path, sealed: Entry, files: Mapping[str, str] | None) -> list[str]:

@@ -10,7 +10,12 @@ from likely.names import in_words
 
 LONG_NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 
-EVENTS_IN_WORDS = {"commit": "predictions recorded", "again": "extra evaluation"}
+EVENTS_IN_WORDS = {
+    "commit": "predictions recorded",
+    "again": "extra evaluation",
+    "repeat": "same predictions",
+    "seen": "sealed rows used",
+}
 
 
 def event_in_words(entry: Mapping[str, Any]) -> str:
@@ -36,12 +41,15 @@ def details_of(entry: Mapping[str, Any]) -> str:
     event, evaluation = entry["event"], f"evaluation {entry.get('evaluation')}"
     if event == "score":
         return f"{evaluation}: {_score(entry)}"
-    if event == "commit":
+    if event in ("commit", "repeat"):
         return f"{evaluation}: {_rounded(str(entry['model']))}"
     if event == "again":
         return f"{evaluation} beyond the budget, reason: {entry['reason']}"
     if event == "refused":
         return _refusal(entry)
+    if event == "seen":
+        rows = count(int(entry["rows"]), "sealed row")
+        return f"likely {entry['command']} on {entry['data']}, with {rows}"
     if event == "predict":
         return f"{entry['data']}, with {count(int(entry['rows']), 'sealed row')}"
     if event == "sealed" and "rows" in entry:

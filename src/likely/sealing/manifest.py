@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self, final
 
 from likely.errors import BrokenLedger
+from likely.json_files import with_escapes
 
 LATER = (
     "kind",
@@ -20,7 +21,11 @@ LATER = (
     "exposure",
     "dropped",
     "categories",
-)  # left out where nothing was declared
+    "declared_features",
+    "identifiers",
+    "texts",
+    "findings",
+)  # left out where nothing was declared or found
 FORMAT = 1  # raised when an older version of likely could misread the folder
 
 
@@ -55,6 +60,10 @@ class Manifest:
     exposure: str | None = None
     dropped: tuple[str, ...] = ()  # columns that no model is to see
     categories: tuple[str, ...] = ()  # columns declared to be categories
+    declared_features: tuple[str, ...] = ()  # columns used as they are
+    identifiers: tuple[str, ...] | None = None  # of the whole table; None is not known
+    texts: tuple[str, ...] | None = None  # columns of free text, of the whole table
+    findings: tuple[Mapping[str, Any], ...] = ()  # of look: code, columns and text of each
     format: int = FORMAT
 
     @property
@@ -85,16 +94,18 @@ class Manifest:
         """The manifest as JSON; fields that were not declared are left out."""
         declared = asdict(self)
         for name in LATER:
-            if not declared[name]:
+            known = name in ("identifiers", "texts") and declared[name] is not None
+            if not declared[name] and not known:
                 del declared[name]
         return canonical(declared) + b"\n"
 
 
 def canonical(content: Mapping[str, Any]) -> bytes:
     """JSON in its canonical form, without a line feed."""
-    return json.dumps(
+    text = json.dumps(
         content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode()
+    )
+    return with_escapes(text).encode()
 
 
 def _newer(found: object, unknown: list[str]) -> str:

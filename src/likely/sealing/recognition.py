@@ -18,16 +18,21 @@ Few and rough columns agree by chance too.  The training part shows how often:
 
 of a table of n rows.  A table contains sealed rows when a tenth more than that is found.  Nothing
 of this is stored: the features of the sealed rows are in the seal.
+
+Fewer rows, if they are more than chance explains, are recorded in the ledger (*seen*), so that a
+test set cannot be used in slices: together they must be less than a tenth.  The same rows count
+once.
 """
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import BrokenLedger, CannotWrite, SealedRows
+from likely.errors import BrokenLedger, CannotWrite, SealedRows, SomeSealedRows, warn_user
 from likely.files import lock
 from likely.formatting import all_listed
 from likely.sealing.fingerprints import is_amount, joined, rough_words, row_fingerprints
@@ -47,6 +52,7 @@ SOME = 0.1  # of a column's cells
 SAMPLE = 2000  # rows of a table that say whether a column agrees
 KEY = 0.9  # of the cells are different
 MOST_COLUMNS = 64  # are compared; more do not help to identify a row
+FEWEST_ALIKE = 3  # rows that are found only roughly are recorded
 FEWEST_COLUMNS = 4  # that must agree, or half of the seal's if that is less
 MOST_BANDS = 4  # so up to three changed columns of many leave one as it was
 
@@ -57,13 +63,17 @@ class FoundRows(NamedTuple):
     seal: SealFolder
     n_found: int
     n_sealed: int
+    which: str = ""  # a hash of the rows that were found
 
     def __str__(self) -> str:
-        name, manifest = self.seal.path.name, self.seal.manifest
-        return (
-            f"{self.n_found:,} of the {manifest.n_test:,} sealed rows of {name} "
-            f"({evaluations_used(self.seal)})"
-        )
+        name, n_test = self.seal.path.name, self.seal.manifest.n_test
+        rows = f"{self.n_found:,} of the {n_test:,} sealed rows"
+        if self.n_sealed < n_test:  # repeated rows count once, rows as in training not at all
+            known = f"{self.n_sealed:,} that can be recognised"
+            rows = f"{self.n_found:,} of {known}, of the {n_test:,} sealed rows"
+            if self.n_found == self.n_sealed:
+                rows = f"all of the {known}, of the {n_test:,} sealed rows"
+        return f"{rows} of {name} ({evaluations_used(self.seal)})"
 
 
 def sealed_fingerprints(sealed: "pa.Table", train: "pa.Table", salt: str) -> Array:
@@ -78,6 +88,14 @@ def holds_sealed_rows(
     table: "pa.Table | Iterable[pa.RecordBatch]", seals: Sequence[SealFolder]
 ) -> tuple[FoundRows, ...]:
     """The seals of which the table, or the batches of a source, hold a tenth or more."""
+    found = (search.held() for search in _searched(table, seals))
+    return tuple(held for held in found if held is not None)
+
+
+def _searched(
+    table: "pa.Table | Iterable[pa.RecordBatch]", seals: Sequence[SealFolder]
+) -> "list[_RowSearch]":
+    """The searches for the rows of each seal, after one pass over the table."""
     import pyarrow as pa
 
     pieces: Any = [table] if isinstance(table, pa.Table) else table
@@ -85,7 +103,7 @@ def holds_sealed_rows(
     for piece in pieces:
         for search in searches:
             search.look(piece)
-    return tuple(held for search in searches if (held := search.held()) is not None)
+    return searches
 
 
 class _RowSearch:
@@ -99,17 +117,19 @@ class _RowSearch:
         self.bands: tuple[Band, ...] = ()
         self.alike: list[Array] = []  # roughly, so far, for each band
         self.n_rows = 0
+        self.n_looked = 0  # rows that were compared roughly
 
     def look(self, piece: Any) -> None:
+        self.n_rows += piece.num_rows
         if set(piece.schema.names).issuperset(self.features):
             here = row_fingerprints(piece, self.features, self.seal.manifest.salt)
             self.found |= marked(self.known, here)
         if self.enough:
             return  # no need to look more closely
-        if not self.n_rows:
+        if not self.n_looked:
             self.bands = bands_of(self.seal, piece)
             self.alike = [np.zeros(band.known.size, dtype=bool) for band in self.bands]
-        self.n_rows += piece.num_rows
+        self.n_looked += piece.num_rows
         found = found_in(piece, self.bands)
         self.alike = [one | more for one, more in zip(self.alike, found, strict=True)]
 
@@ -121,9 +141,31 @@ class _RowSearch:
         if self.enough:
             return FoundRows(self.seal, int(self.found.sum()), self.known.size)
         for band, alike in zip(self.bands, self.alike, strict=True):
-            if band.enough(int(alike.sum()), self.n_rows):
+            if band.enough(int(alike.sum()), self.n_looked):
                 return FoundRows(self.seal, int(alike.sum()), band.known.size)
         return None
+
+    def some(self) -> FoundRows | None:
+        """Rows that are fewer than a tenth, and more than chance explains."""
+        n_test, n_train = self.seal.manifest.n_test, self.seal.manifest.n_train
+        share = (n_test - self.known.size + 1) / (n_test + 1)  # as in Band.of
+        expected = share / max(n_train, 1) * self.n_rows * self.known.size
+        if beyond_chance(int(self.found.sum()), expected):
+            return self._found_rows(self.found)
+        for band, alike in zip(self.bands, self.alike, strict=True):
+            expected = band.by_chance * self.n_looked * band.known.size
+            if alike.sum() >= FEWEST_ALIKE and beyond_chance(int(alike.sum()), expected):
+                return self._found_rows(alike)
+        return None
+
+    def _found_rows(self, found: Array) -> FoundRows:
+        which = sha256(np.packbits(found).tobytes()).hexdigest()[:16]
+        return FoundRows(self.seal, int(found.sum()), found.size, which)
+
+
+def beyond_chance(n_found: int, expected: float) -> bool:
+    """Whether a count is more than three standard deviations above its Poisson mean."""
+    return n_found > expected + 3 * expected**0.5
 
 
 def refuse_sealed_rows(
@@ -133,8 +175,15 @@ def refuse_sealed_rows(
     label: str,
     doing: str,
 ) -> None:
-    """Before a fit or a score: sealed rows are refused, and the ledger records it."""
-    held = holds_sealed_rows(table, seals)
+    """Before a fit or a score: sealed rows are refused, and the ledger records it.
+
+    Fewer than a tenth are recorded, until all that were used so make a tenth.
+    """
+    searches = _searched(table, seals)
+    held = [found for search in searches if (found := search.held()) is not None]
+    few = [found for search in searches if (found := search.some()) is not None]
+    if not held:
+        held = [found for found in few if not _recorded_as_seen(found, label, doing)]
     if not held:
         return
     for one in held:
@@ -143,9 +192,41 @@ def refuse_sealed_rows(
     raise SealedRows(_refusal(held, label, doing), held[0].seal.path, scoring=doing == SCORE)
 
 
+def _recorded_as_seen(found: FoundRows, label: str, doing: str) -> bool:
+    """Record a few sealed rows; False if they are a tenth, together with those before.
+
+    A score on rows that cannot be recorded is refused too.
+    """
+    seal = found.seal
+    try:
+        with lock(seal.path):
+            seen = {
+                e["which"]: int(e["rows"]) for e in seal.ledger.entries() if e["event"] == "seen"
+            }
+            total = sum({**seen, found.which: found.n_found}.values())
+            if total >= ENOUGH * found.n_sealed:
+                return False
+            if found.which not in seen:
+                facts = {"command": doing, "data": label, "rows": found.n_found}
+                seal.ledger.add("seen", {**facts, "which": found.which})
+    except (BrokenLedger, CannotWrite):
+        return doing != SCORE
+    warn_user(
+        f"{_started(label)} holds {found}; this is recorded in the ledger. All uses together may "
+        f"hold up to a tenth of them: so far {total:,}.",
+        SomeSealedRows,
+    )
+    return True
+
+
+def _started(label: str) -> str:
+    return label.capitalize() if label == TABLE else label
+
+
 def _refusal(held: Sequence[FoundRows], label: str, doing: str) -> str:
-    start = label.capitalize() if label == TABLE else label
-    holds = f"{start} holds {all_listed(held)}"
+    holds = f"{_started(label)} holds {all_listed(held)}"
+    if any(one.which for one in held):
+        holds += ", with those of earlier commands a tenth or more"
     if doing == SCORE:
         return (
             f"{holds}; a score on them is an evaluation, and likely final counts it. Choose by "
@@ -166,8 +247,9 @@ def _refusal(held: Sequence[FoundRows], label: str, doing: str) -> str:
 def log_prediction(
     table: "pa.Table | Iterable[pa.RecordBatch]", seals: Sequence[SealFolder], *, label: str
 ) -> tuple[FoundRows, ...]:
-    """Record predictions for sealed rows in the ledger of each seal."""
-    held = holds_sealed_rows(table, seals)
+    """Record predictions for sealed rows, also for a few, in the ledger of each seal."""
+    found = (search.held() or search.some() for search in _searched(table, seals))
+    held = tuple(one for one in found if one is not None)
     for one in held:
         with suppress(BrokenLedger):  # that shows by itself
             log_event(one.seal, "predict", {"data": label, "rows": one.n_found})

@@ -4,7 +4,8 @@ The rows of a seal, and those of a validation or test set in memory (``likely.sp
 
 Rows that must stay together form a *unit*: rows equal in all features, or rows of one group.
 Units are taken in the order of a hash of the seed, within each stratum of the target, until the
-share is reached: with single rows it is reached to the nearest row, class by class (SEL-1).  Few or
+share is reached: with single rows it is reached to the nearest row in all, and each class has its
+share to within one row (SEL-1).  Few or
 large groups may not come near the share in this way; then they are chosen without strata, at
 random among the sets of groups that do.
 
@@ -30,6 +31,7 @@ MOST_CLASSES = 20  # distinct integers; more of them are amounts
 N_BINS = 10  # strata of a target of amounts
 FEW_UNITS = 12  # whose 2¹² sets can all be tried
 NEAR = 0.05  # of all rows: as near to the share as any, and there is room for chance
+ROUNDING = 1e-9  # 0.2 · 5 is one row, whatever its last digit
 LOOSE = 2.0  # a share that is further off than this factor is refused
 ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})$"  # at the end of an ISO time
 ISO_DATE = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"  # text of which the order is the order in time
@@ -271,15 +273,32 @@ def _take_units(units: Codes, strata: Codes, test: float, seed: int) -> Array:
     order = hashed_uniforms(0, units.size, seed)[first_row]
     stratum = strata[first_row]  # of the unit's first row
     taken = np.zeros(size.size, dtype=bool)
-    for one in np.unique(stratum):
-        member = np.flatnonzero(stratum == one)
+    _, place = np.unique(stratum, return_inverse=True)
+    shares = rows_of_strata(np.bincount(place, weights=size), test, seed)
+    for k, share in enumerate(shares):
+        member = np.flatnonzero(place == k)
         member = member[np.argsort(order[member], kind="stable")]
         large, single = member[size[member] > 1], member[size[member] == 1]
         ends = np.cumsum(size[large])
         taken[large] = ends - size[large] / 2 < test * ends[-1] if large.size else False
-        wanted = round(test * size[member].sum()) - size[large][taken[large]].sum()
+        wanted = share - size[large][taken[large]].sum()
         taken[single[: max(wanted, 0)]] = True
     return taken[unit]
+
+
+def rows_of_strata(sizes: Array, test: float, seed: int) -> Codes:
+    """How many rows of each stratum are set apart: its share, rounded up or down.
+
+    Together they are the share of all rows, to the nearest row; the strata with the largest
+    fractions are rounded up, and the seed decides between equal ones.
+    """
+    exact = test * sizes
+    rows = np.floor(exact + ROUNDING).astype(np.int64)
+    n_more = round(test * sizes.sum()) - int(rows.sum())
+    chance = hashed_uniforms(0, sizes.size, seed)
+    order = np.lexsort((chance, -np.round(exact - rows, 9)))
+    rows[order[: max(n_more, 0)]] += 1
+    return rows
 
 
 def _nearest_units(units: Codes, test: float, seed: int) -> Array:

@@ -36,6 +36,7 @@ class Submission(ABC):
     scorer: Scorer
     cv_estimate: float | None  # the loss that cross-validation led to expect
     model: Any  # only the scorer knows what it is; None where there is none
+    model_sha256: str | None  # of its file; None where there is none
 
     @abstractmethod
     def predicted(self, seal: SealFolder) -> tuple[Predictions, float | None]:
@@ -60,6 +61,7 @@ class ModelSubmission(Submission):
     trained_on: str  # SHA-256 of the file of its training rows
     scorer: Scorer
     cv_estimate: float | None = None
+    model_sha256: str | None = None
 
     def predicted(self, seal: SealFolder) -> tuple[Predictions, float | None]:
         self._refuse_other_rows(seal)
@@ -107,6 +109,7 @@ class PredictionSubmission(Submission):
     scorer: Scorer
     cv_estimate: float | None = None
     model: None = None
+    model_sha256: None = None
 
     def predicted(self, seal: SealFolder) -> tuple[Predictions, float | None]:
         if seal.manifest.judge == "thresholdout" and self.cv_estimate is None:

@@ -59,6 +59,7 @@ def cross_validate_candidates(
     device: Any,
     executor: Executor,
     until: Callable[[Repeat], bool],
+    repeat: int = 0,
 ) -> dict[str, Repeat]:
     """Candidates by name on the folds of one repeat, each up to its first error.
 
@@ -66,10 +67,10 @@ def cross_validate_candidates(
     """
     found = {name: Repeat() for name in models}
     left = dict(models)
-    for number, fold in enumerate(loop.folds.of_repeat(0)):
+    for number, fold in enumerate(loop.folds.of_repeat(repeat)):
         if not left:
             break
-        fits = _fits(left, loop.fit("", None, number, fold), loop, found, device)
+        fits = _fits(left, loop.fit("", None, number, fold, repeat), loop, found, device)
         with executor.mapping(loop.outcome, fits) as outcomes:
             for outcome in outcomes:
                 found[outcome.name].take(outcome)

@@ -16,19 +16,24 @@ from sklearn.base import clone
 from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
+from likely.formatting import capitalised
 from likely.kinds import IN_WORDS, TargetKind
-from likely.metrics import METRICS, Metric, metric_for
+from likely.metrics import METRICS, Metric
 from likely.metrics.registry import SHOWN_NEXT
+from likely.pictures import intervals_along_side
 from likely.workbench.comparison_entry import Entry, Tally
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.cross_validation import Loop, cross_validate_all
-from likely.workbench.dataset import ARGUMENTS, Dataset
+from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Folds
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entries_by_name, entries_for
 from likely.workbench.opening import dataset
 from likely.workbench.paired import standings
+from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, prepared
+from likely.workbench.records import keep_comparison
+from likely.workbench.roles import ARGUMENTS
 from likely.workbench.task import Task
 
 
@@ -54,6 +59,8 @@ class Comparison:
         Models that suit the task and do not take its weight, offset or exposure, by role.
     unseen : tuple
         Classes whose rows were all in one held-out fold, so its models had not seen them.
+    remarks : tuple of str
+        Why the metric is not the usual one.
     """
 
     entries: tuple[Entry, ...]
@@ -64,6 +71,7 @@ class Comparison:
     left_out: tuple[str, ...] = ()
     unseen: tuple[Any, ...] = ()
     unable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def best(self) -> Entry:
@@ -121,6 +129,21 @@ class Comparison:
         columns["problem"] = np.array([e.problem for e in entries], dtype=object)
         return frame_of(columns, self.rows.library if library is None else library)
 
+    def plot(self, ax: Any = None) -> Any:
+        """The score of each model with its interval, the best first; the matplotlib axes.
+
+        The dashed line is the baseline; a model whose interval contains it is grey.
+        """
+        scored = [each for each in self.entries if not each.problem]
+        label = f"{capitalised(self.metric.title)} ({self.metric.better} is better)"
+        return intervals_along_side(
+            ax,
+            [each.name for each in scored],
+            [each.main[:3] for each in scored],
+            label,
+            reference=self.baseline.main.value,
+        )
+
     def facts(self) -> dict[str, Any]:
         """The whole comparison, in types of JSON."""
         task, folds = self.task, self.folds
@@ -146,7 +169,7 @@ class Comparison:
             "left_out": list(self.left_out),
             "unable": {role: list(names) for role, names in self.unable.items()},
             "unseen_classes": list(self.unseen),
-            "notes": list(self.rows.notes),
+            "notes": [*self.remarks, *self.rows.notes],
         }
 
 
@@ -169,6 +192,7 @@ def compare(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     executor: str | Executor = "auto",
 ) -> Comparison:
     """Score models on the same folds of a table, with their baseline.
@@ -191,7 +215,8 @@ def compare(
     everything : bool, default=False
         Whether slow models are included.
     metric : str, Metric or callable, optional
-        The metric by which models are ordered; by default log loss or log-likelihood.  May be a
+        The metric by which models are ordered; by default log loss or log-likelihood, and the root
+        mean squared error where a model of numbers has no density.  May be a
         function f(y, prediction) like those of ``sklearn.metrics``, or its import path: see
         ``likely.metrics.CallableMetric``.
     group : str, optional
@@ -212,7 +237,10 @@ def compare(
     drop : sequence of str, optional
         Columns to leave out.
     category : sequence of str, optional
-        Columns of numeric codes to treat as categories.  A seal records both.
+        Columns of numeric codes to treat as categories.
+    feature : sequence of str, optional
+        Columns to use although they look like identifiers or free text, which are left out.  A seal
+        records all three.
     executor : str or Executor, default="auto"
         How fits are run: in parallel threads for a small table, otherwise one after another.
 
@@ -246,6 +274,7 @@ def compare(
         exposure=exposure,
         drop=drop,
         category=category,
+        feature=feature,
     ).for_models(models, "compare")
     task = rows.settled
     slow: tuple[str, ...] = ()
@@ -259,7 +288,7 @@ def compare(
         for name, entry in named.items()
         if name != BASELINE
     }
-    main = metric_for(task.kind, metric)
+    main, remarks = metric_of_models(task.kind, metric, estimators)
     others = tuple(METRICS[name] for name in SHOWN_NEXT[task.kind] if name != main.name)
     plan = rows.folds(folds, repeats, seed)
     at_once = executor_of_fits(executor, rows.table.nbytes)
@@ -272,7 +301,10 @@ def compare(
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
     unseen = tuple(task.classes[code] for code in whole)
-    return Comparison(ranked, rows, main, others, plan, slow, unseen, unable)
+    answer = Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
+    if rows.seal is not None and not answer.all_failed:
+        keep_comparison(rows.seal.path, answer.facts())  # for the reports of its runs
+    return answer
 
 
 def _suited(

@@ -6,10 +6,10 @@ from math import nan
 from typing import Any, final
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from likely._typing import Array
 from likely.formatting import all_listed
+from likely.inputs.foreign_models import chooses_columns
 from likely.intervals import NO_ESTIMATE, Estimate, gain_to_json
 from likely.metrics import Metric, Score, mean_score
 from likely.workbench.cross_validation import Repeat
@@ -51,6 +51,18 @@ class Entry:
         if self.score is None:
             return {}
         return {name: e.value for name, e in self.score.estimates.items() if e is not self.main}
+
+    @property
+    def warning_kinds(self) -> tuple[str, ...]:
+        """The first warning of each kind, with the number of others."""
+        by_kind: dict[str, list[str]] = {}
+        for warning in self.warnings:
+            kind, colon, text = warning.partition(": ")
+            by_kind.setdefault(kind if colon else "", []).append(text if colon else warning)
+        return tuple(
+            texts[0] + (f" ({len(texts) - 1} more like it in other folds.)" if texts[1:] else "")
+            for texts in by_kind.values()
+        )
 
     def facts(self) -> dict[str, Any]:
         """The model and its scores, in types of JSON."""
@@ -115,15 +127,16 @@ def preparation_notes(estimator: Prepared) -> tuple[str, ...]:
 
     None for one that has its own, and for a model of this library whose columns keep their scale.
     """
-    needs = needs_of(estimator.model, impute="auto", scale="auto")
+    model = estimator.model
+    needs = needs_of(model, impute="auto", scale="auto")
     foreign = entry_of_estimator(estimator).is_foreign
-    if isinstance(estimator.model, Pipeline) or not (foreign or needs.scale):
+    if chooses_columns(model) or not (foreign or needs.scale):
         return ()
     steps = ["missing cells are filled"] * needs.impute
     steps += ["categories become columns of 0 and 1"] * needs.levels
     steps.append(f"numbers are {'standardised' if needs.scale else 'not scaled'}")
     return (
         f"columns are prepared before each fit: {all_listed(steps)}. Another preparation is "
-        f"possible in Python: Prepared(model, scale={not needs.scale}), or a Pipeline, which is "
-        "given the columns as they are.",
+        f"possible in Python: Prepared(model, scale={not needs.scale}), or a Pipeline that begins "
+        "with a ColumnTransformer, which is given the columns as they are.",
     )

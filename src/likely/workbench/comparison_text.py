@@ -60,15 +60,12 @@ def titles(found: "Comparison") -> list[str]:
     """The rows, the target, the metric and the folds, in sentences."""
     rows, folds, task = found.rows, found.folds, found.task
     what = target_in_words(task.kind, len(task.classes) if task.has_classes else None)
-    gone = rows.n_without_target
-    without = f" ({gone:,} without a target were left out)" if gone else ""
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
     how = f"{folds.n_folds} folds{repeats}{split_text(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []
     roles = "".join(f", {role} {name}" for role, name in rows.roles.given().items())
     return [
-        f"{rows.label}: {rows.table.num_rows:,} rows{without}, "
-        f"target {task.target} ({what}){roles}.",
+        f"{rows.label}: {rows.table.num_rows:,} rows, target {task.target} ({what}){roles}.",
         *doubt,
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
         "The 95 % interval is computed from the held-out rows; p is from the paired t-test over "
@@ -95,10 +92,12 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     parts = [_verdict(found, in_terminal)]
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
-    parts += [*_about_links(found), *found.rows.notes]
+    parts += [*_about_links(found), *found.remarks, *found.rows.notes]
     failures = _once(found, lambda each: filter(None, [each.problem]))
     parts += [f"{names} failed {problem}" for names, problem in failures]
     parts += [f"{names}: {note}" for names, note in _once(found, lambda each: each.notes)]
+    if not in_terminal:  # where they are notes below the table
+        parts += warning_notes(found)
     parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
         parts.append(
@@ -115,6 +114,11 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
             f"{'--all' if in_terminal else 'everything=True'}."
         )
     return parts
+
+
+def warning_notes(found: "Comparison") -> list[str]:
+    """The warnings of the fits: one for each model and kind, and models with the same together."""
+    return [f"{names}: {text}" for names, text in _once(found, lambda each: each.warning_kinds)]
 
 
 def _infinite(found: "Comparison") -> list[str]:

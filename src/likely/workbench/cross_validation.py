@@ -34,13 +34,19 @@ from likely.errors import InvalidInput, LoopsNotKept
 from likely.generative.held_out_fits import fits_without, is_of_totals
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant
-from likely.metrics.prediction import Truth
+from likely.metrics.prediction import Prediction, Truth
 from likely.progress import report
 from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Fold, Folds
 from likely.workbench.held_out import HeldOut
-from likely.workbench.identifiers import is_called_identifier, names_rows
-from likely.workbench.predictions import link_of, predict_for, predictive_family, truth_of
+from likely.workbench.identifiers import MOSTLY, may_be_called
+from likely.workbench.predictions import (
+    gives_density,
+    link_of,
+    predict_for,
+    predictive_family,
+    truth_of,
+)
 from likely.workbench.preparation.cells import Cells, gaps_of
 from likely.workbench.preparation.choices import MOST_LEVELS, ROWS_PER_LEVEL, learn, needs_of
 from likely.workbench.preparation.prepared import Prepared, for_prediction, prepared, unprepared
@@ -192,11 +198,7 @@ class Loop:
         task, given = data.settled, data.roles.to_predict(data.table)
         prediction = predict_for(model, task, data.learned, given)
         if self.metric is not None and not self.metric.suits(prediction):
-            name = type(unprepared(model)).__name__
-            raise InvalidInput(
-                f"{name} gives no density of the target, and {self.metric.title} needs "
-                "one. Choose another metric, such as rmse, or another model."
-            )
+            raise _without(unprepared(model), self.metric, prediction)
         groups = self.folds.groups
         return HeldOut(
             task,
@@ -209,6 +211,26 @@ class Loop:
             self.folds.n_folds,
             (None if task.has_classes else predictive_family(model),),
         )
+
+
+def _without(model: Any, metric: Metric, prediction: Prediction) -> InvalidInput:
+    """The reason why a model has no score by a metric."""
+    name = type(model).__name__
+    if prediction.labels is not None:
+        return InvalidInput(
+            f"{name} has no predict_proba, and {metric.title} needs probabilities. Choose another "
+            f"metric, such as accuracy, or calibrate it in Python: PlattScaling({name}())."
+        )
+    if gives_density(model):
+        return InvalidInput(
+            f"{name} fits every training row without an error, because it has as many coefficients "
+            f"as rows; it then has no spread, which {metric.title} needs. Give more rows, or a "
+            "penalty (l2=1.0)."
+        )
+    return InvalidInput(
+        f"{name} gives no density of the target, and {metric.title} needs one. Choose another "
+        "metric, such as rmse, or another model."
+    )
 
 
 def _truth(rows: Dataset, model: Any = None) -> Truth:
@@ -227,13 +249,13 @@ def _moved(model: Any, fit: Fit) -> Fit:
 
 
 def cross_validate(
-    model: Any, loop: Loop, *, until: Callable[[Repeat], bool] | None = None
+    model: Any, loop: Loop, *, repeat: int = 0, until: Callable[[Repeat], bool] | None = None
 ) -> Repeat:
     """One model on the folds of one repeat; its first error is raised.
 
     ``until`` is asked after each fold whether the rest may be left out.
     """
-    found = attempt(model, loop, until=until)
+    found = attempt(model, loop, repeat=repeat, until=until)
     if found.error is not None:
         raise found.error
     return found
@@ -244,11 +266,12 @@ def attempt(
     loop: Loop,
     executor: Executor | None = None,
     *,
+    repeat: int = 0,
     until: Callable[[Repeat], bool] | None = None,
 ) -> Repeat:
     """One model on the folds of one repeat, up to its first error; one by one by default."""
     found, at_once = Repeat(), Serial() if executor is None else executor
-    with at_once.mapping(loop.outcome, loop.fits({"": model}, 0, {"": found})) as outcomes:
+    with at_once.mapping(loop.outcome, loop.fits({"": model}, repeat, {"": found})) as outcomes:
         for outcome in outcomes:
             found.take(outcome)
             if until is not None and found.error is None and until(found):
@@ -365,9 +388,8 @@ def _same_without(cells: Cells, fold: Codes) -> bool:
         assert cells.numbers is not None
         known, here = cells.numbers[~gaps], fold[~gaps]
         rests = [known[here != held] for held in range(n_folds)]
-        identifier = is_called_identifier(cells.name, known)
-        if any(is_called_identifier(cells.name, rest) != identifier for rest in rests):
-            return False
+        if cells.kind == "date" or (may_be_called(cells.name) and not cells.declared):
+            return False  # the parts of a date, and what is an identifier, depend on the rows
         varies = all(bool(len(rest) and rest.min() < rest.max()) for rest in rests)
         return bool(known.min() == known.max()) or varies
     codes, here = cells.factor.codes[~gaps], fold[~gaps]
@@ -381,9 +403,9 @@ def _same_without(cells: Cells, fold: Codes) -> bool:
 
 
 def _same_kind(n_levels: int, n_left: Array, n_known: int) -> bool:
-    """Whether it is an identifier, or has too many levels, in all folds or in none."""
+    """Whether most of its texts differ, or it has too many levels, in all folds or in none."""
 
     def kind(n: int) -> tuple[bool, bool]:
-        return names_rows(n_levels, n), n_levels > MOST_LEVELS and n < ROWS_PER_LEVEL * n_levels
+        return n_levels > MOSTLY * n, n_levels > MOST_LEVELS and n < ROWS_PER_LEVEL * n_levels
 
     return all(kind(int(n)) == kind(n_known) for n in n_left)

@@ -27,7 +27,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import steps_of
 from likely.intervals import NO_ESTIMATE, Estimate
 from likely.kinds import TargetKind
-from likely.metrics import METRICS, Metric, metric_for, metric_named
+from likely.metrics import METRICS, Metric, metric_named
 from likely.progress import report
 from likely.spaces import Dimension
 from likely.workbench.cross_validation import Learned, Loop, caught_warnings, warnings_by_thread
@@ -38,7 +38,9 @@ from likely.workbench.folds import share_of_rows
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import entry_for
 from likely.workbench.opening import dataset
+from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, unprepared
+from likely.workbench.records import keep_curve
 from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
@@ -170,6 +172,7 @@ def learning_curve(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     executor: str | Executor = "auto",
     name: str | None = None,
 ) -> Curve:
@@ -188,7 +191,9 @@ def learning_curve(
     values : sequence, optional
         The points: shares of the training rows, numbers of steps, or values of the setting.
         By default, shares from 5 % up; all steps; the default range of the setting.
-    folds, seed, metric, group, by_time, weight, offset, exposure, kind, order, drop, category
+    folds, seed, metric, group, by_time, weight, offset, exposure
+        As in ``compare``.
+    kind, order, drop, category, feature
         As in ``compare``.
     executor : str or Executor, default="auto"
         How the fits of a point are run: in parallel threads for a small table, otherwise one after
@@ -223,18 +228,20 @@ def learning_curve(
         exposure=exposure,
         drop=drop,
         category=category,
+        feature=feature,
     )
     entry = entry_for(model)
     name = entry.name if name is None else name
     notes: tuple[str, ...] = ()
     if entry.is_mixture:
         rows, main, notes = _for_density(given, entry, name, metric)
+        estimator = entry.build(rows.task, seed=seed)
     else:
         rows = given.for_models(model, "learning_curve")
-        main = metric_for(rows.settled.kind, metric)
+        estimator = entry.build(rows.task, seed=seed)
+        main, notes = metric_of_models(rows.settled.kind, metric, {name: estimator})
     at_once = executor_for(executor_of_fits(executor, rows.table.nbytes), 0)
     plan = rows.folds(folds, seed=seed)
-    estimator = entry.build(rows.task, seed=seed)
     fits: CurveFits
     if entry.is_mixture:
         fits = DensityFits(rows, plan, estimator, at_once)
@@ -244,7 +251,10 @@ def learning_curve(
         points = AXES.get(of, _by_setting)(
             _CurvePlan(fits, name, entry, estimator, of, seed), values
         )
-    return Curve(of, points, main, name, rows, folds, seed, (*notes, *rows.notes))
+    found = Curve(of, points, main, name, rows, folds, seed, (*notes, *rows.notes))
+    if rows.seal is not None:
+        keep_curve(rows.seal.path, found.facts())  # for the reports of its runs
+    return found
 
 
 def _for_density(

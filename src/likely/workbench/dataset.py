@@ -3,11 +3,11 @@
 ``likely.workbench.opening.dataset`` makes one from any input.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -19,15 +19,16 @@ from likely.data.arrow import (
     refuse_infinities,
     refuse_twins,
 )
-from likely.data.source import Source
+from likely.data.source import Source, are_known, as_features
 from likely.data.split import sampled
 from likely.errors import InvalidInput
-from likely.formatting import count, listed
-from likely.inputs.numbers import check_numbers, check_weight
-from likely.kinds import TargetKind
+from likely.formatting import listed
+from likely.kinds import FEATURE_KINDS, TargetKind
 from likely.sealing.folder import SealFolder, seals_near
 from likely.sealing.recognition import TABLE, log_prediction, refuse_sealed_rows
 from likely.workbench.folds import Folds, codes_of, time_of
+from likely.workbench.identifiers import UnusedColumns, unused_columns
+from likely.workbench.roles import Roles
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,73 +38,6 @@ if TYPE_CHECKING:
 UNNAMED = "table"  # what a frame or an array is called
 IN_MEMORY_BYTES = 256 * 2**20  # files below this are read into memory
 LOOKED_AT_BYTES = 256 * 2**20  # of a larger file some rows are looked at
-ARGUMENTS = {  # role of a column: argument of fit
-    "weight": "sample_weight",
-    "offset": "offset",
-    "exposure": "exposure",
-    "clusters": "groups",
-}
-AT_PREDICTION = ("offset", "exposure")  # a prediction needs them too
-NEAR_ONE = 0.01  # a mean weight that differs by more is not that of rows
-
-
-class Roles(NamedTuple):
-    """The columns that are not features, by role; None where there is none."""
-
-    target: str | None = None
-    weight: str | None = None
-    offset: str | None = None
-    exposure: str | None = None
-    clusters: str | None = None  # rows that belong together, for clustered standard errors
-
-    @property
-    def columns(self) -> list[str]:
-        """All columns that have a role, the target first."""
-        return [name for name in self if name is not None]
-
-    def given(self) -> dict[str, str]:
-        """The columns that are not features, by role."""
-        return {role: name for role in ARGUMENTS if (name := getattr(self, role)) is not None}
-
-    def to_fit(self) -> dict[str, str]:
-        """The arguments of ``fit`` other than X and y, as names of columns."""
-        return {ARGUMENTS[role]: name for role, name in self.given().items()}
-
-    def to_predict(self, table: "pa.Table") -> dict[str, Any]:
-        """The arguments of a prediction other than X, taken from a table."""
-        given = self.given()
-        return {role: table.column(given[role]) for role in AT_PREDICTION if role in given}
-
-    def weights(self, table: "pa.Table") -> Array | None:
-        """The weight of each row, checked; None where rows have none."""
-        if self.weight is None:
-            return None
-        what = f"weight {self.weight}"
-        return check_weight(table.column(self.weight), n_rows=table.num_rows, what=what)
-
-    def offsets(self, table: "pa.Table") -> Array | None:
-        """An offset, and the logarithm of an exposure, checked; None where there is neither."""
-        n_rows, total = table.num_rows, None
-        if self.offset is not None:
-            column, what = table.column(self.offset), f"The offset {self.offset!r}"
-            total = check_numbers(column, what, n_rows=n_rows)
-        if self.exposure is not None:
-            column, what = table.column(self.exposure), f"The exposure {self.exposure!r}"
-            exposure = check_numbers(column, what, n_rows=n_rows, positive=True)
-            total = np.log(exposure) if total is None else total + np.log(exposure)
-        return total
-
-    def at_prediction(self) -> list[str]:
-        """The columns that a prediction needs in addition to the features."""
-        given = self.given()
-        return [given[role] for role in AT_PREDICTION if role in given]
-
-
-def roles_in_run(facts: Mapping[str, Any]) -> Roles:
-    """The roles of the columns of a RUN, from ``run.json``."""
-    return Roles(
-        **{role: name for role, name in facts.get("roles", {}).items() if role in ARGUMENTS}
-    )
 
 
 def target_left_out(target: str, model: str) -> str:
@@ -131,6 +65,8 @@ class Dataset:
     clusters: str | None = None  # rows that belong together, for clustered standard errors
     dropped: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()  # columns declared to be categories
+    declared_features: tuple[str, ...] = ()  # used as they are, whatever they look like
+    found_unused: UnusedColumns | None = None  # None until they are searched for
     seal: SealFolder | None = None  # whose training rows these are
     library: str | None = None  # of the frame that was given
     task: "Task | None" = None  # None until ``with_task`` has settled it
@@ -188,15 +124,52 @@ class Dataset:
 
     @property
     def apart(self) -> frozenset[str]:
-        """Columns that are not features: groups, weights and other roles, and dropped columns."""
+        """Columns that are not features: other roles, dropped columns, identifiers, free text."""
         sealed_group = None if self.seal is None else self.seal.manifest.group
         named = {self.group, sealed_group, *self.roles.given().values(), *self.dropped}
+        named |= {*self.identifiers, *self.texts}
         return frozenset(name for name in named if name in self.source.names)
+
+    @cached_property
+    def unused(self) -> UnusedColumns:
+        """Identifiers and free text among the columns, as found in the whole table.
+
+        Of a file that is read in chunks, the first chunk is searched.
+        """
+        if self.found_unused is not None:
+            return self.found_unused
+        return unused_columns(self.table if self.in_memory else next(iter(self.source)))
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Columns that identify rows; no model learns from them, unless they are declared."""
+        return self._undeclared(self.unused.identifiers)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Columns of free text; no model reads them yet, unless they are declared categories."""
+        return self._undeclared(self.unused.texts)
+
+    def _undeclared(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns of a kind that have no other role, and were not declared."""
+        other = {self.group, self.by_time, *self.roles.columns, *self.dropped}
+        other |= {*self.categories, *self.declared_features}
+        return tuple(name for name in names if name in self.source.names and name not in other)
+
+    @property
+    def settled_columns(self) -> "Dataset":
+        """These data, with the identifiers and the free text of this table kept for its parts."""
+        return replace(self, found_unused=self.unused, source=self.source_now)
 
     @property
     def learned(self) -> "pa.Table":
         """The columns that models see, and the target."""
-        return self.table.drop_columns(sorted(self.apart))
+        return as_features(self.table.drop_columns(sorted(self.apart)), self.declared_features)
+
+    @property
+    def shown(self) -> "pa.Table":
+        """The columns that models see, the target, and the columns that identify rows."""
+        return self.table.drop_columns(sorted(self.apart - {*self.identifiers}))
 
     @property
     def features(self) -> "pa.Table":
@@ -226,12 +199,39 @@ class Dataset:
                 f"{moving[0]!r} was given as an offset or exposure, and a mixture takes none. "
                 "Leave it out, or drop the column."
             )
-        rows = self.without_target()
+        rows = self.settled_columns.without_target().readable()[0]
         refuse_twins(rows.table.column_names)
         refuse_infinities(rows.table.to_batches())
         rows.refuse_no_features()
         weight = rows.weights
         return rows if weight is None else rows.take(np.flatnonzero(weight))
+
+    def labelled(self) -> "Dataset":
+        """The rows that have a target; the others are counted, and a note says how many.
+
+        At least one row must have one: a task says what is wrong with a target that is empty.
+        """
+        column = self.required_target()
+        before = self.settled_columns
+        unknown = sum(
+            batch.num_rows - int(are_known(batch.column(0)).true_count)
+            for batch in before.rows.select([column])
+        )
+        if unknown in (0, self.source.n_rows):
+            return before
+        gone = self.n_without_target + unknown
+        return replace(before, source=before.rows.with_known(column), n_without_target=gone)
+
+    def readable(self) -> "tuple[Dataset, tuple[str, ...]]":
+        """These data without dates and the like, for a fit without preparation; and a note."""
+        kinds = dict(zip(self.source.names, self.source.kinds, strict=True))
+        used = [name for name in kinds if name not in self.apart and name != self.target]
+        gone = [name for name in used if kinds[name] not in FEATURE_KINDS]
+        if not gone:
+            return self, ()
+        note = "Left out, because this fit reads numbers, Booleans and text only"
+        kept = replace(self.settled_columns, source=self.rows.drop(gone))
+        return kept, (f"{note}: {listed([*map(repr, gone)], 6)}.",)
 
     def without_target(self) -> "Dataset":
         """These data for a model that needs no target: its column is no feature either."""
@@ -266,6 +266,8 @@ class Dataset:
 
     def of_task(self, task: "Task") -> "Dataset":
         """The rows that count for that task."""
+        if self.found_unused is None:
+            return self.settled_columns.of_task(task)
         rows, n_rows = self.counted(task), self.table.num_rows
         n_without = self.n_without_target + int(n_rows - task.known(self.table).sum())
         table = self.table if len(rows) == n_rows else self.table.take(rows)
@@ -287,16 +289,10 @@ class Dataset:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What should be known about a score of these rows: weights that do not count rows."""
-        weight = self.weights if self.weight is not None and self.in_memory else None
-        if weight is None or abs((weight := weight[weight > 0]).mean() - 1) <= NEAR_ONE:
-            return ()
-        total = f"{weight.sum():,.6g}"
-        return (
-            f"Weights count rows: the total weight is {total} for {count(len(weight), 'row')}, and "
-            f"intervals are those of {total} rows. Divide the weights by their mean if they are "
-            "sampling weights.",
-        )
+        """What should be known about a score of these rows: what was left out, and weights."""
+        from likely.workbench.dataset_notes import notes_of
+
+        return notes_of(self)
 
     @property
     def offsets(self) -> Array | None:
@@ -333,9 +329,13 @@ class Dataset:
         if len(self.source.names) - len(beside) - (self.target is not None) > 0:
             return
         also = f" and {listed(beside)}" if beside else ""
+        unused = [
+            f", or declare it: --feature {name} (feature=[{name!r}])"
+            for name in (*self.identifiers, *self.texts)
+        ]
         raise InvalidInput(
             f"The table has no column except {self.target!r}{also}; at least one to learn from was "
-            "expected. Add one."
+            f"expected. Add one{''.join(unused[:1])}."
         )
 
     def refuse_sealed_rows(self, doing: str, *, also: SealFolder | None = None) -> None:
@@ -387,7 +387,8 @@ class Dataset:
 
     def take(self, rows: Codes) -> "Dataset":
         """Some of the rows, by index."""
-        return replace(self, source=TableSource(self.table.take(rows)))
+        table = TableSource(self.table.take(rows))
+        return replace(self, source=table, found_unused=self.unused)
 
     def some_rows(self) -> "pa.Table":
         """The table; of a file that is too large for memory, rows that a hash chooses."""

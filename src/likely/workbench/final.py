@@ -11,16 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import clone
-
 from likely.data.arrow import TableSource, values_of
 from likely.data.frames import frame_of
-from likely.errors import InvalidInput
+from likely.errors import HonestyRefusal, InvalidInput
 from likely.inputs.tables import names_in_fit
 from likely.sealing.evaluation import evaluate
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import TRAIN, SealFolder
 from likely.sealing.manifest import Manifest
+from likely.sealing.recognition import log_event
 from likely.sealing.scorer import Scorer
 from likely.sealing.submission import ModelSubmission, PredictionSubmission, Submission
 from likely.workbench.dataset import Dataset
@@ -30,6 +29,7 @@ from likely.workbench.opening import dataset
 from likely.workbench.outside_predictions import outside_predictions
 from likely.workbench.preparation.prepared import Prepared, prepared, refuse_unused
 from likely.workbench.search.study import Study
+from likely.workbench.unfitted import SizesOfSeal, unfitted_copy
 
 
 def final_score(
@@ -49,7 +49,7 @@ def final_score(
     _refuse_own_scorer(seal.manifest, scorer)
     manifest = seal.manifest
     unfitted, data, estimates = _chosen(given, training_rows(seal))
-    model = _fitted(clone(unfitted), data, manifest.library)
+    model = _fitted(_unfitted(unfitted, seal), data, manifest.library)
     if scorer is None:
         scorer = scorer_for(model, seal)
         cv_estimate = scorer.estimated_loss(estimates) if cv_estimate is None else cv_estimate
@@ -62,6 +62,15 @@ def final_score(
         escrow=escrow,
         cv_estimate=cv_estimate,
     )
+
+
+def _unfitted(model: Any, seal: SealFolder) -> Any:
+    """A copy that knows no rows; the ledger records a model that was refused."""
+    try:
+        return unfitted_copy(model, SizesOfSeal(seal.manifest.n_train, seal.manifest.n_test))
+    except HonestyRefusal:
+        log_event(seal, "refused", {"command": "final", "reason": "a fitted model"})
+        raise
 
 
 def training_rows(seal: SealFolder) -> Dataset:
@@ -87,10 +96,12 @@ def final_score_of_fit(
     again: str | None = None,
     escrow: str | Path | None = None,
     cv_estimate: float | None = None,
+    model_sha256: str | None = None,
 ) -> FinalScore:
     """Score a fitted model on the sealed rows.
 
-    ``trained_on`` is the SHA-256 of the file of its training rows.
+    ``trained_on`` is the SHA-256 of the file of its training rows, and ``model_sha256`` that of
+    the file of the model, where there is one: by it the ledger knows whose score it is.
     """
     columns = names_in_fit(model) or training_rows(seal).features.column_names
     submission = ModelSubmission(
@@ -100,6 +111,7 @@ def final_score_of_fit(
         trained_on=trained_on,
         scorer=scorer,
         cv_estimate=cv_estimate,
+        model_sha256=model_sha256,
     )
     return _evaluated(seal, submission, again, escrow)
 

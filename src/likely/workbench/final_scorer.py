@@ -27,7 +27,6 @@ from likely.metrics.losses import LOSSES, MeanLoss
 from likely.sealing.folder import SealFolder
 from likely.sealing.judges import JUDGES
 from likely.sealing.scorer import Predictions, Scorer
-from likely.workbench.dataset import Roles
 from likely.workbench.predictions import (
     has_probabilities,
     link_of,
@@ -37,6 +36,7 @@ from likely.workbench.predictions import (
     truth_of,
     with_density,
 )
+from likely.workbench.roles import Roles
 from likely.workbench.task import Task, task_of_fit
 
 if TYPE_CHECKING:

@@ -1,50 +1,145 @@
-"""Identifier columns: one rule for ``look``, for preparation and for the report.
+"""Identifiers and free text: one rule for every command, for preparation and for the report.
 
-    text             nearly every value is different, and values are as short as names
-    whole numbers    every value is different, and the column is named like an identifier, or its
-                     numbers have no gaps
+    text             an identifier if nearly every value is different, and values are as short as
+                     names; free text if it has more than 40 characters or four words on average,
+                     and most values are different
+    whole numbers    an identifier if nearly every value is different, and the column is named like
+                     one: id, customer_id, orderId, uuid, index, row, or no name at all
 
-Preparation drops text identifiers, and numbers in columns named like identifiers.  It keeps numbers
-without gaps: they may be times, and a part of the rows has gaps.
+``unused_columns`` asks once about a whole table, so that a part of its rows (a fold, the training
+rows of a seal) has the same columns.  Numbers without gaps in a column of another name are shown
+by ``look`` and kept: they may be times.  Measurements, with fractions or with another name, are no
+identifiers, even where they are all different.
 """
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from likely._typing import Array
+from likely.data.labels import DATE, MOST, are_written_numbers, hold_codes, hold_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FEWEST_ROWS = 20  # with fewer rows, values may all be different by chance
+FEWEST_TEXTS = 5  # of a whole table: so few different texts may be categories
+FEWEST_CALLED = 3  # rows, where the name of the column says what it holds
 NEARLY_ALL = 0.95  # of the values of an identifier are different
-LONGEST_NAME = 40  # letters on average; longer text is prose
+LONGEST_NAME = 40  # characters on average; longer text is prose
+MOST_WORDS = 4  # on average; text of more is prose
+MOSTLY = 0.5  # of the values of free text are different
 MANY_VALUES = 50  # text with more, and with few rows to each, is not a category
 ROWS_PER_VALUE = 10
-CALLED = re.compile(r"(^|[\W_])(id|ID|Id|key|uuid)$|[a-z](Id|ID)$")
+WHOSE = (  # before "id" without a sign between: patientid, but not paid, bid or acid
+    "p|s|u|c|r|t|pt|hh|idn|case|patient|user|customer|client|subject|person|passenger|product|item"
+    "|order|row|record|student|employee|sample|transaction|account|member|school|household|player"
+    "|respondent|participant|company|firm|station|store|ticket|loan|claim|policy|invoice|session"
+)
+CALLED = re.compile(
+    r"(^|[\W_])((?i:id|uuid|guid)|key)$|[a-z](Id|ID|Key)$"
+    rf"|^(?i:({WHOSE})id|id[\W_]?(no|nr|num|number|code)|id[\W_].*)$"
+    r"|^(?i:|unnamed:? ?\d*|index|idx|level_0|row|rows|row[\W_]?(nr|no|num|number|names?)|obs"
+    r"|observation|record|case|serial|nr|no)\.?$"
+)
+ROW_NUMBERS = "X"  # what R calls a column without a name
 
 
-def names_rows(n_distinct: int, n_known: int) -> bool:
-    """Whether this many different texts in this many rows are an identifier."""
-    return n_known >= FEWEST_ROWS and n_distinct >= NEARLY_ALL * n_known
+class UnusedColumns(NamedTuple):
+    """Columns that no model learns from, unless they are declared."""
+
+    identifiers: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
-def is_short(mean_length: float) -> bool:
-    """Whether texts are as short as names; longer ones are free text."""
-    return mean_length <= LONGEST_NAME
+def unused_columns(table: "pa.Table | pa.RecordBatch") -> UnusedColumns:
+    """The identifiers and the free text of a table."""
+    identifiers: list[str] = []
+    texts: list[str] = []
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        found = _use_of(name, column)
+        if found is not None:
+            (identifiers if found == "identifier" else texts).append(name)
+    return UnusedColumns(tuple(identifiers), tuple(texts))
 
 
-def is_called_identifier(name: str, numbers: Array) -> bool:
-    """Whether whole numbers all differ, in a column that is named like an identifier."""
-    if len(numbers) < FEWEST_ROWS or CALLED.search(name) is None:
+def _use_of(name: str, column: Any) -> str | None:
+    """``identifier`` or ``text`` where a column is one; None if it may be a feature."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    is_text = _is_text(column)
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if not is_text and not (number and may_be_called(name)):
+        return None
+    n_known = len(column) - column.null_count
+    n_distinct = pc.count_distinct(column, mode="only_valid").as_py()
+    if n_known < FEWEST_CALLED or n_distinct < MOSTLY * n_known:
+        return None
+    distinct = pc.unique(column.drop_null())
+    if not is_text:
+        numbers = distinct.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return "identifier" if numbers_identify(name, numbers, n_known) else None
+    if text_identifies(name, distinct, n_known, fewest=FEWEST_TEXTS):
+        return "identifier"
+    return "text" if is_free_text(distinct, n_known) else None
+
+
+def may_be_called(name: str) -> bool:
+    """Whether a column of whole numbers has a name of identifiers."""
+    return CALLED.search(name) is not None or name == ROW_NUMBERS
+
+
+def text_identifies(
+    name: str, distinct: "pa.Array | Sequence[str]", n_known: int, *, fewest: int = FEWEST_ROWS
+) -> bool:
+    """Whether these different texts in so many rows are an identifier."""
+    called = CALLED.search(name) is not None
+    if n_known < (FEWEST_CALLED if called else fewest) or not _hardly_repeat(distinct, n_known):
         return False
-    return len(set(numbers.tolist())) == len(numbers) and bool((numbers % 1 == 0).all())
+    if is_prose(distinct) or _are_dates(distinct):
+        return False
+    return called or hold_codes(distinct) or not hold_numbers(are_written_numbers(distinct))
+
+
+def numbers_identify(name: str, distinct: Array, n_known: int) -> bool:
+    """Whether these different numbers are whole, in a column that is named like an identifier."""
+    if n_known < FEWEST_CALLED or not may_be_called(name) or not _hardly_repeat(distinct, n_known):
+        return False
+    distinct = distinct[~np.isnan(distinct)]
+    whole = bool(len(distinct) and (distinct % 1 == 0).all())
+    if name == ROW_NUMBERS:
+        return whole and distinct.min() == 1 and run_without_gap(distinct)
+    return whole
+
+
+def is_free_text(distinct: "pa.Array | Sequence[str]", n_known: int) -> bool:
+    """Whether text is prose of which most values are different."""
+    if n_known < FEWEST_TEXTS or len(distinct) <= MOSTLY * n_known:
+        return False
+    return is_prose(distinct) and not _are_dates(distinct)
+
+
+def is_prose(texts: "pa.Array | Sequence[str]") -> bool:
+    """Whether texts have more than 40 characters, or four words, on average."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(texts, pa.Array):
+        texts = pa.array(texts, pa.string())
+    characters = pc.mean(pc.utf8_length(texts)).as_py()
+    words = pc.mean(pc.count_substring_regex(texts, r"\S+")).as_py()
+    return bool(len(texts)) and (characters > LONGEST_NAME or words > MOST_WORDS)
 
 
 def run_without_gap(numbers: Array) -> bool:
     """Whether distinct whole numbers have no gap between the smallest and the largest."""
     whole = bool((numbers % 1 == 0).all())
-    return (
+    return bool(
         whole and len(numbers) >= FEWEST_ROWS and numbers.max() - numbers.min() == len(numbers) - 1
     )
 
@@ -77,13 +172,29 @@ def _finds_rows(column: "pa.ChunkedArray", name: str) -> bool:
     if pc.count_distinct(column).as_py() < len(column):
         return False
     if not whole:
-        return is_short(pc.mean(pc.utf8_length(column)).as_py())
+        return not is_prose(pc.unique(column))
     numbers = column.to_numpy()
     upwards = bool((numbers[1:] > numbers[:-1]).all())
-    return upwards or is_called_identifier(name, numbers) or run_without_gap(numbers)
+    return upwards or numbers_identify(name, numbers, len(numbers)) or run_without_gap(numbers)
+
+
+def _hardly_repeat(distinct: Any, n_known: int) -> bool:
+    """Whether nearly all values are different; of few rows, all."""
+    return len(distinct) >= (NEARLY_ALL if n_known >= FEWEST_ROWS else 1.0) * n_known
+
+
+def _are_dates(texts: "pa.Array | Sequence[str]") -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(texts, pa.Array):
+        texts = pa.array(texts, pa.string())
+    share = pc.mean(pc.match_substring_regex(texts, DATE).cast(pa.float64())).as_py()
+    return bool(len(texts)) and share >= MOST
 
 
 def _is_text(column: "pa.ChunkedArray") -> bool:
     import pyarrow as pa
 
-    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+    types = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(each(column.type) for each in types)

@@ -7,6 +7,7 @@ an import path        ``sklearn.ensemble.HistGradientBoostingClassifier``: any c
 an estimator          a copy of it is fitted
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -89,6 +90,11 @@ class ModelEntry:
     by_kind: Mapping[TargetKind, Mapping[str, Any]] = field(default_factory=dict)  # more settings
 
     @property
+    def short_name(self) -> str:
+        """The name without the modules of an import path, for a folder."""
+        return self.name.rpartition(".")[2]
+
+    @property
     def suits(self) -> frozenset[TargetKind]:
         """All kinds of target that it can predict; empty if it needs no target."""
         return self.targets | self.also
@@ -118,7 +124,7 @@ class ModelEntry:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether its class belongs to another library, so that it cannot be saved."""
+        """Whether its class belongs to another library, so that skops is needed to save it."""
         if self.example is not None:
             return not type(self._inner).__module__.startswith("likely.")
         return "." in self.estimator
@@ -218,10 +224,7 @@ class ModelEntry:
             given = {**self.settings, **(settings or {})}
             return model.set_params(**given) if given else model
         entry = self.for_task(task)
-        model = entry._constructed(entry.with_settings(settings or {}).arguments(task, seed=seed))
-        if self.is_foreign and task is not None:
-            _refuse_without_probabilities(self, model, task)
-        return model
+        return entry._constructed(entry.with_settings(settings or {}).arguments(task, seed=seed))
 
     def resembles(self, entry: "ModelEntry") -> bool:
         """Whether this estimator has the same kind of model inside as an entry of its class."""
@@ -312,6 +315,23 @@ def is_import_path(name: str) -> bool:
     return "." in name and all(word.isidentifier() for word in name.split("."))
 
 
+def refuse_short_name(name: str) -> None:
+    """Refuse the bare name of a class of scikit-learn, with its import path."""
+    if not (name.isidentifier() and name[:1].isupper()):
+        return
+    from sklearn.utils import all_estimators
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about deprecated modules, which nobody named
+        known = dict(all_estimators(type_filter=["classifier", "regressor"]))
+    if name in known:
+        path = ".".join([*known[name].__module__.split(".")[:2], name])
+        raise InvalidInput(
+            f"There is no model {name!r}; a model of another library is named by its import path. "
+            f"Use {path}."
+        )
+
+
 def class_at(path: str) -> type[Any]:
     """The estimator's class at an import path; a missing module is named."""
     home, _, name = path.rpartition(".")
@@ -350,16 +370,14 @@ def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
 
     if not isinstance(estimator, BaseEstimator):
         return frozenset(TARGET_KINDS)
-    return KINDS_BY_TYPE.get(get_tags(estimator).estimator_type, frozenset(TARGET_KINDS))
-
-
-def _refuse_without_probabilities(entry: ModelEntry, model: Any, task: "Task") -> None:
-    if task.has_classes and not has_method(model, "predict_proba"):
-        name = type(model).__name__
+    try:
+        kind = get_tags(estimator).estimator_type
+    except AttributeError:  # of a part inside that is None, or no estimator
         raise InvalidInput(
-            f"{entry.name} has no predict_proba; scores need probabilities. In Python, calibrate "
-            f"it: PlattScaling({name}()); elsewhere name a model that has it."
-        )
+            f"{' '.join(repr(estimator).split())} cannot be fitted: a part of it that must be an "
+            "estimator is none. Give it one."
+        ) from None
+    return KINDS_BY_TYPE.get(kind, frozenset(TARGET_KINDS))
 
 
 def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:

@@ -28,6 +28,7 @@ from likely.workbench.model_entry import (
     entry_of_estimator,
     entry_of_path,
     is_import_path,
+    refuse_short_name,
 )
 
 BASELINE = "constant"
@@ -44,9 +45,9 @@ NETWORKS = {  # a validation loss may stay level for twenty epochs and fall agai
     "learning_rate": 3e-3,
     "n_networks": 5,
 }
-COUNTS = {"response": "poisson"}
+COUNTS = {"response": "negative-binomial"}  # at α = 0 the Poisson
 HIDDEN_LAYERS = ((), (10,), (30,), (100,), (300,), (30, 30), (100, 100), (50, 50, 50))
-CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")
+CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")  # searched on request
 
 
 def penalties_space(scale: Scale) -> dict[str, Dimension]:
@@ -63,11 +64,6 @@ def ridge_space(scale: Scale) -> dict[str, Dimension]:
     return {"l2": Real(WEAKEST_L2, 10.0 * max(scale.rows, 1), log=True)}
 
 
-def penalties_and_link_space(scale: Scale) -> dict[str, Dimension]:
-    """The link of class probabilities, a ridge and a lasso."""
-    return {"link": Choice(CLASS_LINKS), **penalties_space(scale)}
-
-
 def counts_space(scale: Scale) -> dict[str, Dimension]:
     """The overdispersion of counts, estimated or given, a ridge and a lasso."""
     given = [f"negative-binomial({alpha:g})" for alpha in (0.1, 0.3, 1, 3, 10)]
@@ -76,7 +72,7 @@ def counts_space(scale: Scale) -> dict[str, Dimension]:
 
 def frank_hall_space(scale: Scale) -> dict[str, Dimension]:
     """The settings of the logistic regression of each cut."""
-    return {f"estimator__{name}": value for name, value in penalties_and_link_space(scale).items()}
+    return {f"estimator__{name}": value for name, value in penalties_space(scale).items()}
 
 
 def naive_bayes_space(scale: Scale) -> dict[str, Dimension]:
@@ -187,7 +183,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"binary"}),
             "Log-odds linear in the columns, with a weak L2 penalty.",
             streams=True,
-            space=penalties_and_link_space,
+            space=penalties_space,
         ),
         ModelEntry(
             "softmax",
@@ -212,7 +208,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"ordinal"}),
             "Ordered classes: one predictor, with thresholds.",
             streams=True,
-            space=penalties_and_link_space,
+            space=penalties_space,
         ),
         ModelEntry(
             "frank-hall",
@@ -318,10 +314,9 @@ MODELS: dict[str, ModelEntry] = {
         ModelEntry(
             "neural-network",
             "NeuralNetworkClassifier",
-            CLASS_KINDS | NUMBER_KINDS - {"count"},
+            CLASS_KINDS | NUMBER_KINDS,
             "Layers of units, trained with early stopping; n_networks averages several.",
             cost="high",
-            also=frozenset({"count"}),  # Poisson: on overdispersed counts the constant is better
             settings=NETWORKS,
             space=neural_space,
             stop_unpromising=True,
@@ -356,6 +351,7 @@ def entry_for(model: Any) -> ModelEntry:
     if isinstance(model, str):
         if is_import_path(model):
             return entry_of_path(model)
+        refuse_short_name(model)
         return MODELS[known_name("model", model, MODELS)]
     if model is None:
         raise InvalidInput(
@@ -379,6 +375,7 @@ def entries_of(models: Any) -> list[ModelEntry]:
     if isinstance(models, Mapping):
         models = list(models.values())
     alone = isinstance(models, str | ModelEntry) or not isinstance(models, Iterable)
+    alone |= has_method(models, "get_params")  # a forest is an iterable of its trees
     return [entry_for(model) for model in ([models] if alone else models)]
 
 

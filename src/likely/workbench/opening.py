@@ -35,6 +35,7 @@ from likely.kinds import TargetKind
 from likely.sealing.folder import TRAIN, SealFolder, is_seal, open_folder
 from likely.sealing.sealed import Sealed, folder_of
 from likely.workbench.dataset import UNNAMED, Dataset
+from likely.workbench.identifiers import UnusedColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,6 +58,7 @@ def dataset(
     clusters: str | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
 ) -> Dataset:
     """Open the data, unless they are a ``Dataset``, and add what was given now.
 
@@ -76,6 +78,9 @@ def dataset(
         Columns to leave out.
     category : sequence of str
         Columns of numeric codes to treat as categories.
+    feature : sequence of str
+        Columns to use although they look like identifiers, or like free text; identifiers and free
+        text are otherwise left out.
 
     Examples
     --------
@@ -120,7 +125,9 @@ def dataset(
         clusters=known.clusters if clusters is None else clusters,
         task=known.task if (kind, order) == (known.kind, known.order) else None,
     )
-    return _declared(given, _names(drop, "drop"), _names(category, "category"))
+    return _declared(
+        given, _names(drop, "drop"), _names(category, "category"), _names(feature, "feature")
+    )
 
 
 def _remembered(data: Any) -> Dataset:
@@ -128,7 +135,7 @@ def _remembered(data: Any) -> Dataset:
     found = Dataset(**opened(data)._asdict())
     if found.seal is None:
         return found
-    manifest = found.seal.manifest
+    manifest, known = found.seal.manifest, found.seal.manifest.identifiers
     return replace(
         found,
         kind=cast("TargetKind | None", manifest.kind),
@@ -140,6 +147,8 @@ def _remembered(data: Any) -> Dataset:
         exposure=manifest.exposure,
         dropped=manifest.dropped,
         categories=manifest.categories,
+        declared_features=manifest.declared_features,
+        found_unused=None if known is None else UnusedColumns(known, manifest.texts or ()),
     )
 
 
@@ -170,14 +179,17 @@ def _names(given: Sequence[str], role: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(given))
 
 
-def _declared(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) -> Dataset:
-    """The data without dropped columns, and with declared categories.
+def _declared(
+    given: Dataset, drop: tuple[str, ...], category: tuple[str, ...], feature: tuple[str, ...]
+) -> Dataset:
+    """The data without dropped columns, and with declared categories and features.
 
     A dropped column by which rows are held out stays in the table, but is not a feature."""
     drop = tuple(name for name in drop if name not in given.dropped)
     category = tuple(name for name in category if name not in given.categories)
-    _check_columns(given, drop, category)
-    if not drop and not category:
+    feature = tuple(name for name in feature if name not in given.declared_features)
+    _check_columns(given, drop, category, feature)
+    if not drop and not category and not feature:
         return given
     gone = [name for name in drop if name not in (given.group, given.by_time)]
     return replace(
@@ -185,17 +197,20 @@ def _declared(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) 
         source=given.source.drop(gone).with_categories(category),
         dropped=(*given.dropped, *drop),
         categories=(*given.categories, *category),
+        declared_features=(*given.declared_features, *feature),
     )
 
 
-def _check_columns(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) -> None:
+def _check_columns(
+    given: Dataset, drop: tuple[str, ...], category: tuple[str, ...], feature: tuple[str, ...]
+) -> None:
     """Refuse columns that are missing, or that have two roles."""
     if given.group is not None and given.by_time is not None:
         raise InvalidInput(
             f"Both group={given.group!r} and by_time={given.by_time!r} were given; rows are held "
             "out by one of them. Leave one out."
         )
-    one_role = [*given.roles.columns, *drop, *category]
+    one_role = [*given.roles.columns, *drop, *category, *feature]
     for name in (*one_role, given.group, given.by_time):
         if name is not None and name not in given.source.names:
             raise UnknownName("column", name, given.source.names)

@@ -21,13 +21,16 @@ from likely.generative.surface import FittedComponents
 from likely.inputs.tables import names_in_fit
 from likely.kinds import TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
+from likely.metrics.base import Metric
 from likely.metrics.prediction import Prediction, Truth
+from likely.metrics.registry import METRICS, metric_for
 from likely.names import has_method
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+WITHOUT_DENSITY = "rmse"  # the metric of models of numbers that have no density
 NOTHING: Mapping[str, Any] = MappingProxyType({})  # no further arguments of a prediction
 
 
@@ -51,8 +54,8 @@ def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Trut
     if not known.all():
         row = int((~known).argmax())
         raise InvalidInput(
-            f"Column {task.target!r} has no value, or an unknown class, in row {row + 1}; a score "
-            "needs the observed value. Leave such rows out."
+            f"Column {task.target!r} has no value, or an unknown class, in row {row} (counted from "
+            "0); a score needs the observed value. Leave such rows out."
         )
     y = task.codes(table) if task.has_classes else task.numbers(table)
     return Truth(y, weight, task.classes, task.kind)
@@ -77,12 +80,16 @@ def predict_features(
 ) -> Prediction:
     """The predictions for rows of which no label is known, without a density of numbers.
 
-    ``features`` are of the kind of table or array that the model was fitted to.
+    A classifier without probabilities has labels only.  ``features`` are of the kind of table or
+    array that the model was fitted to.
     """
+    if task.has_classes and not has_probabilities(model):
+        return Prediction.of_labels(predict_labels(model, task, features, given))
     if task.has_classes:
         return _classes(model, task, features, given)
-    mean = np.asarray(model.predict(features, **given), dtype=np.float64)
-    return Prediction.of_numbers(mean.ravel())
+    mean = np.asarray(model.predict(features, **given), dtype=np.float64).ravel()
+    _refuse_nan(model, mean, "mean")
+    return Prediction.of_numbers(mean)
 
 
 def predict_labels(
@@ -159,17 +166,64 @@ def has_probabilities(model: Any) -> bool:
     return any(has_method(model, name) for name in ("predict_log_proba", "predict_proba"))
 
 
-def _log_proba(model: Any, features: Any, given: Mapping[str, Any]) -> Array:
-    if not has_probabilities(model):
-        from likely.workbench.preparation.prepared import unprepared  # which imports this module
+def gives_density(model: Any) -> bool:
+    """Whether a model of numbers, fitted or not, has a density of the target."""
+    inner = class_inside(model)
+    if isinstance(inner, Pipeline):
+        return gives_density(inner.steps[-1][1])
+    searched = inner.get_params(deep=False) if has_method(inner, "get_params") else {}
+    if "param_grid" in searched or "param_distributions" in searched:
+        return gives_density(searched["estimator"])
+    return has_method(inner, "predictive_family")
 
-        name = type(unprepared(model)).__name__
+
+def metric_of_models(
+    kind: TargetKind, metric: Any, models: Mapping[str, Any]
+) -> tuple[Metric, tuple[str, ...]]:
+    """The metric that orders models, and a note where it is not the usual one.
+
+    The usual metric of numbers needs a density.  Where a model has none, such as an estimator of
+    another library, and no metric was given, it is the root mean squared error.
+    """
+    main = metric_for(kind, metric)
+    if metric is not None or not main.needs_density:
+        return main, ()
+    without = [name for name, model in models.items() if not gives_density(model)]
+    if not without:
+        return main, ()
+    verb = "gives" if len(without) == 1 else "give"
+    note = (
+        f"{', '.join(without)} {verb} no density of the target, which {main.title} needs, so the "
+        f"metric is {METRICS[WITHOUT_DENSITY].title}."
+    )
+    return METRICS[WITHOUT_DENSITY], (note,)
+
+
+def class_inside(model: Any) -> Any:
+    """The model without its preparation."""
+    from likely.workbench.preparation.prepared import unprepared  # which imports this module
+
+    return unprepared(model)
+
+
+def _refuse_nan(model: Any, values: Array, what: str) -> None:
+    """Refuse predictions that are not numbers, such as those of a row without neighbours."""
+    wrong = np.isnan(values)
+    if wrong.any():
+        n_rows = int(wrong.reshape(len(wrong), -1).any(axis=1).sum())
         raise InvalidInput(
-            f"{name} has no predict_proba; scores need probabilities. Calibrate it: "
-            f"PlattScaling({name}())."
+            f"{type(class_inside(model)).__name__} predicted NaN as the {what} of {n_rows} of "
+            f"{len(values)} rows; a number was expected for every row. Change its settings, or use "
+            "another model."
         )
+
+
+def _log_proba(model: Any, features: Any, given: Mapping[str, Any]) -> Array:
     with np.errstate(divide="ignore"):  # log 0, also inside of scikit-learn
         if has_method(model, "predict_log_proba"):
-            return np.asarray(model.predict_log_proba(features, **given), dtype=np.float64)
-        proba = np.asarray(model.predict_proba(features, **given), dtype=np.float64)
-        return np.asarray(np.log(proba))
+            found = np.asarray(model.predict_log_proba(features, **given), dtype=np.float64)
+        else:
+            proba = np.asarray(model.predict_proba(features, **given), dtype=np.float64)
+            found = np.asarray(np.log(proba))
+    _refuse_nan(model, found, "log-probability")
+    return found

@@ -4,9 +4,15 @@ Sealing does not depend on models: ``Sealed`` gets the function that fits and sc
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from likely.data.arrow import TableSource
+from likely.data.source import are_known
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
 from likely.sealing.create import Origin, SealTerms, create_seal
@@ -15,9 +21,14 @@ from likely.sealing.folder import SUFFIX, SealFolder, open_folder
 from likely.sealing.judges import JUDGES
 from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
+from likely.sealing.split import row_mask
 from likely.workbench.dataset import UNNAMED, Dataset
+from likely.workbench.look.findings import WITHOUT_LABELS, sorted_findings
 from likely.workbench.opening import dataset
 from likely.workbench.task import task_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def seal(
@@ -34,6 +45,7 @@ def seal(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     budget: int = 1,
     judge: str = "plain",
     escrow: str | Path | None = None,
@@ -71,6 +83,8 @@ def seal(
         Columns to leave out of the seal.
     category : sequence of str
         Columns of numeric codes to treat as categories.
+    feature : sequence of str, optional
+        Columns to use although they look like identifiers or free text, which are left out.
     budget : int
         The number of evaluations of the sealed rows that are allowed without a reason.
     judge : {"plain", "ladder", "thresholdout"}
@@ -105,8 +119,10 @@ def seal(
         exposure=exposure,
         drop=drop,
         category=category,
+        feature=feature,
     )
     _refuse_sealed(rows)
+    given, (rows, test) = rows, _labelled(rows, test)
     _check_roles(rows, judge)
     kind, order = _checked_kind(rows)
     terms = SealTerms(
@@ -125,9 +141,27 @@ def seal(
         exposure=rows.exposure,
         dropped=rows.dropped,
         categories=rows.categories,
+        declared_features=rows.declared_features,
+        identifiers=rows.identifiers,
+        texts=rows.texts,
     )
     path = Path(folder) / f"{(name or _stem(rows)).removesuffix(SUFFIX)}{SUFFIX}"
-    return Sealed(create_seal(_origin(rows), terms, path, notes=rows.notes), _final)
+    found = partial(findings_of_seal, given)
+    folder_made = create_seal(_origin(rows), terms, path, notes=rows.notes, findings=found)
+    return Sealed(folder_made, _final)
+
+
+def findings_of_seal(rows: Dataset, train: "pa.Table") -> list[dict[str, Any]]:
+    """What ``look`` finds: about columns and rows in all rows, about the target in training rows.
+
+    So nothing that a seal records depends on the labels of its sealed rows.
+    """
+    from likely.workbench.look.look import look
+
+    training = replace(rows, source=TableSource(train))
+    everywhere = [each for each in look(rows).findings if each.code in WITHOUT_LABELS]
+    others = [each for each in look(training).findings if each.code not in WITHOUT_LABELS]
+    return [each.record() for each in sorted_findings([*everywhere, *others])]
 
 
 def open_seal(path: str | Path) -> Sealed:
@@ -143,6 +177,15 @@ def _refuse_sealed(rows: Dataset) -> None:
             f"{rows.label} is sealed already; a file, a table or built-in data were expected. Use "
             "it as it is."
         )
+
+
+def _labelled(rows: Dataset, test: Any) -> tuple[Dataset, Any]:
+    """The rows that have a target, and of rows to seal that were named, those among them."""
+    column = rows.required_target()
+    if np.ndim(test) and column in rows.source.names:
+        named = row_mask(np.asarray(test), rows.table.num_rows, "test")
+        test = named[are_known(rows.table.column(column)).to_numpy(zero_copy_only=False)]
+    return rows.labelled(), test
 
 
 def _check_roles(rows: Dataset, judge: str) -> None:

@@ -24,6 +24,7 @@ from likely.data.arrow import decoded
 from likely.data.labels import are_names, are_repeated, refuse_names
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import all_listed
+from likely.inputs.ordering import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, entries_of
@@ -31,7 +32,6 @@ from likely.workbench.models import BASELINE, entries_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_NAMED = 6  # classes in a sentence
 PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
 
 
@@ -283,14 +283,6 @@ def _ordinal(seen: _Seen, reason: str) -> Task:
     has_order = seen.ordered or not isinstance(seen.values[0], str)  # words have none of their own
     doubt = "" if has_order else alphabetical(seen.values)
     return Task("ordinal", seen.target, seen.values, seen.values, reason, doubt)
-
-
-def alphabetical(classes: Sequence[str]) -> str:
-    """The sentence about an order that was not given."""
-    shown = " < ".join([*classes[:MOST_NAMED], *(["…"] if len(classes) > MOST_NAMED else [])])
-    return (
-        f"The classes are taken in alphabetical order: {shown}; give the order if it is different."
-    )
 
 
 def _refuse_unordered(target: str, kind: TargetKind | None) -> None:

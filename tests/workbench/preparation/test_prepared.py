@@ -53,7 +53,7 @@ def test_every_column_has_a_step_in_words():
     assert steps["town"].startswith("3 categories; ")
     assert "the category 'missing'" in steps["town"]
     assert steps["owner"] == "as it is"
-    assert steps["since"].startswith("days since 1970-01-01")
+    assert steps["since"].startswith("'since days', days since 2020-01-02")
     assert steps["planet"] == "dropped: the same value in every row, 'Earth'"
     assert steps["empty"] == "dropped: every cell is missing"
     assert steps["id"] == "dropped: 300 different texts in 300 rows, like an identifier"
@@ -64,14 +64,15 @@ def test_the_model_sees_what_the_steps_say():
     model = fitted(scale=False)
     table = model.prepare(frame)
     assert table.column_names == [
-        *("age", "age missing", "income", "rooms", "town", "owner", "since")
+        *("age", "age missing", "income", "rooms", "town", "owner"),
+        *("since days", "since month", "since weekday"),
     ]
     age = frame["age"].to_numpy()
     assert_allclose(table["age"], np.where(np.isnan(age), np.nanmedian(age), age))
     assert_array_equal(table["age missing"], np.isnan(age))
     assert_array_equal(table["town"].to_pylist(), frame["town"].fillna("missing"))
-    days = (frame["since"] - pd.Timestamp("1970-01-01")).dt.days
-    assert_array_equal(table["since"], days)
+    days = (frame["since"] - frame["since"].min()).dt.days
+    assert_array_equal(table["since days"], days)
 
 
 def test_the_model_inside_is_the_one_fitted_to_the_prepared_table_by_hand():
@@ -391,3 +392,16 @@ def test_a_name_or_a_class_in_place_of_an_estimator_is_refused_in_words(model):
     for use in (lambda it: it.fit([[0.0], [1.0]], [0, 1]), get_tags):
         with pytest.raises(InvalidInput, match=r"an estimator was expected\. Use Prepared\("):
             use(Prepared(model))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_that_the_fit_had_not_are_ignored_and_missing_ones_named(library):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [0.0, 1.0, 0.0, 2.0]})
+    model = Prepared(likely.LinearRegression()).fit(frame, [1.0, 2.0, 3.0, 5.0])
+    more = pd.DataFrame({"id": list("wxyz"), "a": frame["a"], "when": 7, "b": frame["b"]})
+    convert = {"pandas": lambda x: x, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+    assert model.predict(convert[library](more)).tolist() == model.predict(frame).tolist()
+    with pytest.raises(ValueError, match="yet now missing:\n- a"):
+        model.predict(more.drop(columns="a"))
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(more[["b", "a", "id"]])

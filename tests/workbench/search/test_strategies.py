@@ -148,7 +148,8 @@ def test_a_grid_has_the_product_of_its_points() -> None:
 
 def test_a_grid_takes_as_many_points_as_the_trials_allow() -> None:
     assert len(Grid().generation(SQUARE, (), Plan(trials=50))) == 49
-    assert len(Grid().generation(SQUARE, (), Plan(trials=50, by_hand=({}, {})))) == 36 + 2
+    assert len(Grid().generation(SQUARE, (), Plan(trials=50, by_hand=({}, {"x": 9.0})))) == 36 + 2
+    assert len(Grid().generation(SQUARE, (), Plan(trials=49, by_hand=({},), default={}))) == 50
     line = Space({"x": Real(0.0, 1.0)})
     for trials in (1, 2, 3, 6, 7, 8, 31, 1000):
         assert len(Grid().generation(line, (), Plan(trials=trials))) == trials

@@ -21,15 +21,16 @@ from likely.workbench.search.study import tune
 from tests.workbench.search.studies import answers, timeless
 
 
-def test_the_best_is_the_argmin_of_the_table_and_beats_the_constant(iris: Any) -> None:
+def test_the_best_is_in_the_table_and_beats_the_constant(iris: Any) -> None:
     study = tune(iris, "target", "discriminant", trials=8, folds=3)
     frame = study.to_frame("pandas")
-    best = frame.loc[frame["log-loss"].idxmin()]
-    assert best["trial"] == study.best_trial_.number
+    best = frame.loc[frame["trial"] == study.best_trial_.number].iloc[0]
     assert best["log-loss"] == study.best_score_ < study.baseline
     low, high = study.best_interval_
     assert low < study.best_score_ < high
     assert study.best_parameters_["covariance"] == best["covariance"]
+    assert study.choice_ is not None
+    assert study.choice_.best.value <= frame["log-loss"].min() + 0.01 * (high - low)
     assert study.stopped == FINISHED
     model = study.best_model().fit(iris, "target")
     assert model.score(iris.drop(columns="target"), iris["target"]) > 0.9
@@ -49,7 +50,9 @@ def test_the_refit_is_a_direct_fit_and_the_test_set_is_looked_at_once(tmp_path: 
     frame["y"] = np.where(X[:, 0] - X[:, 1] + rng.normal(size=240) > 0, "yes", "no")
     sealed = lk.seal(frame, "y", name="a", folder=tmp_path)
     space = {"l2": Real(1e-4, 1e4, log=True)}
-    study = lk.tune(sealed, None, "logistic", space=space, search="refine", folds=3)
+    study = lk.tune(
+        sealed, None, "logistic", space=space, search="refine", folds=3, repeats=1, by_hand=()
+    )
     assert len(study.trials) > 9
     assert sealed.evaluations == 0  # nine decades and their refinements are no look
     model, train = study.refit(), sealed.train.drop(columns="y")
@@ -72,7 +75,8 @@ def test_trials_by_hand_join_the_table_and_the_search_goes_on_without_them(
     assert frame["trial"].tolist() == [0, 1, 2, -1, -2]
     assert frame["prior"].tolist()[-1] == "uniform"
     assert frame["shrinkage"].tolist()[-2] == 0.02
-    assert more.best_score_ == frame["log-loss"].min()
+    assert more.choice_ is not None
+    assert more.choice_.best.value == frame["log-loss"].min()
     alone = tune(iris, "target", "discriminant", trials=1, folds=2, by_hand=[{"shrinkage": 0.02}])
     assert more.trials[3].value == alone.best_score_
     assert answers(more.add({"shrinkage": 0.02})) == answers(more)  # known already
@@ -102,24 +106,21 @@ def test_a_grid_has_the_product_of_its_lists(iris: Any) -> None:
     assert isinstance(frame, pd.DataFrame)  # as the data were
     assert len(frame) == 2 * 3
     assert len(frame[["covariance", "shrinkage"]].drop_duplicates()) == 6
-    assert study.best_trial_.number == frame["log-loss"].idxmin()
+    assert study.trials[0].parameters == {"covariance": "tied", "shrinkage": 0.0}  # the default
 
 
 def test_rounds_of_halving_are_shown(iris: Any) -> None:
     study = tune(iris, "target", "discriminant", search="halving", trials=9, folds=2)
-    assert [trial.share for trial in study.trials] == [1 / 9] * 9 + [1 / 3] * 3 + [1.0]
-    for round_ in (
-        "9 on 11.1 % (best ",
-        "3 on 33.3 % (best ",
-        f"1 on all (best {study.best_score_:.4g})",
-    ):
+    assert [trial.share for trial in study.trials] == [1 / 9] * 9 + [1 / 3] * 4 + [1.0] * 2
+    assert study.trials[0].parameters in [trial.parameters for trial in study.trials[-2:]]
+    for round_ in ("9 on 11.1 % (best ", "4 on 33.3 % (best ", "2 on all (best "):
         assert round_ in str(study)
 
 
 def test_the_folds_of_numbers_are_plain_and_of_classes_stratified(iris: Any) -> None:
     rng = np.random.default_rng(3)
     table = pa.table({"x": rng.normal(size=61), "y": rng.gamma(2.0, size=61)})
-    plain = tune(table, "y", "linear", trials=1, folds=4).question.objective.folds
+    plain = tune(table, "y", "linear", trials=1, folds=4, repeats=1).question.objective.folds
     assert plain.stratify is None
     sizes = [len(fold.test) for fold in plain]
     assert sum(sizes) == 61
@@ -228,10 +229,10 @@ def test_a_model_must_be_a_name_or_an_estimator(iris: Any) -> None:
 
 def test_numbers_are_tuned_by_likelihood_where_higher_is_better() -> None:
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(60, 25))
-    table = pa.table({f"x{j}": X[:, j] for j in range(25)} | {"y": X[:, 0] - rng.normal(size=60)})
-    study = tune(table, "y", "linear", trials=12, folds=3)
+    X = rng.normal(size=(60, 32))
+    table = pa.table({f"x{j}": X[:, j] for j in range(32)} | {"y": X[:, 0] - rng.normal(size=60)})
+    study = tune(table, "y", "linear", trials=12)
     assert study.metric.better == "higher"
     assert study.best_score_ == max(trial.value for trial in study.trials)
     assert study.best_trial_ is ranked(study.trials, "higher")[0]
-    assert study.best_score_ > study.trials[0].value  # 25 columns on 40 rows: a penalty pays
+    assert study.best_score_ > study.trials[0].value  # 32 columns on 48 rows: a penalty pays

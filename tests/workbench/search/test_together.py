@@ -78,7 +78,13 @@ def classifier(**changes):
 
 def searched(model=None, *, device, target="target", **options):
     data = table().drop(columns="number" if target == "target" else "target")
-    how = {"space": SPACE, "trials": 6, "folds": 2, "stop_unpromising": False} | options
+    how = {
+        "space": SPACE,
+        "trials": 6,
+        "folds": 2,
+        "repeats": 1,
+        "stop_unpromising": False,
+    } | options
     how.setdefault("executor", "serial")
     if "weight" not in options:
         data = data.drop(columns="weight")
@@ -107,6 +113,7 @@ SEARCHES = {
     "in threads": {"space": SHAPES, "trials": 9, "executor": "threads"},
     "nested": {"nested": 2, "trials": 3},
     "weights": {"weight": "weight"},
+    "repeats": {"repeats": 2, "trials": 3},
     "unpromising trials": {
         "stop_unpromising": True,
         "trials": 12,

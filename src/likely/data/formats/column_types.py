@@ -4,6 +4,9 @@
 
 The type of a column is the narrowest that holds all of its values, so the types of two
 blocks of rows merge to the narrowest that holds both: a summary like any other.
+
+Digits after a leading zero (the zip code 02134, the label 01) are text, because a number would lose
+the zero; so is 0x1F.
 """
 
 from dataclasses import dataclass
@@ -14,7 +17,19 @@ from likely.kinds import ColumnKind
 
 ValueType = Literal["null", "boolean", "integer", "float", "text", "nested"]
 
-MISSING = ("", "NA", "NaN", "nan", "null")  # how text files write a missing value
+MISSING = (  # how text files write a missing value: spreadsheets, databases, R and pandas
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "#N/A",
+    "<NA>",
+    "NaN",
+    "nan",
+    "null",
+    "NULL",
+)
+LEADING_ZERO = r"^[+-]?0(\d+$|[xX])"  # 02134, 00, 0x1F; not 0, 0.5
 TRUE = ("true", "True", "TRUE")
 FALSE = ("false", "False", "FALSE")
 
@@ -92,11 +107,22 @@ def type_of_strings(column: Any, known: ValueType) -> ValueType:
             return "boolean"
     if known != "boolean":
         numbers = pc.utf8_trim_whitespace(column)
+        if _have_leading_zeros(numbers):
+            return "text"
         if known != "float" and _casts(numbers, pa.int64()):
             return "integer"
         if _casts(numbers, pa.float64()):
             return "float"
     return "text"
+
+
+def _have_leading_zeros(column: Any) -> bool:
+    """Whether a text is a code such as 02134, or hexadecimal: Arrow would read a number."""
+    import pyarrow.compute as pc
+
+    signed = pc.or_(pc.starts_with(column, "-0"), pc.starts_with(column, "+0"))
+    zeros = column.filter(pc.or_(pc.starts_with(column, "0"), signed))  # few, as a rule
+    return bool(pc.any(pc.match_substring_regex(zeros, LEADING_ZERO)).as_py())
 
 
 def _casts(column: Any, type_: Any) -> bool:

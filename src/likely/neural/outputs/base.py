@@ -13,6 +13,8 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.likelihoods.base import Response
+from likely.likelihoods.gaussian import Gaussian
 
 # numbers of the losses that the compiled epoch knows, as in fast/network_losses.py
 NOT_COMPILED, CATEGORICAL, BERNOULLI, GAUSSIAN, POISSON = -1, 0, 1, 2, 3
@@ -52,6 +54,11 @@ class Output(ABC):
         return None
 
     @property
+    def response(self) -> Response:
+        """The response whose density y has; a square error is that of a Gaussian."""
+        return Gaussian()
+
+    @property
     def in_nats(self) -> bool:
         """Whether the loss is −log p of y; that of numbers lacks constants and the dispersion."""
         return self.n_classes is not None
@@ -86,6 +93,10 @@ class Output(ABC):
     def constant(self, y: Array, weight: Array | None) -> Array:
         """η of the best constant, (n_outputs,), from targets; 0 where the output knows none."""
         return np.zeros(self.n_outputs)
+
+    def with_shape(self, y: Array, weight: Array | None) -> "Output":
+        """This output, with a shape that is to be estimated set to that of the constant model."""
+        return self
 
     def initial_extra(self, frequency: Array) -> Array:
         """Where extra parameters start; ``frequency`` is the weight of each class."""

@@ -88,12 +88,6 @@ def _name(response: Any) -> str | None:
 
 
 def _scalar(response: str | Response, link: str | Link | None) -> Likelihood:
-    response = response_named(response)
-    if not response.shape_is_known:
-        raise InvalidInput(
-            f"The response {response.name!r} has a shape that a network does not estimate; "
-            f"expected a number. Use response='{response.name}(0.5)', for example."
-        )
     found = likelihood_of(response, link)
     return (
         found

@@ -7,14 +7,14 @@ A Bernoulli response or a sigmoid also serves two classes.  For Bernoulli with t
 Gaussian, ∂loss/∂η = mean − y.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.likelihoods.base import Likelihood
+from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.bernoulli import BernoulliLogit, log_probabilities
 from likely.likelihoods.gaussian import GaussianIdentity
 from likely.likelihoods.poisson import Poisson
@@ -28,6 +28,7 @@ from likely.neural.outputs.base import (
     Output,
     double,
 )
+from likely.objectives.overdispersion import estimated_shape
 from likely.special import expit, expit_derivative, log_expit
 
 
@@ -43,6 +44,10 @@ class ScalarOutput(Output):
     @property
     def name(self) -> str:
         return f"{self.likelihood.response.name} ({self.likelihood.link.name} link)"
+
+    @property
+    def response(self) -> Response:
+        return self.likelihood.response
 
     @property
     def compiled(self) -> int:  # type: ignore[override]  # a value of the instance here
@@ -64,6 +69,17 @@ class ScalarOutput(Output):
     def constant(self, y: Array, weight: Array | None) -> Array:
         """g of the mean of y."""
         return np.asarray(self.likelihood.eta_of_mean(np.average(y, axis=0, weights=weight)))
+
+    def with_shape(self, y: Array, weight: Array | None) -> "ScalarOutput":
+        """α of a negative binomial that is to be estimated, around the mean of y."""
+        response, y = self.response, self.target(y)
+        if response.shape_is_known:
+            return self
+        weight = np.ones(len(y)) if weight is None else weight
+        mean = np.broadcast_to(np.average(y, axis=0, weights=weight), y.shape)
+        each_weight = np.repeat(weight, y.shape[1])
+        found = estimated_shape(response, y.ravel(), mean.ravel(), each_weight)
+        return replace(self, likelihood=found.with_link(self.likelihood.link))
 
     def loss(self, y: Array, eta: Array, extra: Array) -> Array:
         return np.asarray(self.likelihood.nll(y, double(eta))).sum(axis=1)

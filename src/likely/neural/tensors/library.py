@@ -1,12 +1,14 @@
 """torch, which is imported when it is first needed and is no dependency; and its devices."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, OutOfDeviceMemory
 from likely.host_arrays import is_tensor, on_host
 
 DEVICE_NAMES = "'cpu', 'cuda', 'cuda:0', …"
@@ -53,6 +55,23 @@ def checked_device(device: Any) -> Any:
             "devices here. Use device='cpu', or leave device out to compute with NumPy."
         )
     return chosen
+
+
+@contextmanager
+def memory_of(device: Any) -> Iterator[None]:
+    """Say what to change where a device has too little memory; None is NumPy."""
+    if device is None:
+        yield
+        return
+    try:
+        yield
+    except torch_library().OutOfMemoryError as error:
+        said = str(error).partition(". ")[0]
+        raise OutOfDeviceMemory(
+            f"{said}; {device} has too little memory for this training. Lower batch, or the units "
+            "of hidden; use dtype='float32' if it is float64; train fewer networks at once; or "
+            "leave device out to compute on the processor."
+        ) from error
 
 
 def as_array(values: Any) -> np.ndarray[Any, Any]:

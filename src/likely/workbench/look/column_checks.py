@@ -1,21 +1,19 @@
 """The checks of a single column: a remark if something is found, else None."""
 
+import re
 from collections.abc import Callable, Mapping
 from math import inf
 
 import numpy as np
 
-from likely.data.labels import DATE, MOST, hold_numbers
+from likely.data.labels import DATE, MOST, hold_codes
 from likely.formatting import cell, percent, shortened
 from likely.kinds import FEATURE_KINDS
-from likely.workbench.identifiers import (
-    is_called_identifier,
-    is_short,
-    names_rows,
-    run_without_gap,
-)
+from likely.workbench.identifiers import CALLED, run_without_gap
+from likely.workbench.look.number_checks import impossible_zeros, number_for_missing, outliers
 from likely.workbench.look.profile import Column, Profile
 
+ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ].*)?$"
 Check = Callable[[Column, Profile], str | None]
 
 NEARLY = 0.995  # of the known cells have one value
@@ -23,31 +21,32 @@ MOSTLY_MISSING = 0.5
 MIXED_SHARE = 0.1  # of the cells of a text column are numbers
 LONGEST_VALUE = 40  # characters of a value
 BROKEN = "�|Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€"  # U+FFFD, and UTF-8 read as Latin-1
+DIGITS = r"^\s*[0-9]+\s*$"
+LEADING_ZERO = r"^\s*0[0-9]"
+STRAIGHT = 0.99999  # correlation of distinct values; beyond it, one is the other in another unit
+FEWEST_GROUPS = 5
+FEWEST_REPEATS = 1.2  # rows to each
+SUBJECT = re.compile(
+    r"(?i)(^|[\W_])(subject|patient|person|participant|respondent|customer|client|user|student|"
+    r"pupil|household)(_?(id|no|nr|number|code|name))?$"
+)
 DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not available|)\s*$"
 
 
 def identifier(column: Column, profile: Profile) -> str | None:
-    """Text that hardly ever repeats, or whole numbers that never do."""
+    """Text or numbers that identify rows; and whole numbers without a gap, which may do so."""
     if column is profile.target or not column.n_known:
         return None
-    if column.is_number:
-        return _running_or_called(column)
-    if not column.is_text or not names_rows(column.n_distinct, column.n_known):
+    if column.name in profile.identifiers:
+        return _range(column) if column.is_number else _example(column)
+    apart = column.name in profile.apart or not column.is_number
+    if apart or column.n_distinct < column.n_known or not column.is_whole:
         return None
-    if hold_numbers(column.written_numbers) or _are_dates(column):
-        return None
-    import pyarrow.compute as pc
-
-    mean_length = float(pc.mean(pc.utf8_length(column.values)).as_py())
-    return _example(column) if is_short(mean_length) else None
+    return _range(column) if run_without_gap(column.numbers) else None
 
 
-def _running_or_called(column: Column) -> str | None:
-    numbers = column.numbers
-    if column.n_distinct < column.n_known or not column.is_whole:
-        return None
-    found = is_called_identifier(column.name, numbers) or run_without_gap(numbers)
-    return f"{numbers.min():.0f} to {numbers.max():.0f}" if found else None
+def _range(column: Column) -> str:
+    return f"{column.numbers.min():.0f} to {column.numbers.max():.0f}"
 
 
 def constant(column: Column, profile: Profile) -> str | None:
@@ -70,7 +69,7 @@ def mixed_types(column: Column, profile: Profile) -> str | None:
         return None
     numbers = column.written_numbers
     share = column.counts[numbers].sum() / max(column.n_known, 1)
-    if share < MIXED_SHARE or numbers.all():
+    if share < MIXED_SHARE or numbers.all() or hold_codes(column.values):
         return None
     word = column.values[int(np.where(numbers, -1, column.counts).argmax())].as_py()
     return f"{percent(share)} numbers, and {_written(word)}"
@@ -80,12 +79,23 @@ def numbers_as_text(column: Column, profile: Profile) -> str | None:
     if not column.is_text or column.declared or _are_dates(column):
         return None
     all_numbers = column.n_known > 0 and column.written_numbers.all()
-    return f"such as {_example(column)}" if all_numbers else None
+    plain = all_numbers and leading_zeros(column, profile) is None
+    return f"such as {_example(column)}" if plain else None
+
+
+def leading_zeros(column: Column, profile: Profile) -> str | None:
+    """Digits only, and 0 before other digits: the codes of places, products and persons."""
+    if not column.is_text or not column.n_known or not column.matching(DIGITS).all():
+        return None
+    zeros = column.matching(LEADING_ZERO)
+    if not zeros.any():
+        return None
+    return f"such as {_written(column.values[int(zeros.argmax())].as_py())}"
 
 
 def dates_as_text(column: Column, profile: Profile) -> str | None:
-    if not column.is_text or not _are_dates(column):
-        return None
+    if not column.is_text or not _are_dates(column) or column.matching(ISO_DATE).all():
+        return None  # a text file has no other way to write a date than 2024-02-29
     strange = ~column.matching(DATE)
     other = column.values[int(strange.argmax())].as_py() if strange.any() else None
     beside = "" if other is None else f", but not {_written(other)}"
@@ -105,8 +115,12 @@ def broken_characters(column: Column, profile: Profile) -> str | None:
 
 def many_values(column: Column, profile: Profile) -> str | None:
     text = column.is_text and column.many_values and column is not profile.target
-    others = (identifier, mixed_types, numbers_as_text, dates_as_text)
-    if not text or any(check(column, profile) is not None for check in others):
+    others = (identifier, mixed_types, numbers_as_text)
+    if (
+        not text
+        or _are_dates(column)
+        or any(check(column, profile) is not None for check in others)
+    ):
         return None
     return f"{column.n_distinct:,} in {column.n_known:,} cells"
 
@@ -122,29 +136,50 @@ def all_missing(column: Column, profile: Profile) -> str | None:
 
 
 def no_feature(column: Column, profile: Profile) -> str | None:
+    import pyarrow.types as types
+
     if column is profile.target or column.kind in FEATURE_KINDS or not column.n_known:
         return None
-    return "dates" if column.kind == "date" else str(column.values.type)
+    type_ = column.values.type
+    return None if types.is_temporal(type_) else str(type_)
 
 
 def copies(column: Column, profile: Profile) -> str | None:
     """An earlier column with the same values, or with other names for the same few values."""
-    if column.n_distinct < 2 or column is profile.target:
+    other = profile.twin_of(column)
+    if other is None or column is profile.target or _is_curved(column, other):
         return None
-    for other in profile.features:
-        if other is column:
-            return None
-        if other.n_distinct == column.n_distinct and _same(column, other):
-            return f"{other.name!r}"
-    return None
+    return f"{other.name!r}"
 
 
-def _same(column: Column, other: Column) -> bool:
-    """Codes follow the first appearance, so equal codes are equal up to the names of values."""
-    if not np.array_equal(column.codes, other.codes):
+def one_to_one(column: Column, profile: Profile) -> str | None:
+    """An earlier column of numbers that repeats where this one does, as its logarithm does."""
+    other = profile.twin_of(column)
+    if other is None or column is profile.target or not _is_curved(column, other):
+        return None
+    return f"{other.name!r}"
+
+
+def _is_curved(column: Column, other: Column) -> bool:
+    """Whether both are numbers, and neither is a linear function of the other."""
+    if not (column.is_number and other.is_number) or column.n_distinct < 3:
         return False
-    repeats = 2 * column.n_distinct <= column.n_known  # else the codes of any two columns agree
-    return repeats or column.values.equals(other.values)
+    x, y = column.numbers, other.numbers
+    if not (np.isfinite(x).all() and np.isfinite(y).all()) or np.array_equal(x, y):
+        return False
+    return bool(abs(np.corrcoef(x, y)[0, 1]) < STRAIGHT)
+
+
+def group_of_rows(column: Column, profile: Profile) -> str | None:
+    """Values that repeat, in a column that is named like an identifier or a person."""
+    if column is profile.target or column.n_distinct < FEWEST_GROUPS:
+        return None
+    if not (column.is_text or (column.is_number and column.is_whole)):
+        return None
+    named = CALLED.search(column.name) or SUBJECT.search(column.name)
+    if not named or column.n_known < FEWEST_REPEATS * column.n_distinct:
+        return None
+    return f"{column.n_distinct:,} in {column.n_known:,} rows"
 
 
 def infinite(column: Column, profile: Profile) -> str | None:
@@ -155,13 +190,17 @@ def infinite(column: Column, profile: Profile) -> str | None:
 
 
 def disguised_missing(column: Column, profile: Profile) -> str | None:
-    """Words for "not known" in a column of words."""
+    """Words for "not known" in a column of words; −999 and the like in a column of numbers."""
+    if column.is_number:
+        return number_for_missing(column, profile)
     if not column.is_text or column is profile.target or mixed_types(column, profile) is not None:
         return None
     words = column.matching(DISGUISED)
     if not words.any():
         return None
     rows = int(column.counts[words].sum())
+    if column.many_values and rows == 1:  # a title may be "Unknown"
+        return None
     return (
         f"{_written(column.values[int(words.argmax())].as_py())} in {rows:,} of {column.n_known:,}"
     )
@@ -182,6 +221,11 @@ COLUMN_CHECKS: Mapping[str, Check] = {
     "LK113": copies,
     "LK114": infinite,
     "LK115": disguised_missing,
+    "LK116": outliers,
+    "LK117": impossible_zeros,
+    "LK118": leading_zeros,
+    "LK119": one_to_one,
+    "LK204": group_of_rows,
 }
 
 

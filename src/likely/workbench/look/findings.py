@@ -33,7 +33,8 @@ CODES: Mapping[str, FindingCode] = {
         "identifier",
         "warn",
         "a model can learn nothing from a value that no two rows share",
-        "Drop the column, or use it to group rows that belong together.",
+        "Text of this kind and columns named like identifiers are left out of every model, unless "
+        "declared (--feature, --category); drop other row numbers (--drop).",
         "has a different value in every row",
     ),
     "LK102": FindingCode(
@@ -67,8 +68,8 @@ CODES: Mapping[str, FindingCode] = {
     "LK106": FindingCode(
         "dates stored as text",
         "warn",
-        "ISO dates (2024-02-29) become days; dates in other forms are read as categories",
-        "Write 2024-02-29, turn it into numbers such as days before an event, or split by time.",
+        "dates are read in ISO form (2024-02-29); in other forms they are read as categories",
+        "Write 2024-02-29, or turn it into numbers such as days before an event.",
         "holds dates as text",
     ),
     "LK107": FindingCode(
@@ -108,8 +109,8 @@ CODES: Mapping[str, FindingCode] = {
     "LK112": FindingCode(
         "values that cannot be features",
         "warn",
-        "models read numbers, Booleans and text",
-        "Turn it into numbers, such as days before an event, or drop it.",
+        "models read numbers, Booleans, dates and text",
+        "Turn it into numbers, or drop it (--drop).",
         "holds values that cannot be features",
     ),
     "LK113": FindingCode(
@@ -129,9 +130,45 @@ CODES: Mapping[str, FindingCode] = {
     "LK115": FindingCode(
         "missing values in disguise",
         "note",
-        "a word for 'not known' is read as a value like any other",
+        "a word or number for 'not known' is read as a value like any other",
         "Replace it by an empty cell, unless it is informative that the value is unknown.",
-        "has words that stand for a missing value",
+        "has values that stand for a missing value",
+    ),
+    "LK116": FindingCode(
+        "outliers",
+        "note",
+        "a single such number can decide a coefficient, a variance or a prediction",
+        "Check it: correct it or empty the cell if it is an error, keep it if it is true.",
+        "has numbers far outside the range of all others",
+    ),
+    "LK117": FindingCode(
+        "zeros that may be missing values",
+        "note",
+        "a zero that means 'not measured' is read as a very small measurement",
+        "Ask what 0 means here, and empty the cells if the value is not known.",
+        "has zeros although its other numbers are far from 0",
+    ),
+    "LK118": FindingCode(
+        "codes with leading zeros",
+        "note",
+        "01 and 1 are different codes, and codes have no order; they are read as categories",
+        "Nothing, unless they are numbers: then write them without the zeros.",
+        "holds codes with leading zeros",
+    ),
+    "LK119": FindingCode(
+        "one column written in two ways",
+        "note",
+        "naive Bayes counts its evidence twice; a linear model fits a curve to the two",
+        "Keep the one whose effect is closer to a straight line.",
+        "has one value for each value of another, not on a straight line",
+    ),
+    "LK120": FindingCode(
+        "collinear columns",
+        "note",
+        "their coefficients have large standard errors and may have the wrong sign; predictions "
+        "hardly suffer",
+        "Leave one of them out where coefficients are to be read, or use an L2 penalty.",
+        "is nearly a linear function of others",
     ),
     "LK201": FindingCode(
         "duplicate rows",
@@ -152,11 +189,18 @@ CODES: Mapping[str, FindingCode] = {
         "there is nothing to base a prediction on",
         "Drop them, or fix what should have filled them.",
     ),
+    "LK204": FindingCode(
+        "rows that belong together",
+        "warn",
+        "rows of one person or thing in training and test make every score too good",
+        "Hold out all rows of a group together, with --group COL or group=, and drop the column.",
+        "seems to identify things that have several rows each",
+    ),
     "LK301": FindingCode(
         "missing targets",
         "warn",
         "a row without a target cannot be used for training or scoring",
-        "Drop these rows, and ask whether they differ from the others.",
+        "They are left out by every command; ask whether they differ from the others.",
     ),
     "LK302": FindingCode(
         "one class",
@@ -205,6 +249,12 @@ CODES: Mapping[str, FindingCode] = {
 }
 
 
+OF_TARGET = ("LK202", "LK3", "LK4")  # codes that depend on the values of the target
+WITHOUT_LABELS = frozenset(
+    code for code in CODES if not code.startswith(OF_TARGET) or code == "LK301"
+)
+
+
 @final
 @dataclass(frozen=True)
 class Finding:
@@ -236,6 +286,15 @@ class Finding:
             "title": self.title,
             "columns": list(self.columns),
             "sentence": self.sentence,
+        }
+
+    def record(self) -> dict[str, Any]:
+        """What a seal and a run keep of it."""
+        return {
+            "code": self.code,
+            "columns": list(self.columns),
+            "severity": self.severity,
+            "text": self.sentence,
         }
 
 

@@ -5,7 +5,7 @@ about as much as reading the table twice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, final
 
@@ -31,9 +31,11 @@ from likely.json_files import plain
 from likely.kinds import TargetKind, target_in_words
 from likely.workbench.dataset import Dataset
 from likely.workbench.look.column_checks import COLUMN_CHECKS
+from likely.workbench.look.dependence import dependent_columns
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
 from likely.workbench.look.profile import Column, Profile, profile_of
+from likely.workbench.look.sealed_rows import warn_of_sealed_rows
 from likely.workbench.look.table_checks import TABLE_CHECKS
 from likely.workbench.opening import dataset
 from likely.workbench.task import Task, task_of
@@ -169,8 +171,14 @@ def look(
     *,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    group: str | None = None,
+    by_time: str | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     mute: Iterable[str] = (),
 ) -> Look:
     """Check a table before anything is trained.
@@ -187,10 +195,15 @@ def look(
         positive or real.  A seal records it.
     order : sequence, optional
         The classes from lowest to highest; they are then ordinal.
+    group, by_time, weight, offset, exposure : str, optional
+        Columns with a role, as in ``compare``; only ``by_time`` is checked as a feature.
     drop : sequence of str, optional
         Columns to leave out.
     category : sequence of str, optional
-        Columns of numeric codes to treat as categories.  A seal records both.
+        Columns of numeric codes to treat as categories.
+    feature : sequence of str, optional
+        Columns to use although they look like identifiers or free text, which are left out.  A seal
+        records all three.
     mute : iterable of str
         Findings to leave out: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
 
@@ -211,11 +224,26 @@ def look(
     Drop it, or find out why it never varies.
     """
     silent = mute_of(mute)
-    given = dataset(data, target, kind=kind, order=order, drop=drop, category=category)
+    given = dataset(
+        data,
+        target,
+        kind=kind,
+        order=order,
+        group=group,
+        by_time=by_time,
+        weight=weight,
+        offset=offset,
+        exposure=exposure,
+        drop=drop,
+        category=category,
+        feature=feature,
+    )
+    warn_of_sealed_rows(given)
     table = given.some_rows()
     task = _task(given, table)
     has_classes = task.has_classes if task is not None and given.declared else None
     profile = profile_of(table, given.target, classes=has_classes)
+    profile = replace(profile, apart=given.apart, identifiers=frozenset(given.identifiers))
     goal = profile.target
     classes = goal if goal is not None and goal.reads_as_classes else None
     return Look(
@@ -251,6 +279,9 @@ def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:
         yield from _in_columns(
             code, ((column.name, check(column, profile)) for column in profile.columns), mute
         )
+    if "LK120" not in mute.everywhere:
+        copied = [each.name for each in profile.features if profile.twin_of(each) is not None]
+        yield from _in_columns("LK120", dependent_columns(profile, copied).items(), mute)
     for code, whole in TABLE_CHECKS.items():
         found = None if code in mute.everywhere else whole(profile)
         if found is not None and not all(mute.hides(code, name) for name in found.columns or ("",)):

@@ -7,6 +7,7 @@ rows and conditioning on the target work on small integers, for every type of co
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -158,10 +159,35 @@ class Profile:
     columns: tuple[Column, ...]
     n_rows: int
     target: Column | None = None
+    apart: frozenset[str] = frozenset()  # columns that no model learns from
+    identifiers: frozenset[str] = frozenset()  # those of them that identify rows
 
     @cached_property
     def features(self) -> tuple[Column, ...]:
-        return tuple(column for column in self.columns if column is not self.target)
+        apart = self.apart
+        return tuple(c for c in self.columns if c is not self.target and c.name not in apart)
+
+    def twin_of(self, column: Column) -> Column | None:
+        """The first feature with the same codes, if it comes before this one.
+
+        Codes follow the first appearance, so equal codes are equal up to the names of values.
+        """
+        first = self._first_with_codes.get(_digest(column), column)
+        if first is column or column.n_distinct < 2:
+            return None
+        repeats = 2 * column.n_distinct <= column.n_known  # else any two columns may agree
+        return first if repeats or column.values.equals(first.values) else None
+
+    @cached_property
+    def _first_with_codes(self) -> dict[bytes, Column]:
+        first: dict[bytes, Column] = {}
+        for column in self.features:
+            first.setdefault(_digest(column), column)
+        return first
+
+
+def _digest(column: Column) -> bytes:
+    return blake2b(np.ascontiguousarray(column.codes).data, digest_size=16).digest()
 
 
 def profile_of(

@@ -19,6 +19,7 @@ RARE = 0.05  # duplicates are reported if this many by chance is less probable t
 WARN_SHARE = 0.01  # of the rows are copies
 FEWEST_OF_CLASS = 10  # rows: two for each of five folds
 IMBALANCE = 10.0  # the largest class against the smallest
+MOSTLY_ONE = 0.75  # of the rows are of the largest class
 TEXT_CLASSES = 1000  # more are text, with however many rows to each
 MOST_NAMED = 4  # classes in a sentence
 
@@ -118,6 +119,8 @@ def tiny_classes(profile: Profile) -> Finding | None:
 def imbalance(profile: Profile) -> Finding | None:
     target = _classes(profile)
     if target is None or target.counts.max() < IMBALANCE * target.counts.min():
+        return None
+    if target.counts.max() < MOSTLY_ONE * target.n_known:
         return None
     large, small = int(target.counts.argmax()), int(target.counts.argmin())
     shares = " and ".join(

@@ -1,6 +1,7 @@
 """The cells of one column, for preparation: numbers, Booleans, days, or text.
 
     a date    →  days since 1970-01-01 (UTC where it has a zone); the time of day is a fraction
+    a time of day  →  hours since midnight;  a duration  →  days
     a label   →  text, so that the code 1 in one file equals the code "1" in another
 
 Text is read as dates if every value is a date in ISO 8601 form.
@@ -31,16 +32,20 @@ class Cells(NamedTuple):
     kind: ColumnKind
     numbers: Array | None  # floats; NaN is missing, Booleans are 0 and 1, dates are days
     factor: Factor | None  # codes of text; −1 is missing
-    declared: bool = False  # whether the type of the column says that it holds categories
+    declared: bool = False  # whether its type says that it holds categories, or measurements
+    order: tuple[str, ...] = ()  # of its categories, where the type of the column gives one
 
 
 def read_cells(table: InMemoryTable, j: int, name: str) -> Cells:
     """Column j; anything but numbers, Booleans, dates and text is refused."""
     kind = table.kinds[j]
     if kind == "category":
-        return Cells(name, "category", None, _as_text(table.factor(j)), _is_declared(table, j))
+        order = tuple(_texts(table.order(j) or []))
+        order = () if list(order) == sorted(order) else order
+        factor = _as_text(table.factor(j))
+        return Cells(name, "category", None, factor, _is_declared(table, j), order)
     if kind not in FEATURE_KINDS:
-        return Cells(name, "date", _days_of_column(table, j, name), None)
+        return _temporal(_arrow(table, j), name)
     numbers = np.ascontiguousarray(table.numbers(j), dtype=np.float64)
     infinite = np.isinf(numbers)
     if infinite.any():
@@ -48,7 +53,7 @@ def read_cells(table: InMemoryTable, j: int, name: str) -> Cells:
             f"Row {int(infinite.argmax())}, column {name!r}: found inf; a number must be finite or "
             "missing. Remove the row, or replace the value by NaN."
         )
-    return Cells(name, kind, numbers, None)
+    return Cells(name, kind, numbers, None, _is_declared(table, j))
 
 
 def gaps_of(cells: Cells) -> Array:
@@ -96,13 +101,13 @@ def levels_of(factor: Factor) -> Array:
 
 
 def holds_dates(table: "pa.Table") -> bool:
-    """Whether a column holds dates, or text that is all dates; they are turned into days."""
+    """Whether a column holds dates or times, or text that is all dates; they become numbers."""
     import pyarrow as pa
 
     for name in table.column_names:
         column = table.column(name)
         kind = column.type
-        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        if pa.types.is_temporal(kind):
             return True
         text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         known = column.drop_null() if text else []
@@ -132,14 +137,21 @@ def days_of_text(factor: Factor) -> Array | None:
     return None
 
 
-def _days_of_column(table: InMemoryTable, j: int, name: str) -> Array:
+def _temporal(column: Any, name: str) -> Cells:
+    """Dates as days, times of day as hours, durations as days; other types are refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _arrow(table, j)
     zone = column.type.tz if pa.types.is_timestamp(column.type) else None
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
-        return _days_of_stamps(pc.cast(column, pa.timestamp("us", tz=zone), safe=False))
+        stamps = pc.cast(column, pa.timestamp("us", tz=zone), safe=False)
+        return Cells(name, "date", _days_of_stamps(stamps), None)
+    if pa.types.is_time(column.type):
+        hours = 24 * _days_of_stamps(pc.cast(column, pa.time64("us"), safe=False))
+        return Cells(name, "number", hours, None, declared=True)
+    if pa.types.is_duration(column.type):
+        days = _days_of_stamps(pc.cast(column, pa.duration("us"), safe=False))
+        return Cells(name, "number", days, None, declared=True)
     raise InvalidInput(
         f"Column {name!r} holds {column.type} values; numbers, Booleans, dates or text were "
         "expected. Convert the column, or drop it."
@@ -161,12 +173,15 @@ def _used(factor: Factor) -> Array:
 
 
 def _is_declared(table: InMemoryTable, j: int) -> bool:
+    """Whether a column has the type of categories, or of floats."""
     import narwhals as nw
 
-    return isinstance(table, FrameTable) and table.frame.schema[table.frame.columns[j]] in (
-        nw.Categorical,
-        nw.Enum,
-    )
+    if isinstance(table, ArrayTable):
+        return bool(table.values.dtype.kind == "f")
+    if not isinstance(table, FrameTable):
+        return True
+    dtype = table.frame.schema[table.frame.columns[j]]
+    return dtype in (nw.Categorical, nw.Enum) or dtype.is_float()
 
 
 def _arrow(table: InMemoryTable, j: int) -> Any:
@@ -184,11 +199,16 @@ def _as_text(factor: Factor) -> Factor:
     if all(type(value) is str for value in given):
         return factor
     values = np.empty(len(given), dtype=object)
-    values[:] = [
-        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-        for value in given
-    ]
+    values[:] = _texts(given)
     return Factor(factor.codes, values)
+
+
+def _texts(values: list[Any]) -> list[str]:
+    """Labels as text: 1.0 is the code 1."""
+    return [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in values
+    ]
 
 
 def _stranger(cells: Cells, *, date: bool) -> str:

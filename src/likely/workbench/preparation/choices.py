@@ -9,20 +9,32 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import get_tags
 
 from likely._typing import Array
-from likely.data.labels import are_written_numbers, hold_numbers
+from likely.data.labels import are_written_numbers, hold_codes, hold_numbers
 from likely.errors import InvalidInput
 from likely.formatting import short_number
 from likely.inputs.estimators import column_needs
+from likely.inputs.foreign_models import takes_missing
 from likely.quantiles import QuantileSummary
-from likely.workbench.identifiers import is_called_identifier, is_short, names_rows
+from likely.workbench.identifiers import (
+    is_free_text,
+    may_be_called,
+    numbers_identify,
+    text_identifies,
+)
 from likely.workbench.preparation.cells import (
     Cells,
     days_of_text,
     gaps_of,
     levels_of,
+)
+from likely.workbench.preparation.dates import (
+    NAMES,
+    ROWS_PER_PART,
+    CalendarPart,
+    DateColumns,
+    calendar_codes,
 )
 from likely.workbench.preparation.steps import (
     MISSING,
@@ -57,10 +69,9 @@ def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
                 f"{name}={choice!r} is not a choice; expected 'auto', True or False. "
                 "Use 'auto' to go by what the model needs."
             )
-    tags = get_tags(model).input_tags
     needs = column_needs(model)
     return Needs(
-        impute=not tags.allow_nan if impute == "auto" else impute,
+        impute=not takes_missing(model) if impute == "auto" else impute,
         scale=needs.scale if scale == "auto" else scale,
         levels=not needs.categories,
     )
@@ -101,23 +112,54 @@ class _Learner(NamedTuple):
         if gaps.all():
             return DroppedColumn(name, "every cell is missing")
         if cells.factor is None:
+            if self._is_identifier(cells, gaps):
+                n_known = int(len(gaps) - gaps.sum())
+                return DroppedColumn(name, f"{n_known} whole numbers, like an identifier")
+            if cells.kind == "date":
+                return self._date(name, cells.numbers, gaps)
             return self._number(name, cells.kind, cells.numbers, gaps)
         days = None if cells.declared else days_of_text(cells.factor)
         if days is not None:
-            return self._number(name, "date", days, gaps)
+            return self._date(name, days, gaps)
         levels = levels_of(cells.factor)
         if not cells.declared:
             _refuse_numbers(name, levels)
-        return self._category(name, levels, gaps)
+        return self._category(cells, levels, gaps)
 
-    def _number(self, name: str, kind: str, numbers: Any, gaps: Array) -> Step:
+    def _date(self, name: str, days: Any, gaps: Array) -> Step:
+        """Time since the start, month and weekday; a date that never varies is a number."""
+        known = days[~gaps]
+        if known.min() == known.max():
+            return self._number(name, "date", days, gaps)
+        start = float(np.floor(known.min()))
+        since = self._number(self._free(f"{name} days"), "number", days - start, gaps, of=name)
+        assert isinstance(since, NumberColumn)  # it varies
+        fill = self._median(known, gaps) if self.needs.impute or self.needs.levels else None
+        parts, left_out = [], []
+        for part in NAMES:
+            codes = calendar_codes(known, part)
+            seen = np.unique(codes)
+            if len(seen) == 1:
+                continue
+            if len(known) < ROWS_PER_PART * len(seen):
+                left_out.append(part)
+                continue
+            levels = np.array([NAMES[part][code] for code in seen], dtype=object)
+            missing = 0.0 if fill is not None else self._share(gaps)
+            own = self._free(f"{name} {part}")
+            step = self._category_step(own, levels, missing, tuple(levels.tolist()))
+            parts.append(CalendarPart(part, tuple(seen.tolist()), step))
+        return DateColumns(name, start, since, fill, tuple(parts), tuple(left_out))
+
+    def _number(
+        self, name: str, kind: str, numbers: Any, gaps: Array, *, of: str | None = None
+    ) -> Step:
+        """Numbers; a missing indicator is named after the column that they are ``of``."""
         known, missing = numbers[~gaps], self._share(gaps)
         constant = bool(known.min() == known.max())
-        if kind == "number" and is_called_identifier(name, known):
-            return DroppedColumn(name, f"{len(known)} different whole numbers, like an identifier")
         indicator = None
         if self.needs.impute and missing > WORTH_INDICATING:
-            indicator = self._indicator(name, gaps)
+            indicator = self._indicator(of or name, gaps)
         if constant and indicator is None and not self.constants:
             return DroppedColumn(name, f"the same value in every row, {short_number(known[0])}")
         middle = self._median(known, gaps) if self.needs.impute else None
@@ -131,21 +173,40 @@ class _Learner(NamedTuple):
         date = kind == "date"
         return NumberColumn(name, date, middle, missing, indicator, scale, lonely, centre)
 
-    def _category(self, name: str, levels: Array, gaps: Array) -> Step:
+    def _is_identifier(self, cells: Cells, gaps: Array) -> bool:
+        """Whether numbers that are not declared as measurements, by their type, name rows."""
+        if cells.kind != "number" or cells.declared or not may_be_called(cells.name):
+            return False
+        assert cells.numbers is not None
+        known = cells.numbers[~gaps]
+        return numbers_identify(cells.name, np.unique(known), len(known))
+
+    def _category(self, cells: Cells, levels: Array, gaps: Array) -> Step:
+        name = cells.name
         n_known, missing = int(len(gaps) - gaps.sum()), self._share(gaps)
         fill = self.needs.impute or self.needs.levels  # 0/1 columns cannot all be missing
         if len(levels) == 1 and not (fill and missing) and not self.constants:
             return DroppedColumn(name, f"the same value in every row, {levels[0]!r}")
-        if names_rows(len(levels), n_known):
-            short = is_short(float(np.mean([len(level) for level in levels])))
-            what = "an identifier" if short else "free text"
-            return DroppedColumn(
-                name, f"{len(levels)} different texts in {n_known} rows, like {what}"
-            )
+        texts = [] if cells.declared else levels.tolist()
+        for what, found in (
+            ("an identifier", text_identifies(name, texts, n_known)),
+            ("free text", is_free_text(texts, n_known)),
+        ):
+            if found:
+                how = f"{len(levels)} different texts in {n_known} rows, like {what}"
+                return DroppedColumn(name, how)
         _refuse_many(name, levels, n_known)
+        return self._category_step(name, levels, missing, cells.order)
+
+    def _category_step(
+        self, name: str, levels: Array, missing: float, order: tuple[str, ...]
+    ) -> Step:
+        """Categories for the model, or columns of 0 and 1 where it reads numbers only."""
         if not self.needs.levels:
-            return CategoryColumn(name, len(levels), fill, missing)
-        ordered = tuple(sorted(set(levels.tolist()) | ({MISSING} if missing else set())))
+            return CategoryColumn(name, len(levels), self.needs.impute, missing, order)
+        place = {level: k for k, level in enumerate(order)}
+        known = set(levels.tolist()) | ({MISSING} if missing else set())
+        ordered = tuple(sorted(known, key=lambda level: (place.get(level, len(place)), level)))
         names = tuple(self._free(f"{name}[{level}]") for level in ordered[1:])
         return LevelColumns(name, ordered, names, missing)
 
@@ -184,7 +245,7 @@ class _Learner(NamedTuple):
 def _refuse_numbers(name: str, levels: Array) -> None:
     ordered = sorted(levels.tolist())
     numbers = are_written_numbers(ordered)
-    if not hold_numbers(numbers):
+    if not hold_numbers(numbers) or hold_codes(ordered):
         return
     others = [value for value, is_number in zip(ordered, numbers, strict=True) if not is_number]
     beside = f", but not {others[0]!r}" if others else ""

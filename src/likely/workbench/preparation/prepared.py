@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -23,15 +22,26 @@ from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.explanations.any_model import explained, sampled_explanation, with_cells
+from likely.explanations.explanation import Explanation
 from likely.graphical.diagrams.diagram import Diagram
 from likely.inputs.estimators import feature_names
+from likely.inputs.foreign_models import chooses_columns
 from likely.inputs.numbers import check_weight
-from likely.inputs.tables import check_table, own_columns, refuse_file, rows_at
+from likely.inputs.tables import (
+    check_table,
+    names_in_fit,
+    own_columns,
+    refuse_file,
+    rows_at,
+    with_columns,
+)
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.workbench.predictions import link_of, predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
+from likely.workbench.preparation.dates import CalendarPart, DateColumns
 from likely.workbench.preparation.steps import STEPS
 
 
@@ -59,23 +69,27 @@ class Prepared(BaseEstimator):
     """A model for tables of mixed columns, with missing cells.
 
     Numbers and Booleans go to the model as numbers, text and categories as categories (or as
-    columns of 0 and 1, if it reads numbers only), dates as days since 1970-01-01.  Columns that
-    are constant, all missing, or identifiers are dropped.  Text with very many values, and numbers
-    written as text, are refused.  A sparse X goes to the model as it is.
+    columns of 0 and 1, if it reads numbers only), dates as days since the first, with month and
+    weekday.  Columns that are constant, all missing, identifiers or free text are dropped.  Text
+    with very many values, and numbers written as text, are refused.  A sparse X goes to the model
+    as it is.
 
     Parameters
     ----------
     model : estimator
-        The model; a clone of it is fitted.  A scikit-learn ``Pipeline`` is given the columns as
-        they are, because it has its own preparation.
+        The model; a clone of it is fitted.  A scikit-learn ``Pipeline`` that begins with a
+        ``ColumnTransformer``, an encoder or a function is given the columns as they are, because it
+        has its own preparation; one that reads numbers only is given numbers.
     impute : "auto" or bool, default="auto"
         Whether missing numbers become the median (with a missing indicator, if more than
         1 % are missing), missing Booleans the more common value, and missing categories the
         category "missing".  ``auto`` does so for models that do not take missing cells.
     scale : "auto" or bool, default="auto"
         Whether numbers and dates are centred and divided by their standard deviation.  ``auto``
-        does so where the model has a penalty, l1 or l2, which compares coefficients, or a
-        shrinkage, which compares variances; coefficients then refer to the scaled columns.
+        does so where the model has a penalty, which compares coefficients, a shrinkage, which
+        compares variances, or distances, kernels or gradients, which compare columns; coefficients
+        then refer to the scaled columns.  Estimators of scikit-learn are scaled, except trees and
+        their ensembles, least squares, models of counts, and pipelines with a scaler of their own.
 
     Attributes
     ----------
@@ -107,7 +121,11 @@ class Prepared(BaseEstimator):
     array([0, 0, 1, 1])
     """
 
-    saved_parts = STEPS  # what a model file may contain in addition to the model
+    saved_parts = (
+        *STEPS,
+        DateColumns,
+        CalendarPart,
+    )  # what a model file may contain in addition to the model
 
     def __init__(self, model: Any, *, impute: Any = "auto", scale: Any = "auto") -> None:
         self.model = model
@@ -165,18 +183,23 @@ class Prepared(BaseEstimator):
             beside = {name: rows_at(column, rows) for name, column in _given(beside).items()}
             weight = weight[rows]
         table, preparation = given.native, None
-        if not is_sparse(table) and not isinstance(self.model, Pipeline):
+        if not is_sparse(table) and not chooses_columns(self.model):
             columns = self._columns(given)
             preparation = learn(columns, weight, needs)
             table = preparation.table(columns)
         return PreparedRows(table, y, _given(beside), preparation)
 
     def prepare(self, X: Any) -> Any:
-        """Rows as the model sees them: an Arrow table."""
+        """Rows as the model sees them: an Arrow table.
+
+        Columns of a frame that the fit did not have are ignored, and those that it dropped may be
+        missing.
+        """
         check_is_fitted(self)
         refuse_file(X, type(self).__name__)
-        table = check_table(self, X, reset=False)
-        return self._prepared_table(self.preparation_, table)
+        known = names_in_fit(self)
+        X = X if known is None else with_columns(X, known, self.dropped_)
+        return self._prepared_table(self.preparation_, check_table(self, X, reset=False))
 
     @property
     def steps_(self) -> list[tuple[str, str]]:
@@ -254,6 +277,27 @@ class Prepared(BaseEstimator):
             return model.score(self.prepare(X), y)
         return model.score(self.prepare(X), y, sample_weight=sample_weight)
 
+    def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
+        """What each column of the given table adds to the prediction of each row.
+
+        The contributions of columns that a column was prepared into (its missing indicator, its
+        categories) are added up; a column that was dropped has none.  A model that does not explain
+        itself is explained by replacing cells with those of ``background``, as ``likely.explain``
+        does.
+        """
+        model = self._fitted_model()
+        if self.preparation_ is None or not has_method(model, "explain"):
+            if has_method(model, "explain"):
+                return explained(model, self.prepare(X), against, background=background)
+            return with_cells(sampled_explanation(self, X, against, background=background), X)
+        named = {} if background is None else {"background": self.prepare(background)}
+        prepared = self.prepare(X)
+        found = explained(model, prepared, against, **named)
+        table = check_table(self, X, reset=False)
+        origin = self.preparation_.origins(self._columns(table.take(np.arange(0))))
+        column = [origin[name] for name in found.names]
+        return with_cells(found.for_columns(feature_names(self), column), X)
+
     @_inner("plate")
     def plate(self) -> Diagram:
         """The plate diagram of the model, whose x are the prepared columns."""
@@ -261,9 +305,9 @@ class Prepared(BaseEstimator):
         return diagram
 
     @_inner("summary")
-    def summary(self) -> Any:
+    def summary(self, level: float = 0.95) -> Any:
         """Coefficients with standard errors; a note names the columns that were scaled."""
-        summary = self._fitted_model().summary()
+        summary = self._fitted_model().summary(level)
         scaled = () if self.preparation_ is None else self.preparation_.scaled
         if not scaled:
             return summary
@@ -326,7 +370,7 @@ class Prepared(BaseEstimator):
 
     def _as_given(self) -> str:
         """The reason why nothing was prepared."""
-        own = isinstance(self.model, Pipeline)
+        own = chooses_columns(self.model)
         return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
 
     def _prepared_table(self, preparation: Preparation | None, table: InMemoryTable) -> Any:

@@ -165,14 +165,18 @@ class CategoryColumn(Step):
     n_levels: int  # in the fit, without that of missing cells
     fill: bool  # whether a missing cell is a category; else it is left to the model
     missing: float
+    order: tuple[str, ...] = ()  # of the categories, where the table gave one
 
     def columns(self, cells: Cells) -> dict[str, Any]:
         import pyarrow as pa
 
         factor = with_missing(text_of(cells)) if self.fill else text_of(cells)
+        if self.order:
+            factor = in_order(factor, self.order)
         codes = pa.array(factor.codes, mask=factor.codes < 0)
         values = pa.array(factor.values.tolist(), pa.string())
-        return {self.name: pa.DictionaryArray.from_arrays(codes, values)}
+        ordered = bool(self.order)  # the first is the reference of a linear model
+        return {self.name: pa.DictionaryArray.from_arrays(codes, values, ordered=ordered)}
 
     def description(self) -> str:
         categories = count(self.n_levels, "category", "categories")
@@ -185,7 +189,7 @@ class LevelColumns(Step):
     """Categories as columns of 0 and 1, one for each level after the first."""
 
     name: str
-    levels: tuple[str, ...]  # sorted, with that of missing cells if there were any
+    levels: tuple[str, ...]  # in order or sorted, with that of missing cells if there were any
     names: tuple[str, ...]  # of the columns, one less
     missing: float
 
@@ -237,6 +241,14 @@ class Preparation:
             made.update(step.columns(cells))
         return pa.table(made)
 
+    def origins(self, columns: Sequence[Cells]) -> dict[str, int]:
+        """The position of the column that each column of the prepared table was made from."""
+        return {
+            name: at
+            for at, (step, cells) in enumerate(zip(self.steps, columns, strict=True))
+            for name in step.columns(cells)
+        }
+
     @property
     def dropped(self) -> tuple[str, ...]:
         """The columns that the model does not see."""
@@ -276,6 +288,14 @@ def with_missing(factor: Factor) -> Factor:
         values.append(MISSING)
     codes = np.where(gaps, values.index(MISSING), factor.codes).astype(np.int32)
     return Factor(codes, np.array(values, dtype=object))
+
+
+def in_order(factor: Factor, order: Sequence[str]) -> Factor:
+    """The factor with its values in this order; others come after them."""
+    given = factor.values.tolist()
+    place = {value: k for k, value in enumerate(dict.fromkeys([*order, *given]))}
+    codes = np.array([*(place[value] for value in given), -1], dtype=np.int32)[factor.codes]
+    return Factor(codes, np.array(list(place), dtype=object))
 
 
 def _category_gaps(missing: float, filled: bool) -> list[str]:

@@ -24,8 +24,9 @@ from likely.intervals import Estimate
 from likely.spaces import Parameters
 from likely.workbench.folds import Folds
 from likely.workbench.held_out import HeldOut
-from likely.workbench.search.exploration import Explored, best_of
-from likely.workbench.search.question import CrossValidated
+from likely.workbench.search.choice import choose
+from likely.workbench.search.exploration import Explored
+from likely.workbench.search.question import CrossValidated, Question
 from likely.workbench.search.trials import (
     Trial,
     entries_of,
@@ -93,12 +94,18 @@ def scored(whole: CrossValidated, held: HeldOut, number: int, best: Trial) -> Ou
     return OuterFold(number, best.parameters, best.value, held.score([whole.metric]).main)
 
 
-def chosen(explored: Explored, better: str, number: int) -> Trial:
-    """The best trial of an inner search."""
-    best = best_of(explored.trials, better)
+def chosen(explored: Explored, inner: CrossValidated, question: Question, number: int) -> Trial:
+    """The trial that an inner search chooses."""
+    best = choose(
+        explored.trials,
+        inner.metric.better,
+        space=question.space,
+        default=question.plan.default,
+        test_per_train=inner.folds.test_per_train,
+    )
     if best is None:
         raise InvalidInput(
             f"No trial without outer fold {number} has a score; expected at least one. "
             f"Fix the problem of the first: {explored.trials[0].problem}"
         )
-    return best
+    return best.trial

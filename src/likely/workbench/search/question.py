@@ -17,8 +17,8 @@ from likely._typing import Codes
 from likely.compute.executor import Executor
 from likely.data.arrow import digest_of_table
 from likely.errors import InvalidInput
-from likely.metrics import Metric
-from likely.spaces import Parameters, Space, space_from
+from likely.metrics import Metric, mean_score
+from likely.spaces import Choice, Parameters, Space, space_from
 from likely.workbench.candidates import cross_validate_candidates
 from likely.workbench.cross_validation import (
     Loop,
@@ -31,6 +31,7 @@ from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Folds, share_of_rows
 from likely.workbench.held_out import HeldOut
 from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import CLASS_LINKS
 from likely.workbench.preparation.prepared import Prepared, unprepared
 from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.trials import TrialScore
@@ -78,6 +79,7 @@ class Question:
             "space": self.space.to_json(),
             "by_hand": self.plan.by_hand,
             "folds": objective.n_folds,
+            "repeats": objective.folds.repeats,
             "nested": self.nested,
             "group": rows.group,
             "by_time": rows.by_time,
@@ -91,14 +93,34 @@ class Question:
         }
 
 
-def space_for(declared: Any, entry: ModelEntry, model: Any, rows: Dataset) -> Space:
+def space_for(
+    declared: Any, entry: ModelEntry, model: Any, rows: Dataset, *, search_link: bool = False
+) -> Space:
     """The space as declared, or the usual one of the model at the scale of the table."""
     known = list(unprepared(model).get_params())
     if declared is not None:
+        if search_link:
+            raise InvalidInput(
+                "search_link was given with a space of your own; it adds the link to the default "
+                "space. Leave it out, and declare the link: link=logit,probit (--space), for "
+                "instance."
+            )
         return space_from(declared, known)
     task, table = rows.settled, rows.table
     spread = 1.0 if task.has_classes else float(np.std(task.numbers(table)))
-    return entry.space_for(rows=table.num_rows, spread=spread)
+    usual = entry.space_for(rows=table.num_rows, spread=spread)
+    return usual if not search_link else with_link(usual, entry.name, known)
+
+
+def with_link(space: Space, model: str, known: Sequence[str]) -> Space:
+    """The space with the link of class probabilities first."""
+    links = [name for name in known if name.rpartition("__")[2] == "link"]
+    if not links:
+        raise InvalidInput(
+            f"search_link was given, and {model} has no link; a logistic or ordinal regression was "
+            "expected. Leave it out."
+        )
+    return Space({links[0]: Choice(CLASS_LINKS), **space.dimensions})
 
 
 def by_hand_of(
@@ -154,10 +176,11 @@ class CrossValidated:
     n_folds: int = 5
     seed: int = 0
     device: Any = None  # of torch, on which trials are trained together; None is one by one
+    repeats: int = 1  # of the cross-validation; by time there is one
 
     @cached_property
     def folds(self) -> Folds:
-        return self.split(self.n_folds, self.seed)
+        return self.rows.folds(self.n_folds, self.repeats, self.seed)
 
     def on(self, rows: Codes) -> Self:
         """This objective on some of the rows."""
@@ -165,18 +188,25 @@ class CrossValidated:
 
     def evaluate(self, parameters: Mapping[str, Any], *, share: float = 1.0) -> TrialScore:
         start = monotonic()
-        model = with_settings(self.model, parameters)
-        found = cross_validate(model, self._loop(self.folds, share))
+        found = self._repeats(with_settings(self.model, parameters), share)
         return self._scored(found, monotonic() - start)
 
     def evaluate_unless(
         self, rule: MedianRule, parameters: Mapping[str, Any], *, share: float = 1.0
     ) -> TrialScore | StoppedTrial:
-        """The score, unless the rule stops the trial after some of the folds."""
+        """The score, unless the rule stops the trial after some folds of the first repeat."""
         start = monotonic()
         model, loop = with_settings(self.model, parameters), self._loop(self.folds, share)
-        found = cross_validate(model, loop, until=lambda found: bool(self._reason(rule, found)))
-        return self._finished(rule, found, monotonic() - start)
+        first = cross_validate(model, loop, until=lambda found: bool(self._reason(rule, found)))
+        if reason := self._reason(rule, first):
+            return StoppedTrial(self._per_fold([first]), reason)
+        return self._scored([first, *self._repeats(model, share, 1)], monotonic() - start)
+
+    def _repeats(self, model: Any, share: float, start: int = 0) -> list[Repeat]:
+        """The repeats of the cross-validation from one on."""
+        loop = self._loop(self.folds, share)
+        numbers = range(start, self.folds.repeats)
+        return [cross_validate(model, loop, repeat=repeat) for repeat in numbers]
 
     @property
     def evaluates_together(self) -> bool:
@@ -195,44 +225,54 @@ class CrossValidated:
 
         Settings that are alike are trained in one computation.  Seconds are those of the fits.
         """
-        models, found = dict[str, Prepared](), dict[str, Repeat]()
+        models, found = dict[str, Prepared](), dict[str, list[Repeat]]()
         for place, parameters in enumerate(settings):
             try:
                 models[str(place)] = with_settings(self.model, parameters)
             except ValueError as error:
-                found[str(place)] = Repeat(error=error)
-        found |= cross_validate_candidates(
-            models,
-            self._loop(self.folds, share),
-            device=self.device,
-            executor=executor,
-            until=lambda found: bool(self._reason(rule, found)),
-        )
+                found[str(place)] = [Repeat(error=error)]
+        for repeat in range(self.folds.repeats):
+            stops = partial(self._stops, rule if repeat == 0 else None)
+            once = cross_validate_candidates(
+                models,
+                self._loop(self.folds, share),
+                device=self.device,
+                executor=executor,
+                until=stops,
+                repeat=repeat,
+            )
+            for name, each in once.items():
+                found.setdefault(name, []).append(each)
+                if each.error is not None or stops(each):
+                    del models[name]
         return [partial(self._finished, rule, found[str(at)]) for at in range(len(settings))]
 
     def _reason(self, rule: MedianRule | None, found: Repeat) -> str:
         """Why a trial with these folds is stopped; empty where it goes on."""
-        return "" if rule is None else rule.reason(self._per_fold(found), self.n_folds)
+        return "" if rule is None else rule.reason(self._per_fold([found]), self.n_folds)
 
-    def _finished(
-        self, rule: MedianRule | None, found: Repeat, seconds: float | None = None
-    ) -> TrialScore | StoppedTrial:
-        if found.error is not None:
-            raise found.error
-        if reason := self._reason(rule, found):
-            return StoppedTrial(self._per_fold(found), reason)
-        return self._scored(found, sum(found.seconds) if seconds is None else seconds)
+    def _stops(self, rule: MedianRule | None, found: Repeat) -> bool:
+        return bool(self._reason(rule, found))
 
-    def _scored(self, found: Repeat, seconds: float) -> TrialScore:
+    def _finished(self, rule: MedianRule | None, found: list[Repeat]) -> TrialScore | StoppedTrial:
+        for each in found:
+            if each.error is not None:
+                raise each.error
+        if reason := self._reason(rule, found[0]):
+            return StoppedTrial(self._per_fold(found[:1]), reason)
+        return self._scored(found, sum(sum(each.seconds) for each in found))
+
+    def _scored(self, found: list[Repeat], seconds: float) -> TrialScore:
+        """The score as ``compare`` computes it: the mean over repeats."""
         return TrialScore(
-            found.held.score([self.metric]).main,
+            mean_score([each.held.score([self.metric]) for each in found]).main,
             self._per_fold(found),
             seconds,
-            tuple(found.warnings),
+            tuple(dict.fromkeys(text for each in found for text in each.warnings)),
         )
 
-    def _per_fold(self, found: Repeat) -> tuple[float, ...]:
-        return tuple(found.held.by_fold(self.metric).tolist())
+    def _per_fold(self, found: list[Repeat]) -> tuple[float, ...]:
+        return tuple(x for each in found for x in each.held.by_fold(self.metric).tolist())
 
     def split(self, n_folds: int, seed: int) -> Folds:
         """Other folds of the same rows."""

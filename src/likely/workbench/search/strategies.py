@@ -41,6 +41,7 @@ SEARCHES = {  # imported when they are named: optuna need not be installed
 }
 
 USUAL_TRIALS = 50  # where neither trials nor time were limited
+MOST_AGAIN = 300  # draws in a row that are known, after which a space is taken to have no more
 ENDLESS = 64  # trials in a generation that only the clock ends
 PARTS = (-2 / 3, -1 / 3, 1 / 3, 2 / 3)  # of a step, that refine tries on an axis
 
@@ -55,6 +56,7 @@ class Plan:
     better: str = "lower"
     by_hand: tuple[Parameters, ...] = ()  # settings to be tried before all others
     stop_unpromising: bool = False  # whether a trial worse than the median is not finished
+    default: Parameters | None = None  # those by hand that are the model's own settings
 
 
 class Search(ABC):
@@ -94,12 +96,13 @@ class Grid(Search):
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
         if past:
             return []
-        allowed = (plan.trials or USUAL_TRIALS) - len(plan.by_hand)
+        first = [each for each in plan.by_hand if each != plan.default]
+        allowed = (plan.trials or USUAL_TRIALS) - len(first)  # the default comes on top
         points = _points_within(space, allowed) if self.points is None else self.points
         grid = space.grid(points)
         if plan.trials is not None and len(grid) > allowed:
             raise _too_large(space, len(grid), allowed)
-        return _numbered([*plan.by_hand, *grid])
+        return _numbered(distinct([*plan.by_hand, *grid]))
 
 
 @final
@@ -113,7 +116,7 @@ class Random(Search):
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
         start = len(past)
         stop = start + ENDLESS if plan.trials is None else plan.trials
-        return [Proposal(number, drawn(space, number, plan)) for number in range(start, stop)]
+        return _numbered(draws(space, stop, plan)[start:], start=start)
 
 
 @final
@@ -141,17 +144,21 @@ class Halving(Search):
         return {"factor": self.factor, "rounds": self.rounds}
 
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
-        sizes = self.sizes(plan.trials or USUAL_TRIALS)
+        first = draws(space, plan.trials or USUAL_TRIALS, plan)
+        sizes = self.sizes(len(first))
+        if plan.default is not None:  # it goes on to the end, to be compared with
+            sizes = [sizes[0], *(min(size + 1, sizes[0]) for size in sizes[1:])]
         before = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
         level = before.index(len(past))
         if level == len(sizes):
             return []
         share = float(self.factor) ** (level + 1 - len(sizes))
         if level == 0:
-            chosen = [drawn(space, number, plan) for number in range(sizes[0])]
+            chosen = first
         else:
-            last = past[before[level - 1] :]
-            chosen = [trial.parameters for trial in ranked(last, plan.better)[: sizes[level]]]
+            order = ranked(past[before[level - 1] :], plan.better)
+            order.sort(key=lambda trial: trial.parameters != plan.default)
+            chosen = [trial.parameters for trial in order[: sizes[level]]]
         return _numbered(chosen, start=len(past), share=share)
 
     def sizes(self, settings: int) -> list[int]:
@@ -184,9 +191,9 @@ class Refine(Search):
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
         points = self._points(space, plan)
         if not past:
-            return _numbered([*plan.by_hand, *space.grid(points)])
+            return _numbered(self._first(space, points, plan))
         step, done = 1.0 / (max(points, 2) - 1), 0
-        count = len(plan.by_hand) + len(space.grid(points))
+        count = len(self._first(space, points, plan))
         while count < len(past) and done < self.rounds:
             count += len(_around(space, past[:count], step / 3**done, plan))
             done += 1
@@ -194,6 +201,10 @@ class Refine(Search):
         if done == self.rounds or left == 0:
             return []
         return _numbered(_around(space, past, step / 3**done, plan)[:left], start=len(past))
+
+    def _first(self, space: Space, points: int, plan: Plan) -> list[Parameters]:
+        """The settings of the grid, after those by hand."""
+        return distinct([*plan.by_hand, *space.grid(points)])
 
     def _points(self, space: Space, plan: Plan) -> int:
         """The values of each setting in the grid."""
@@ -240,6 +251,27 @@ def drawn(space: Space, number: int, plan: Plan) -> Parameters:
     from numpy.random import default_rng  # here: the command line reads SEARCHES for --help
 
     return space.sample(default_rng([plan.seed, number]))
+
+
+def draws(space: Space, n: int, plan: Plan) -> list[Parameters]:
+    """The first ``n`` different settings: by hand, then random; fewer if the space has no more.
+
+    A draw that repeats an earlier one is left out.
+    """
+    found, keys, number, again = list[Parameters](), set[str](), 0, 0
+    while len(found) < n and again < MOST_AGAIN:
+        each = drawn(space, number, plan)
+        key, number = Proposal(0, each).key, number + 1
+        again = again + 1 if key in keys else 0
+        if key not in keys:
+            keys.add(key)
+            found.append(each)
+    return found
+
+
+def distinct(settings: Iterable[Parameters]) -> list[Parameters]:
+    """The settings without repeats, in their order."""
+    return list({Proposal(0, each).key: each for each in reversed(list(settings))}.values())[::-1]
 
 
 def ranked(trials: Iterable[Trial], better: str) -> list[Trial]:

@@ -16,18 +16,19 @@ from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
-from likely.metrics import Metric, Score, metric_for
+from likely.metrics import Metric, Score
 from likely.spaces import Parameters, Space
 from likely.workbench.candidates import device_for_candidates
 from likely.workbench.cross_validation import with_settings
 from likely.workbench.held_out import HeldOut
 from likely.workbench.models import entry_for
 from likely.workbench.opening import dataset
+from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.search.choice import Chosen, choose, default_trial
 from likely.workbench.search.exploration import (
     INTERRUPTED,
     Explored,
-    best_of,
     explore,
     known_best,
     try_by_hand,
@@ -40,7 +41,7 @@ from likely.workbench.search.question import (
     check_budget,
     space_for,
 )
-from likely.workbench.search.strategies import Grid, Plan, Search, search_named
+from likely.workbench.search.strategies import Plan, Search, distinct, search_named
 from likely.workbench.search.study_text import html_of, text_of
 from likely.workbench.search.trials import Proposal, StudyFolder, Trial, TrialLog, column_of
 
@@ -81,9 +82,31 @@ class Study:
 
     @property
     def best_trial_(self) -> Trial:
-        """The best trial among those on the most rows."""
+        """The trial whose settings are chosen: the default, unless another is clearly better.
+
+        It is one of those on the most rows.  ``choice_`` says why.
+        """
+        if self.choice_ is not None:
+            return self.choice_.trial
         called = f"trials of {self.question.model}"
-        return known_best(self.trials, self.metric.better, called=called)
+        return known_best(self.trials, self.metric.better, called=called)  # says why there is none
+
+    @property
+    def default_trial_(self) -> Trial | None:
+        """The trial with the default settings; its score is that of ``compare``."""
+        return default_trial(self.trials, self.question.plan.default)
+
+    @property
+    def choice_(self) -> Chosen | None:
+        """The chosen trial, the one with the best score and the default; None without a score."""
+        question = self.question
+        return choose(
+            self.trials,
+            self.metric.better,
+            space=question.space,
+            default=question.plan.default,
+            test_per_train=question.objective.folds.test_per_train,
+        )
 
     @property
     def best_parameters_(self) -> Parameters:
@@ -91,7 +114,7 @@ class Study:
 
     @property
     def best_score_(self) -> float:
-        """The cross-validated score of the best trial, which is optimistic."""
+        """The cross-validated score of the chosen trial, which is optimistic."""
         return self.best_trial_.value
 
     @property
@@ -103,8 +126,8 @@ class Study:
     @property
     def baseline(self) -> float:
         """The score of the best constant on the rows of the best trial; nan before there is one."""
-        best = best_of(self.trials, self.metric.better)
-        return nan if best is None or best.score is None else best.score.estimate.baseline
+        score = None if self.choice_ is None else self.choice_.trial.score
+        return nan if score is None else score.estimate.baseline
 
     @property
     def nested_score_(self) -> float:
@@ -200,7 +223,9 @@ def tune(
     trials: int | None = None,
     minutes: float | None = None,
     folds: int = 5,
+    repeats: int = 2,
     nested: int | None = None,
+    search_link: bool = False,
     metric: str | Metric | Callable[..., float] | None = None,
     group: str | None = None,
     by_time: str | None = None,
@@ -211,6 +236,7 @@ def tune(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    feature: Sequence[str] = (),
     by_hand: Sequence[Mapping[str, Any]] | None = None,
     stop_unpromising: bool | None = None,
     seed: int = 0,
@@ -219,6 +245,9 @@ def tune(
     device: Any = None,
 ) -> Study:
     """Search the settings of a model by cross-validation.
+
+    The default settings are tried first, and kept unless others are better by one standard error of
+    the paired difference over folds.
 
     Parameters
     ----------
@@ -231,14 +260,18 @@ def tune(
         estimator.  Its table is prepared inside each fold.
     space : Space, or mapping from setting to Real, Integer, Choice, Conditional or a list
         The search space; None is the default space of the model, if it has one.
+    search_link : bool
+        Whether the default space includes the link of class probabilities.  With another link
+        than the logit, coefficients are no log odds ratios.
     search : {"random", "grid", "halving", "bayes", "refine"} or Search
     trials : int
         The most settings to try: 50, unless ``minutes`` is given; halving tries the best of them
         again, on more rows.  Without it refine tries as many as it needs.
     minutes : float
         No trial starts later than this, counted over all runs and all searches of a nested study.
-    folds : int
-        The number of folds of the cross-validation that scores each trial.
+    folds, repeats : int
+        The number of folds of the cross-validation that scores each trial, and of its repeats with
+        other folds; as in ``compare``, so that the default settings have the score of ``compare``.
     nested : int
         The number of outer folds: the search is repeated without each of them, for an unbiased
         score.  None is no nesting.
@@ -261,9 +294,12 @@ def tune(
     drop : sequence of str
         Columns to leave out.
     category : sequence of str
-        Columns of numeric codes to treat as categories.  A seal records both.
+        Columns of numeric codes to treat as categories.
+    feature : sequence of str, optional
+        Columns to use although they look like identifiers or free text, which are left out.  A seal
+        records all three.
     by_hand : sequence of mappings
-        Settings to try first; ``{}`` is the default settings, which None tries, except in a grid.
+        Settings to try first; ``{}`` is the default settings, which None tries.
     stop_unpromising : bool
         Whether a trial is stopped after a fold at which it is worse than the median of the earlier
         trials; it then has no score.  None is yes for models that are costly to fit, such as
@@ -297,22 +333,29 @@ def tune(
         exposure=exposure,
         drop=drop,
         category=category,
+        feature=feature,
     ).for_models(model, "tune")
     entry, task = entry_for(model), rows.settled
     template = entry.build(task, seed=seed)
-    main = metric_for(task.kind, metric)
+    main, _ = metric_of_models(task.kind, metric, {entry.name: template})
     device = device_for_candidates(template, device)
-    objective = CrossValidated(template, rows, main, folds, seed, device)
-    searched = space_for(space, entry, template, rows)
+    objective = CrossValidated(template, rows, main, folds, seed, device, repeats)
+    searched = space_for(space, entry, template, rows, search_link=search_link)
     by = search_named(search)
     if trials is None and (minutes is None or not by.endless):
         trials = by.usual_trials()
     check_budget(trials=trials, minutes=minutes, nested=nested)
-    if by_hand is None:
-        by_hand = () if by.name == Grid.name else AS_IT_IS
     stops = entry.stop_unpromising if stop_unpromising is None else bool(stop_unpromising)
-    tried = by_hand_of(by_hand, searched, template)
-    plan = Plan(seed, trials, main.better, tried, stops and not by.in_rounds)
+    tried = by_hand_of(AS_IT_IS if by_hand is None else by_hand, searched, template)
+    (default,) = by_hand_of(AS_IT_IS, searched, template)
+    plan = Plan(
+        seed,
+        trials,
+        main.better,
+        tuple(distinct(tried)),
+        stops and not by.in_rounds,
+        default if default in tried else None,
+    )
     question = Question(entry.name, objective, searched, by, plan, minutes, nested)
     return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
 
@@ -384,10 +427,11 @@ def _with_outer(study: Study, folder: StudyFolder, executor: str | Executor) -> 
                 held.append(whole.fold(known.parameters, folds, number))
                 continue
             trials = TrialLog(folder.inner(number))
-            inner = _searched(question, whole.on(fold.train), trials, executor)
+            objective = whole.on(fold.train)
+            inner = _searched(question, objective, trials, executor)
             if inner.stopped == INTERRUPTED:
                 raise KeyboardInterrupt
-            best = chosen(inner, whole.metric.better, number)
+            best = chosen(inner, objective, question, number)
             held.append(whole.fold(best.parameters, folds, number))
             log.append(scored(whole, held[-1], number, best))
     except KeyboardInterrupt:

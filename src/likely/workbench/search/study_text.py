@@ -1,5 +1,6 @@
 """A study as text for the terminal and as HTML for the notebook."""
 
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from likely.formatting import (
@@ -20,12 +21,15 @@ from likely.workbench.search.strategies import ranked
 
 if TYPE_CHECKING:
     from likely.spaces import Parameters
+    from likely.workbench.search.choice import Chosen
+    from likely.workbench.search.question import Question
     from likely.workbench.search.study import Study
     from likely.workbench.search.trials import Trial
 
 MOST_TRIALS = 8  # shown of a search
 OUTER = "Chosen by each outer fold:"
 ENDS = "95 % interval"
+DEFAULT = "default"  # the trial with the model's own settings
 
 
 def text_of(study: "Study") -> str:
@@ -49,25 +53,26 @@ def html_of(study: "Study") -> str:
 def sentences(study: "Study") -> list[str]:
     """The result, with a note that the best score is optimistic."""
     question, title = study.question, capitalised(study.metric.title)
-    best = best_of(study.trials, study.metric.better)
-    if best is None:
+    choice = study.choice_
+    if choice is None:
         return [f"{question.model}: none of {len(study.trials)} trials has a score yet."]
     scored = [trial for trial in study.trials if trial.score is not None]
     low, high = study.best_interval_
     value, ends, constant = estimate_cells(study.best_score_, low, high, study.baseline)
     folds = question.objective.folds.of_repeat(0)
     n_held = sum(len(fold.test) for fold in folds)  # by time, the first rows are in no fold
+    repeats = question.objective.folds.repeats
+    again = f", repeated {repeats} times," if repeats > 1 else ""
     found = [
         f"{question.model}: {title} {value} ({ENDS} {ends}) by {question.objective.n_folds}-fold "
-        f"cross-validation on {count(n_held, 'row')}. "
+        f"cross-validation{again} on {count(n_held, 'row')}. "
         f"Baseline (constant): {constant}.",
-        f"Best of {count(len(scored), 'trial')} ({question.search.name}, seed "
-        f"{question.plan.seed}): {settings_of(best.parameters)}.",
+        _choice_sentence(choice, len(scored), question),
     ]
     found += [*_rounds(study), *question.objective.rows.notes]
     if study.outer:
         found.append(_nested_sentence(study, title))
-    elif len(scored) > 1:
+    elif len(scored) > 1 and not choice.is_default:
         found.append(
             "The best of several trials has an optimistic score; a nested search (nested=5, "
             "--nested 5) gives an unbiased one."
@@ -85,6 +90,29 @@ def sentences(study: "Study") -> list[str]:
     return found + _remarks(study)
 
 
+def _choice_sentence(choice: "Chosen", n_scored: int, question: "Question") -> str:
+    """Which settings are chosen, and why."""
+    tried = f"{count(n_scored, 'trial')} ({question.search.name}, seed {question.plan.seed})"
+    settings = settings_of(choice.trial.parameters)
+    if not choice.is_default:
+        said = f"Best of {tried}: {settings}."
+        if choice.default is None:
+            return said
+        return f"{said} It is better than the default by {_gain_text(choice)}."
+    if choice.best.proposal.key == choice.trial.proposal.key:
+        return f"The default settings are the best of {tried}: {settings}."
+    return (
+        f"The default settings are kept: {settings}. The best of {tried}, trial "
+        f"{choice.best.number}, is better by {_gain_text(choice)}; more than one standard error "
+        "was expected."
+    )
+
+
+def _gain_text(choice: "Chosen") -> str:
+    error = f" (standard error {number(choice.error)})" if isfinite(choice.error) else ""
+    return f"{number(choice.gain)}{error}"
+
+
 def settings_of(parameters: "Parameters") -> str:
     shown = ", ".join(f"{name}={setting(value)}" for name, value in parameters.items())
     return shown or "default settings"
@@ -96,8 +124,13 @@ def trial_rows(study: "Study") -> list[list[str]]:
     partial = any(trial.share != 1.0 for trial in study.trials)
     head = ["trial", study.metric.title, ENDS, *names, *(["rows"] if partial else []), "seconds"]
     order = ranked(study.trials, study.metric.better)
-    best = sorted(order, key=lambda trial: -trial.share)[:MOST_TRIALS]
-    return [head, *(_trial_row(trial, names, partial=partial) for trial in best)]
+    best = sorted(order, key=lambda trial: -trial.share)
+    usual, choice = study.default_trial_, study.choice_
+    first = [] if choice is None else [choice.trial]
+    if usual is not None and usual not in first and best.index(usual) >= MOST_TRIALS:
+        best.insert(MOST_TRIALS - 1, usual)  # it is always shown
+    rows = [*first, *(trial for trial in best if trial not in first)][:MOST_TRIALS]
+    return [head, *(_trial_row(trial, names, usual, partial=partial) for trial in rows)]
 
 
 def outer_rows(study: "Study") -> list[list[str]]:
@@ -142,8 +175,8 @@ def _nested_sentence(study: "Study", title: str) -> str:
 
 def _remarks(study: "Study") -> list[str]:
     found = []
-    best = best_of(study.trials, study.metric.better)
-    if best is not None and best.number < 0:
+    choice = study.choice_
+    if choice is not None and choice.trial.number < 0:
         nested = " The nested score is that of the search without them." if study.outer else ""
         found.append(f"The best settings were added by hand.{nested}")
     warned = [trial for trial in study.trials if trial.score and trial.score.warnings]
@@ -156,12 +189,16 @@ def _remarks(study: "Study") -> list[str]:
     return found
 
 
-def _trial_row(trial: "Trial", names: list[str], *, partial: bool) -> list[str]:
+def _trial_row(
+    trial: "Trial", names: list[str], default: "Trial | None", *, partial: bool
+) -> list[str]:
+    usual = default is not None and trial.parameters == default.parameters
+    called = DEFAULT if usual else str(trial.number)
     chosen = [setting(trial.parameters.get(name, "")) for name in names]
     share = [percent(trial.share)] if partial else []
     if trial.score is None:
         word = "stopped" if trial.stopped else "failed"
-        return [str(trial.number), word, "", *chosen, *share, ""]
+        return [called, word, "", *chosen, *share, ""]
     score = trial.score
     numbers = estimate_cells(*score.estimate[:3])
-    return [str(trial.number), *numbers, *chosen, *share, f"{score.seconds:.2f}"]
+    return [called, *numbers, *chosen, *share, f"{score.seconds:.2f}"]

@@ -1,0 +1,129 @@
+"""Explanations of rows of a table, for ``likely explain RUN DATA``."""
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from likely.cli.answer import Answer, Exit, Refusal
+from likely.formatting import count
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from likely.explanations.explanation import Explanation
+    from likely.runs import Run
+
+FIRST_ROWS = 3  # without --row
+BACKGROUND_ROWS = 500  # of the table, for models that compare a row with others
+MOST_COLUMNS = 20  # without --top; JSON has all
+
+
+def rows_answer(
+    opened: "Run", run: str, data: str, rows: tuple[int, ...], top: int | None, against: str | None
+) -> Answer:
+    """The explanation of some rows of a table, as text and as JSON."""
+    from likely.cli.terminal import heading, width
+    from likely.workbench.roles import roles_in_run
+
+    table, others, positions = _tables(opened, run, data, rows)
+    found = _explained(opened, table, others, positions, against)
+    given = roles_in_run(opened.facts).to_predict(table)
+    predicted = opened.model.predict(_features(opened, table), **given)
+    names = [str(value) for value in predicted.tolist()]
+    texts = found.text(most=len(found), top=top or MOST_COLUMNS, width=width()).split("\n\n")
+    for i, name in enumerate(names):
+        title, _, rest = texts[i].partition("\n")
+        texts[i] = f"{heading(f'{title}; prediction {name}')}\n{rest}"
+    said = found.to_json()
+    for each, value in zip(said["rows"], predicted.tolist(), strict=True):
+        each["prediction"] = value
+    model = opened.facts.get("model", type(opened.model).__name__)
+    return Answer(
+        text="\n\n".join(texts),
+        result={"model": model, "data": data, **said},
+        next=shlex.join(["likely", "explain", run]),
+    )
+
+
+def _explained(
+    opened: "Run",
+    table: "pa.Table",
+    others: "pa.Table",
+    positions: tuple[int, ...],
+    against: str | None,
+) -> "Explanation":
+    from dataclasses import replace
+
+    from likely.explanations.any_model import explain
+
+    label = None if against is None else _label(opened.model, against)
+    rows, background = _features(opened, table, positions[0]), _features(opened, others)
+    found = explain(opened.model, rows, label, background=background)
+    return replace(found, rows=positions)
+
+
+def _label(model: Any, written: str) -> Any:
+    """The class, component or state that is written like this."""
+    classes = getattr(model, "classes_", None)
+    known = [] if classes is None else classes.tolist()
+    return next((label for label in known if str(label) == written), written)
+
+
+def _tables(
+    opened: "Run", run: str, data: str, rows: tuple[int, ...]
+) -> "tuple[pa.Table, pa.Table, tuple[int, ...]]":
+    """The rows to explain, the rows they are compared with, and their numbers in the table."""
+    import pyarrow as pa
+
+    from likely.data.arrow import CHUNK_ROWS
+    from likely.data.source_blocks import chunks
+
+    source = _source(opened, run, data)
+    wanted = sorted(set(rows)) or list(range(FIRST_ROWS))
+    found: dict[int, pa.Table] = {}
+    others: list[pa.Table] = []
+    start = 0
+    for chunk in chunks(source, CHUNK_ROWS):
+        if start < BACKGROUND_ROWS:
+            others.append(chunk.slice(0, BACKGROUND_ROWS - start))
+        for row in wanted:
+            if start <= row < start + chunk.num_rows:
+                found[row] = chunk.slice(row - start, 1)
+        start += chunk.num_rows
+        if len(found) == len(wanted) and start >= BACKGROUND_ROWS:
+            break
+    missing = [row for row in wanted if row not in found]
+    if missing and (rows or not found):
+        raise Refusal(
+            f"Row {missing[0]} was given; {data} has {count(start, 'row')}, numbered from 0. "
+            f"Choose a row from 0 to {start - 1}.",
+            Exit.DATA,
+            shlex.join(["likely", "explain", run, data]),
+        )
+    order = tuple(dict.fromkeys(row for row in rows or wanted if row in found))
+    return pa.concat_tables([found[row] for row in order]), pa.concat_tables(others), order
+
+
+def _source(opened: "Run", run: str, data: str) -> Any:
+    """The columns of the table that the model reads, and an offset or exposure."""
+    from likely.cli.options import DataOptions
+    from likely.cli.predict import _refuse_missing_columns
+    from likely.workbench.opening import dataset
+    from likely.workbench.roles import roles_in_run
+
+    rows = dataset(data)
+    _refuse_missing_columns(opened, rows.source.names, rows.label, run)
+    names = list(map(str, opened.model.feature_names_in_))
+    declared = DataOptions.in_run(opened.facts).category
+    rows = dataset(rows, category=[name for name in declared if name in names])
+    return rows.source.select([*names, *roles_in_run(opened.facts).at_prediction()])
+
+
+def _features(opened: "Run", table: "pa.Table", start: int = 0) -> "pa.Table":
+    """The columns that the model reads, as in training."""
+    from likely.cli.predict import _as_trained, _refuse_text
+
+    read = opened.model.columns_read()
+    names = list(map(str, opened.model.feature_names_in_))
+    asked = _as_trained(table.select(names), frozenset(read.categories))
+    _refuse_text(asked, read.numbers, start)
+    return asked

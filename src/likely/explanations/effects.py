@@ -1,0 +1,312 @@
+"""Partial effects: the mean prediction as a function of one column.
+
+    e_j(v) = mean over rows of f(x with x_j = v)
+
+The other columns keep their values, so combinations may occur that no row has; the band shows
+between which values the curves of 80 % of the rows lie.  A curve per row that is not parallel to
+the mean is an interaction.
+
+References: Friedman, Greedy function approximation, Annals of Statistics 2001, §8.2; Goldstein et
+al., Peeking inside the black box, JCGS 2015.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array, Codes
+from likely.data.frames import as_table, frame_of
+from likely.errors import InvalidInput, UnknownName
+from likely.explanations.any_model import predicted_score
+from likely.explanations.explanation import PROBABILITY
+from likely.explanations.mixed_rows import MixedRows, mixed_rows
+from likely.formatting import capitalised, cell, count, number, text_table
+from likely.inputs.tables import as_frame, n_rows_of, refuse_file, rows_at
+
+MOST_ROWS = 300
+POINTS = 20
+MOST_LEVELS = 12
+BAND = (0.1, 0.9)
+MOST_IN_TEXT = 8  # points of a column
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PartialEffect:
+    """The mean prediction at some values of one column."""
+
+    column: str
+    values: tuple[Any, ...]  # numbers in order, or categories, the most common first
+    mean: Array  # (n_values, n_groups)
+    low: Array  # of the curves of 80 % of the rows
+    high: Array
+    is_number: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "column": self.column,
+            "values": [value if self.is_number else str(value) for value in self.values],
+            "mean": self.mean.tolist(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "number": self.is_number,
+        }
+
+    @classmethod
+    def from_json(cls, record: Any) -> "PartialEffect":
+        mean, low, high = (
+            np.array(record[name], dtype=np.float64) for name in ("mean", "low", "high")
+        )
+        values = tuple(record["values"])
+        return cls(str(record["column"]), values, mean, low, high, bool(record["number"]))
+
+    def spread(self, group: int) -> float:
+        """How much the mean prediction varies over the values."""
+        return float(np.ptp(self.mean[:, group])) if len(self.mean) else 0.0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PartialEffects:
+    """The partial effects of some columns."""
+
+    effects: tuple[PartialEffect, ...]
+    groups: tuple[str, ...]  # classes or targets
+    quantity: str
+    n_rows: int
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.effects)
+
+    def __getitem__(self, column: str) -> PartialEffect:
+        for effect in self.effects:
+            if effect.column == column:
+                return effect
+        raise UnknownName("column", column, [effect.column for effect in self.effects])
+
+    @property
+    def shown(self) -> list[int]:
+        """The groups that are shown: of the shares of two classes, the second."""
+        n = len(self.groups)
+        return [1] if self.quantity == PROBABILITY and n == 2 else list(range(n))
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row per column, value and group: ``column``, ``value`` (as text), ``mean``, …."""
+        rows = [
+            (effect.column, cell(value), self.groups[g], *ends)
+            for effect in self.effects
+            for g in self.shown
+            for value, *ends in zip(
+                effect.values, effect.mean[:, g], effect.low[:, g], effect.high[:, g], strict=True
+            )
+        ]
+        heads = ("column", "value", "group", "mean", "low", "high")
+        columns = list(zip(*rows, strict=True)) if rows else [() for _ in heads]
+        kinds = (object, object, object, float, float, float)
+        made = zip(heads, columns, kinds, strict=True)
+        return frame_of({name: np.array(each, dtype=kind) for name, each, kind in made}, library)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "effects": [effect.to_json() for effect in self.effects],
+            "groups": list(self.groups),
+            "quantity": self.quantity,
+            "rows": self.n_rows,
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_json(cls, record: Any) -> "PartialEffects":
+        """Read what ``to_json`` has written."""
+        return cls(
+            tuple(PartialEffect.from_json(each) for each in record["effects"]),
+            tuple(map(str, record["groups"])),
+            str(record["quantity"]),
+            int(record["rows"]),
+            tuple(map(str, record["notes"])),
+        )
+
+    def __str__(self) -> str:
+        blocks = []
+        for effect in self.effects:
+            names = [self.groups[g] for g in self.shown] if len(self.groups) > 1 else ["mean"]
+            chosen = np.unique(
+                np.linspace(0, len(effect.values) - 1, MOST_IN_TEXT).round().astype(int)
+            )
+            rows = [
+                [cell(effect.values[i]), *(number(effect.mean[i, g]) for g in self.shown)]
+                for i in chosen
+            ]
+            blocks.append("\n".join(text_table([effect.column, *names], rows, indent=0)))
+        title = f"Partial effects: mean {self.quantity} over {count(self.n_rows, 'row')}"
+        return "\n\n".join([title, *blocks])
+
+    __repr__ = __str__
+
+    def plot(self, ax: Any = None, column: str | None = None) -> Any:
+        """The effect of a column, or a grid of all; the matplotlib axes, an array for a grid."""
+        chosen = self.effects if column is None else (self[column],)
+        from likely.pictures import new_axes, readable
+
+        if len(chosen) == 1:
+            axes = new_axes(size=(5.2, 3.6)) if ax is None else ax
+            self.draw(axes, chosen[0])
+            readable(axes)
+            return axes
+        import matplotlib.pyplot as plt
+
+        n_columns = min(3, len(chosen))
+        shape = -(-len(chosen) // n_columns), n_columns
+        size = 3.6 * shape[1], 2.9 * shape[0]
+        grid = plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False)[1]
+        for axes, effect in zip(grid.flat, chosen, strict=False):
+            self.draw(axes, effect)
+            readable(axes)
+        for axes in grid.flat[len(chosen) :]:
+            axes.set_visible(False)
+        return grid
+
+    def draw(self, ax: Any, effect: PartialEffect, colours: Sequence[str] | None = None) -> None:
+        """Draw one effect: a line with its band for numbers, dots with bars for categories."""
+        from likely.pictures import LONGEST_TICK, shortened_name
+
+        for k, g in enumerate(self.shown):
+            colour = f"C{k % 10}" if colours is None else colours[k % len(colours)]
+            label = self.groups[g] if len(self.shown) > 1 else None
+            mean, low, high = effect.mean[:, g], effect.low[:, g], effect.high[:, g]
+            if effect.is_number:
+                ax.plot(effect.values, mean, color=colour, label=label)
+                ax.fill_between(effect.values, low, high, color=colour, alpha=0.15, lw=0)
+            else:
+                place = np.arange(len(mean)) + 0.12 * (k - (len(self.shown) - 1) / 2)
+                ax.vlines(place, low, high, color=colour, alpha=0.3, lw=4)
+                ax.plot(place, mean, "o", color=colour, label=label, markersize=5)
+        if not effect.is_number:
+            names = [shortened_name(cell(value), LONGEST_TICK) for value in effect.values]
+            slanted = sum(map(len, names)) > 28
+            ax.set_xticks(range(len(names)), names)
+            if slanted:
+                ax.tick_params(axis="x", rotation=40)
+                for text in ax.get_xticklabels():
+                    text.set_horizontalalignment("right")
+                    text.set_rotation_mode("anchor")
+        ax.set_xlabel(shortened_name(effect.column))
+        one = len(self.shown) == 1 and len(self.groups) > 1
+        ax.set_ylabel(capitalised(self.quantity) + (f" of {self.groups[1]}" if one else ""))
+        if len(self.shown) > 1:
+            ax.legend(fontsize=8)
+
+
+def partial_effects(
+    model: Any,
+    X: Any,
+    columns: str | Sequence[str],
+    *,
+    points: int = POINTS,
+    rows: int | None = MOST_ROWS,
+    random_state: int = 0,
+) -> PartialEffects:
+    """The mean prediction as a function of each of some columns.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of this library or another.
+    X : array or data frame
+        Rows over which predictions are averaged.
+    columns : str or sequence of str
+        Names of columns; x0, x1, … in an array.
+    points : int, default=20
+        Values of a number at which the model predicts, at equal steps of its quantiles.
+    rows : int or None, default=300
+        How many rows are used, drawn at random; None uses all.
+    random_state : int, default=0
+
+    Returns
+    -------
+    PartialEffects
+        Prints as tables; ``to_frame()`` and ``plot()``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import LinearRegression, partial_effects
+    >>> X = np.linspace(0, 1, 41).reshape(-1, 1)
+    >>> model = LinearRegression().fit(X, 2 * X[:, 0])
+    >>> partial_effects(model, X, "x0", points=3)["x0"].mean.round(9)[:, 0].tolist()
+    [0.0, 1.0, 2.0]
+    """
+    check_is_fitted(model)
+    refuse_file(X, "partial_effects")
+    X = as_frame(X)
+    n_given = n_rows_of(X)
+    notes = []
+    if rows is not None and n_given > rows:
+        index = np.sort(np.random.default_rng(random_state).choice(n_given, rows, replace=False))
+        X = rows_at(X, index)
+        notes.append(f"{rows:,} of {n_given:,} rows were used, drawn at random.")
+    cells, table = mixed_rows(X), as_table(X)
+    names = list(cells.names or (f"x{j}" for j in range(cells.n_columns)))
+    wanted = [columns] if isinstance(columns, str) else list(columns)
+    for name in wanted:
+        if name not in names:
+            raise UnknownName("column", name, names)
+    score, quantity, groups = predicted_score(model)
+    found = [_effect(score, cells, table, names.index(name), name, points) for name in wanted]
+    n_groups = found[0].mean.shape[1] if found else 1
+    labels = ["prediction"] if n_groups == 1 else list(range(n_groups))
+    named = labels if groups is None else groups.tolist()
+    return PartialEffects(
+        tuple(found), tuple(map(str, named)), quantity, n_rows_of(X), tuple(notes)
+    )
+
+
+def _effect(
+    score: Any, cells: MixedRows, table: Any, j: int, name: str, points: int
+) -> PartialEffect:
+    if table.kinds[j] not in ("number", "boolean", "category"):
+        raise InvalidInput(
+            f"Column {name!r} holds dates or other values without an effect of their own; numbers, "
+            "Booleans or text were expected. Choose another column."
+        )
+    is_number = table.kinds[j] == "number"
+    donors, values = _number_grid(table, j, points) if is_number else _levels(table, j)
+    own = np.repeat(np.arange(table.n_rows)[:, None], cells.n_columns, axis=1)
+    mean, low, high = [], [], []
+    for donor in donors:
+        source = own.copy()
+        source[:, j] = donor
+        predicted = score(cells.table(source))
+        mean.append(predicted.mean(axis=0))
+        ends = np.quantile(predicted, BAND, axis=0)
+        low.append(ends[0])
+        high.append(ends[1])
+    return PartialEffect(name, values, np.array(mean), np.array(low), np.array(high), is_number)
+
+
+def _number_grid(table: Any, j: int, points: int) -> tuple[Codes, tuple[float, ...]]:
+    """Rows that hold the quantiles of a number, each value once, and the values."""
+    numbers = np.asarray(table.numbers(j), dtype=np.float64)
+    known = np.flatnonzero(np.isfinite(numbers))
+    order = known[np.argsort(numbers[known], kind="stable")]
+    if not len(order):
+        return np.empty(0, dtype=np.intp), ()
+    at = np.linspace(0, len(order) - 1, points).round().astype(np.intp)
+    donors = order[np.unique(at)]
+    _, first = np.unique(numbers[donors], return_index=True)
+    return donors[first], tuple(numbers[donors[first]].tolist())
+
+
+def _levels(table: Any, j: int) -> tuple[Codes, tuple[Any, ...]]:
+    """Rows that hold the most common categories, and the categories."""
+    factor = table.factor(j)
+    codes = np.asarray(factor.codes)
+    counts = np.bincount(codes[codes >= 0], minlength=1)
+    chosen = [int(k) for k in np.argsort(-counts, kind="stable")[:MOST_LEVELS] if counts[k]]
+    donors = np.array([np.flatnonzero(codes == k)[0] for k in chosen], dtype=np.intp)
+    labels = np.asarray(factor.values).tolist()
+    return donors, tuple(labels[k] for k in chosen)

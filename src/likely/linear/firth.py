@@ -1,0 +1,94 @@
+"""Firth's logistic regression: estimates that are finite and have less bias.
+
+    maximise  ℓ(θ) + ½ ln |H(θ)|        H the information
+
+Each coefficient is tested by the penalised likelihood: T_j is twice the fall of its maximum where
+the coefficient is 0.
+
+References
+----------
+Firth, Bias reduction of maximum likelihood estimates, Biometrika 80, 1993.
+Heinze & Schemper, A solution to the problem of separation in logistic regression, Statistics in
+Medicine 21, 2002.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.likelihoods.base import Likelihood
+from likely.linear.coding import LinearRows
+from likely.linear.fitting import (
+    LinearFit,
+    errors_of,
+    has_errors,
+    in_session,
+    null_of,
+    parts,
+    refuse_if_not_finite,
+    start_of,
+    warn_of_fit,
+)
+from likely.linear.framing import framed
+from likely.linear.problem import linear_problem
+from likely.objectives.firth import FirthObjective, Without
+from likely.penalties import NoPenalty
+from likely.solvers.choice import LastDigits, check_search
+from likely.solvers.minimise import minimise, search
+from likely.solvers.newton import Newton
+from likely.solvers.search_problem import Found
+
+MOST_RATIOS = 50  # coefficients that are each tested: a search for every one
+RATIO_TOL = 1e-10  # of those searches
+
+
+def firth_ratios(objective: FirthObjective, found: Found, tol: float, max_iter: int) -> Array:
+    """T_j of each parameter, by one search each; nan where there are too many, or it failed."""
+    theta, p = found.theta, found.theta.size
+    ratios = np.full(p, np.nan)
+    if p > MOST_RATIOS or not found.solution.converged:
+        return ratios
+    for j in set(range(p)) - set(found.held):
+        free = np.setdiff1d(np.arange(p), [j, *found.held])
+        without = Without(objective, free, p, objective.unit)
+        held = minimise(Newton(), without, theta[free], tol=min(tol, RATIO_TOL), max_iter=max_iter)
+        if held.converged:
+            ratios[j] = max(2 * (held.trace[-1] - objective.second_order(theta).value), 0.0)
+    return ratios
+
+
+@in_session
+def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> LinearFit:
+    """Newton on the penalised likelihood; l1 and l2 are not used."""
+    if likelihood.link.name != "logit":
+        raise InvalidInput(
+            f"firth=True needs the logit link; the link is {likelihood.link.name!r}. "
+            "Use link='logit', or a penalty l2 > 0."
+        )
+    check_search(estimator.tol, estimator.max_iter)
+    data = framed(
+        rows.blocks, rows.executor, names=rows.coding.names, intercept=estimator.fit_intercept
+    )
+    start = start_of(likelihood, data, rows)
+    problem = linear_problem(likelihood, NoPenalty(), data, rows.executor)
+    problem = problem.measured(null_of(likelihood, data, rows, start))
+    unit = (problem.unit or 0.0) + start.size  # nats: ½ ln |I| has a size of its own
+    objective = FirthObjective(likelihood, data.blocks, rows.executor, unit)
+    errors = has_errors(estimator, data.framing)
+    wanted = LastDigits.of(problem, estimator.tol)
+    tol = wanted.aim if errors else estimator.tol
+    solution, state = search(Newton(), objective, start, tol=tol, max_iter=estimator.max_iter)
+    found = Found(state.theta, wanted.settled(solution), state.hessian, state.held)
+    refuse_if_not_finite(found, rows)
+    warn_of_fit(estimator, found, rows.coding.names, None)
+    inference = errors_of(estimator, problem, found, rows, likelihood)
+    if inference is not None:
+        ratios = firth_ratios(objective, found, estimator.tol, estimator.max_iter)
+        inference = replace(inference, firth_ratios=ratios)
+    theta = data.framing.to_user(found.theta)
+    solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
+    coef, intercept = parts(theta, data.framing)
+    return LinearFit(coef, float(intercept), solution, inference, separated=False)

@@ -1,0 +1,157 @@
+"""How well a linear model fits: R², pseudo-R², criteria, and the test of all coefficients at once.
+
+    R²           1 − RSS/TSS            TSS around the mean, or around 0 without an intercept
+    adjusted R²  1 − (1 − R²)(n − p₀)/(n − p)
+    D²           1 − D/D₀               R² in deviances
+    McFadden     1 − ℓ/ℓ₀
+    Cox–Snell    1 − exp(2(ℓ₀ − ℓ)/n)
+    Nagelkerke   Cox–Snell divided by its largest value, 1 − exp(2ℓ₀/n)
+
+The null model has p₀ parameters: the intercept (thresholds, intercepts of classes) and the offset,
+or the offset alone without an intercept.  ℓ of a density has no largest value, so McFadden's and
+Nagelkerke's measures are of discrete responses.
+
+    all coefficients are 0    F(q, n − p) = (D₀ − D)/(q ψ̂)      ψ is estimated
+                              χ²(q) = 2(ℓ − ℓ₀)                 ψ is known
+                              Wald's test                       robust and clustered covariances
+
+References
+----------
+McFadden (1974), Conditional logit analysis of qualitative choice behavior.  Cox & Snell (1989),
+Analysis of Binary Data, 2nd ed., §6.2.  Nagelkerke (1991), A note on a general definition of the
+coefficient of determination, Biometrika 78.
+"""
+
+from abc import ABC, abstractmethod
+from math import exp, isnan, log, nan
+from typing import Any
+
+import numpy as np
+
+from likely.errors import InvalidInput
+from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
+
+DISCRETE = ("bernoulli", "poisson", "negative-binomial", "classes")
+WITH_MEAN_SQUARES = ("model", "quasi")  # kinds of covariance that believe the variance function
+
+
+class GoodnessOfFit(ABC):
+    """Measures of fit, from the deviances and log-likelihoods of a model and its null model."""
+
+    n: float
+    n_parameters: float
+    n_null: float
+    df_residual: float
+    dispersion: float
+    dispersion_is_known: bool
+    log_likelihood: float
+    null_log_likelihood: float
+    deviance: float
+    null_deviance: float
+    pearson: float
+    response: str
+    covariance_kind: str
+    penalised: bool
+    constants: tuple[int, ...]
+    n_grouped: float
+    alpha: Any
+    firth_ratios: Any
+
+    @property
+    @abstractmethod
+    def standard_errors(self) -> Any: ...
+
+    @abstractmethod
+    def wald_test(self, constraints: Any, value: Any = 0.0) -> HypothesisTest: ...
+
+    @property
+    def n_counted(self) -> float:
+        """The number of parameters of the likelihood: an estimated α is one of them."""
+        return self.n_parameters + (self.alpha is not None)
+
+    @property
+    def aic(self) -> float:
+        """−2 log L + 2p; an estimated α is one of p, the dispersion is not counted."""
+        return 2 * self.n_counted - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        return self.n_counted * log(self.n) - 2 * self.log_likelihood
+
+    @property
+    def deviance_explained(self) -> float:
+        """1 − D/D₀: R² for a Gaussian response, around 0 without an intercept."""
+        return 1 - self.deviance / self.null_deviance if self.null_deviance > 0 else nan
+
+    @property
+    def r_squared(self) -> float:
+        """R² of a Gaussian response; nan for others, which have ``deviance_explained``."""
+        return self.deviance_explained if self.response == "gaussian" else nan
+
+    @property
+    def adjusted_r_squared(self) -> float:
+        """1 − (1 − R²)(n − p₀)/(n − p); nan with a penalty, whose p is only an effective number."""
+        if self.penalised or not self.df_residual > 0:
+            return nan
+        return 1 - (1 - self.r_squared) * (self.n - self.n_null) / self.df_residual
+
+    @property
+    def mcfadden(self) -> float:
+        """1 − ℓ/ℓ₀, for maximum likelihood estimates of a discrete response."""
+        if not self._has_likelihood_ratio or self.n_grouped or self.null_log_likelihood == 0:
+            return nan
+        return 1 - self.log_likelihood / self.null_log_likelihood
+
+    @property
+    def cox_snell(self) -> float:
+        """1 − exp(2(ℓ₀ − ℓ)/n), for maximum likelihood estimates of a discrete response."""
+        if not self._has_likelihood_ratio:
+            return nan
+        return 1 - exp(2 * (self.null_log_likelihood - self.log_likelihood) / self.n)
+
+    @property
+    def nagelkerke(self) -> float:
+        """Cox and Snell's measure divided by the largest value that it can have."""
+        largest = nan if self.n_grouped else 1 - exp(2 * self.null_log_likelihood / self.n)
+        return self.cox_snell / largest if largest > 0 else nan
+
+    @property
+    def pearson_dispersion(self) -> float:
+        """Pearson's χ² divided by the residual degrees of freedom: above 1 is overdispersion."""
+        return self.pearson / self.df_residual if self.df_residual > 0 else nan
+
+    def overall_test(self) -> HypothesisTest | None:
+        """The test that all coefficients are 0, except intercepts and thresholds.
+
+        None where there is none: with a penalty, without coefficients, or without data to spare.
+        """
+        q = self.n_parameters - self.n_null
+        if self.penalised or self.firth_ratios is not None or not q > 0:
+            return None
+        if self.covariance_kind not in WITH_MEAN_SQUARES:
+            return self._wald_test_of_all()
+        if self.dispersion_is_known:
+            ratio = 2 * (self.log_likelihood - self.null_log_likelihood)
+            return None if isnan(ratio) else chi2_test(ratio, round(q))
+        if not (self.df_residual > 0 and self.dispersion > 0):
+            return None
+        drop = (self.null_deviance - self.deviance) / self.dispersion
+        return f_test(drop / q, round(q), self.df_residual)
+
+    def _wald_test_of_all(self) -> HypothesisTest | None:
+        """None where the covariance has too low a rank, as with few clusters."""
+        errors = self.standard_errors
+        tested = np.isfinite(errors)
+        tested[list(self.constants)] = False
+        if not tested.any():
+            return None
+        try:
+            return self.wald_test(np.eye(errors.size)[tested])
+        except InvalidInput:
+            return None
+
+    @property
+    def _has_likelihood_ratio(self) -> bool:
+        """Whether ℓ is at its maximum, and ℓ₀ is known, of a discrete response."""
+        free = not self.penalised and self.firth_ratios is None
+        return free and self.response in DISCRETE and not isnan(self.null_log_likelihood)

@@ -1,0 +1,193 @@
+"""Confusions of classes, and the held-out rows with the largest loss."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.description import Description
+from likely.formatting import DASH, cell, count, number, percent, shortened
+from likely.intervals import wilson
+from likely.metrics.classes import confusion_of
+from likely.reports.figures import INK, picture, shade
+from likely.reports.section import (
+    Block,
+    Gallery,
+    Heading,
+    LeftOut,
+    Picture,
+    Section,
+    TableBlock,
+    Text,
+)
+from likely.runs.folder import RunFacts
+from likely.workbench.validation import Validation
+
+TITLE = "Mistakes"
+MOST_DRAWN = 12  # classes; more do not fit a picture
+MOST_PAIRS = 12
+MOST_CLASSES = 20  # in a table
+MOST_CELLS = 6  # columns of a row; more are wider than a page
+LONGEST_CELL = 40
+LONGEST_LABEL = 12
+
+
+def mistakes(facts: RunFacts) -> Section | LeftOut | None:
+    held = facts.validation
+    if held is None:
+        return None  # calibration says so
+    blocks: list[Block] = []
+    if held.has_classes:
+        counts = np.asarray(confusion_of(held.truth, held.prediction).counts)
+        blocks += _confusion(held, counts)
+    if held.surprising:
+        blocks += _surprising(held, facts.description)
+    if not blocks:
+        return LeftOut(TITLE, "no rows were saved")
+    return Section("mistakes", TITLE, tuple(blocks))
+
+
+def _confusion(held: Validation, counts: Array) -> list[Block]:
+    pairs, table = _pairs(held, counts), _by_class(held, counts)
+    drawn = len(held.labels) <= MOST_DRAWN
+    first: Block = Gallery((_matrix(held, counts), table)) if drawn else table
+    return [first, *([pairs] if pairs.rows and len(held.labels) > 2 else [])]
+
+
+def _by_class(held: Validation, counts: Array) -> TableBlock:
+    """Precision and recall of each class with their intervals, F1, and how many rows it has."""
+    rows = []
+    for k, label in enumerate(held.labels[:MOST_CLASSES]):
+        support, predicted, right = counts[k].sum(), counts[:, k].sum(), counts[k, k]
+        f1 = percent(2 * right / (support + predicted)) if support + predicted > 0 else DASH
+        rows.append(
+            (label, _share(right, predicted), _share(right, support), f1, f"{support:,.0f}")
+        )
+    left = len(held.labels) - MOST_CLASSES
+    what = "number" if held.truth.weight is None else "total weight"
+    return TableBlock(
+        ("class", "precision", "recall", "F₁", "support"),
+        tuple(rows),
+        caption=f"With 95 % Wilson intervals. Support is the {what} of held-out rows of the class.",
+        more=f"{count(left, 'more class', 'more classes')}" if left > 0 else "",
+    )
+
+
+def _share(part: float, whole: float) -> str:
+    """``65.9 % (60.6 % to 70.9 %)``: a share with its 95 % interval."""
+    if not whole > 0:
+        return DASH
+    low, high = wilson(part / whole, float(whole), 0.95)
+    return f"{percent(part / whole)} ({percent(low)} to {percent(high)})"
+
+
+def _matrix(held: Validation, counts: Array) -> Picture:
+    n = len(held.labels)
+    names = [shortened(label, LONGEST_LABEL) for label in held.labels]
+
+    def draw(ax: Any) -> None:
+        from sklearn.metrics import ConfusionMatrixDisplay
+
+        display = ConfusionMatrixDisplay(counts, display_labels=names)
+        slanted = 45 if max(map(len, names)) * n > 30 else "horizontal"
+        size = {"color": INK, "fontsize": 11 if n <= 5 else 9}
+        display.plot(
+            ax=ax,
+            cmap=shade(),
+            colorbar=False,
+            im_kw={"vmin": 0},
+            values_format=",.0f",
+            text_kw=size,
+            xticks_rotation=slanted,
+        )
+        ax.grid(visible=False)
+        ax.set(xlabel="Predicted", ylabel="Observed")
+
+    right = counts.trace() / max(counts.sum(), 1)
+    label = f"Confusion matrix of {n} classes: {percent(right)} of the rows are on the diagonal."
+    size = (min(2.6 + 0.45 * n, 6.5), min(1.8 + 0.4 * n, 5.6))
+    caption = f"Held-out rows by observed and predicted class. {_threshold(held)}"
+    return picture(draw, label, caption=caption, size=size)
+
+
+def _threshold(held: Validation) -> str:
+    """When a class is predicted; of two classes, which is the positive one."""
+    if len(held.labels) != 2:
+        return "The most probable class is predicted."
+    positive = held.labels[1]
+    return f"{positive} is the positive class, predicted if its probability is above 0.5."
+
+
+def _pairs(held: Validation, counts: Array) -> TableBlock:
+    """The most frequent confusions."""
+    off = np.where(np.eye(len(counts), dtype=bool), 0, counts)
+    order = np.argsort(-off, axis=None, kind="stable")[:MOST_PAIRS]
+    rows = []
+    for i, j in zip(*np.unravel_index(order, off.shape), strict=True):
+        if off[i, j] > 0:
+            share = off[i, j] / counts[i].sum()
+            rows.append((held.labels[i], held.labels[j], f"{off[i, j]:,.0f}", percent(share)))
+    caption = "The most frequent confusions."
+    head = ("observed", "predicted", "rows", "share of the class")
+    return TableBlock(head, tuple(rows), caption=caption, left=2)
+
+
+def _most_important(description: Description | None, columns: Collection[str]) -> list[str]:
+    """Names of columns, the most important in the model first.
+
+    A term is a column, or ``column[category]``; the name of a column may have brackets, too.
+    """
+    terms = [] if description is None else description.most_important()
+    return [term if term in columns else term.rpartition("[")[0] for term in terms]
+
+
+def _surprising(held: Validation, description: Description | None) -> list[Block]:
+    cells = held.surprising[0]["cells"]
+    important = _most_important(description, cells)
+    own = [name for name in cells if name == held.facts.get("identifier")]
+    columns = [name for name in cells if name not in own]
+    place = {name: k for k, name in reversed(list(enumerate(important)))}
+    chosen = sorted(columns, key=lambda name: place.get(name, len(important)))[:MOST_CELLS]
+    in_nats = held.prediction.mean is None or held.prediction.log_density is not None
+    unit = "loss in nats" if in_nats else "squared error"
+    rows = tuple(_row(each, own, chosen) for each in held.surprising)
+    left = len(columns) - len(chosen)
+    more = "" if left <= 0 else f"{count(left, 'more column')}"
+    caption = "The most important columns of the model." if left > 0 and important else ""
+    first, heads = ([shortened(c, LONGEST_CELL) for c in names] for names in (own, chosen))
+    at = len(own)
+    return [
+        Heading("Rows with the largest held-out loss"),
+        Text(
+            "Training rows with the largest loss while they were held out, numbered from 0; sealed "
+            "rows are not shown. Check them for wrong labels and missing information."
+        ),
+        TableBlock(
+            (*first, "row", held.target, "predicted", unit, *heads),
+            rows,
+            left=at + 3,
+            words=frozenset(at + 4 + j for j, c in enumerate(chosen) if _is_words(held, c)),
+            names=frozenset({*range(at), at + 1, *range(at + 4, at + 4 + len(chosen))}),
+            caption=caption,
+            more=more,
+        ),
+    ]
+
+
+def _is_words(held: Validation, name: str) -> bool:
+    return any(isinstance(each["cells"].get(name), str) for each in held.surprising)
+
+
+def _row(each: Mapping[str, Any], own: list[str], chosen: list[str]) -> tuple[str, ...]:
+    found = each["predicted"]
+    if "class" in found:
+        predicted = f"{found['class']} ({number(found['p'])})"
+    else:
+        predicted = number(found["mean"])
+    loss = "∞" if each["loss"] is None else number(each["loss"])
+    first, cells = (
+        [shortened(cell(each["cells"].get(name)), LONGEST_CELL) for name in names]
+        for names in (own, chosen)
+    )
+    return *first, str(each["row"]), cell(each["truth"]), predicted, loss, *cells

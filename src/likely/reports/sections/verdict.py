@@ -1,0 +1,168 @@
+"""The result: one sentence with interval and baseline, a picture, and all metrics."""
+
+from math import isfinite
+from typing import Any, NamedTuple
+
+from likely.formatting import capitalised, count, estimate, estimate_cells, percent_level
+from likely.metrics import Estimate
+from likely.metrics.score import GAIN, gain_title, score_sentence, title_of
+from likely.reports.figures import ACCENT, INK, MUTED, few_ticks, picture
+from likely.reports.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
+from likely.reports.sections.scores import (
+    metrics_table,
+    rows_held,
+    score_of_run,
+)
+from likely.runs.folder import RunFacts
+
+ROOM = 0.08  # on both sides of the marks, as a share of their distance
+EDGE = 0.25  # of the ruler: here names lean inwards
+
+
+class ScoreVerdict(NamedTuple):
+    """A score, and whether it is clearly better than the baseline."""
+
+    sentence: str
+    title: str  # of the metric
+    score: Estimate
+    better: bool  # as the score itself says
+    compared: bool = True  # whether the baseline is that of the model
+    level: float = 0.95  # of the interval
+    gain: Estimate | None = None  # over the constant, row by row
+    gain_title: str = GAIN
+
+    @property
+    def tone(self) -> Tone:
+        if not self.compared:
+            return "plain"
+        return "good" if self.better else "warn"
+
+    @property
+    def judgement(self) -> str:
+        if not self.compared:
+            return ""
+        gain = "" if self.gain is None else f": the {self.gain_title} is {estimate(*self.gain[:3])}"
+        if self.better:
+            return f"The model is clearly better than the baseline{gain}."
+        return f"The model is not clearly better than the baseline{gain}."
+
+
+def verdict(facts: RunFacts) -> Section | LeftOut:
+    found = verdict_of(facts)
+    if found is None:
+        return LeftOut("Result", "the run has no score, because no rows were held out")
+    text = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
+    remark = Remark(text, tone=found.tone)
+    blocks: list[Block] = [remark]
+    if found.compared and isfinite(sum(found.score)):
+        blocks = [Gallery((remark, _ruler(found)))]
+    score = score_of_run(facts)
+    if score is not None:
+        blocks.append(metrics_table(facts, score))
+    return Section("verdict", "Result", tuple(blocks))
+
+
+def verdict_of(facts: RunFacts) -> ScoreVerdict | None:
+    """The score of the sealed rows if there is one, else that of held-out rows."""
+    if facts.final is not None:
+        return _of_final(facts.final)
+    return held_out_verdict(facts)
+
+
+def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
+    """The score of training rows while they were held out."""
+    score = score_of_run(facts)
+    if score is None:
+        return None
+    found, title = score.main, title_of(score.metric)
+    sentence = score_sentence(title, found, rows_held(facts, score), score.baseline)
+    return ScoreVerdict(
+        sentence,
+        title,
+        found,
+        score.better_than_baseline,
+        gain=score.gain,
+        gain_title=gain_title(score.estimates),
+    )
+
+
+def _flattery(facts: RunFacts) -> str:
+    """A sentence that the best score of a search is optimistic; not for sealed rows."""
+    if facts.final is not None or facts.study is None:
+        return ""
+    trials = count(len(facts.study["trials"]), "trial")
+    nested = facts.study.get("nested")
+    if not nested:
+        return f"Its settings are the best of {trials} on these rows, so this score is optimistic."
+    score = estimate(nested["value"], *nested["interval"])
+    return f"Its settings are the best of {trials} on these rows; the nested score is {score}."
+
+
+def _of_final(final: Any) -> ScoreVerdict:
+    from likely.sealing.final_score import FinalScore
+
+    score = FinalScore.from_json(final)
+    return ScoreVerdict(
+        str(score),
+        score.title,
+        score.estimate,
+        score.better_than_baseline,
+        compared=score.of_this_model,
+        level=score.level,
+        gain=score.gain,
+        gain_title=gain_title(score.measures),
+    )
+
+
+def _ruler(found: ScoreVerdict) -> Picture:
+    """The interval and the baseline on one line."""
+    middle, low, high, constant = found.score
+    value, ends, beside = estimate_cells(*found.score)
+    marks = (
+        (middle, f"model {value}", ACCENT, True),
+        (constant, f"baseline {beside}", MUTED, False),
+    )
+
+    def draw(ax: Any) -> None:
+        ax.plot([low, high], [0, 0], color=ACCENT, linewidth=5, alpha=0.35)
+        ax.plot([middle], [0], "o", color=ACCENT, markersize=8)
+        ax.plot([constant], [0], "|", color=INK, markersize=18, markeredgewidth=2)
+        places = sorted((low, high, constant))
+        room = ROOM * (places[-1] - places[0] or 1.0)
+        ax.set_xlim(places[0] - room, places[-1] + room)
+        ax.set_ylim(-2.2, 1.8)
+        for x, name, colour, up in marks:
+            _tag(ax, x, name, colour, up=up)
+        ax.set_yticks([])
+        ax.grid(visible=False)  # lines would cross the names
+        few_ticks(ax.xaxis)
+        ax.spines["left"].set_visible(False)
+        ax.set_xlabel(capitalised(found.title))
+
+    label = (
+        f"{found.title}: model {value}, {percent_level(found.level)} interval {ends}; "
+        f"baseline {beside}."
+    )
+    caption = f"The bar is a {percent_level(found.level)} interval."
+    if found.gain is not None:
+        caption += " Model and baseline are compared row by row."
+    return picture(draw, label, caption=caption, size=(4.8, 1.4))
+
+
+def _tag(ax: Any, x: float, text: str, colour: str, *, up: bool) -> None:
+    """A name above or below a mark, kept inside the picture."""
+    low, high = ax.get_xlim()
+    place = (x - low) / (high - low)
+    side = "left" if place < EDGE else "right" if place > 1 - EDGE else "center"
+    offset = {"left": -5, "center": 0, "right": 5}[side]
+    ax.annotate(
+        text,
+        (x, 0),
+        xytext=(offset, 10 if up else -12),
+        textcoords="offset points",
+        ha=side,
+        va="bottom" if up else "top",
+        color=colour,
+        fontsize=9,
+        fontweight="bold" if up else "normal",
+    )

@@ -1,0 +1,108 @@
+"""What the RUNs know about the ledger of a seal: whether the seal is an earlier copy of itself.
+
+Every RUN records the ledger at its training (``run.json``: count and head) and after its
+evaluation (``final.json``: head).  The ledger only grows, so it must have each of these lines.  A
+seal that was restored from a backup does not, and would give its budget a second time.  A seal that
+was made again from the same rows has another ledger; then RUNs know that the rows were evaluated.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from likely.errors import BrokenLedger, HonestyRefusal, LikelyError
+from likely.formatting import all_listed
+from likely.runs.folder import RunFolder
+from likely.runs.seals import is_the_one, ledger_cut
+from likely.workbench.records import Record
+
+if TYPE_CHECKING:
+    from likely.sealing.folder import SealFolder
+
+RUNS = "runs"
+
+
+class _KnownRun(NamedTuple):
+    """A RUN that was trained on a seal."""
+
+    path: Path
+    run: Record
+    seal: Record  # as the RUN recorded it
+    final: Record | None
+
+
+def refuse_earlier_copy(seal: "SealFolder", *runs: Path) -> None:
+    """Refuse a seal whose ledger lacks a line that a RUN has recorded.
+
+    ``runs`` are looked at, and all others in their folders and in ``runs/`` beside the seal.
+    """
+    from likely.sealing.ledger import hashes_of
+
+    entries, head = seal.ledger.entries(), seal.ledger.verdict({}).head
+    hashes = hashes_of(entries, head)
+    for known in _known_runs(seal, runs):
+        if not is_the_one(seal.path, known.seal):
+            continue
+        cut = ledger_cut(known.seal, entries, head)
+        after = None if known.final is None else known.final.get("head")
+        if cut or (after is not None and after not in hashes):
+            when = "when it was trained" if cut else "after its evaluation"
+            raise BrokenLedger(
+                seal.path,
+                f"{known.path} records a line of its ledger ({when}) that it does not have: it is "
+                "an earlier copy, or lines were removed. Put the later one back; evaluations "
+                "that were used cannot be used again.",
+            )
+
+
+def refuse_evaluated_rows(seal: "SealFolder", again: str | None, *runs: Path) -> None:
+    """Refuse rows that were evaluated under another seal, unless a reason is given.
+
+    The ledger records the refusal, or the reason.
+    """
+    from likely.sealing.evaluation import check_reason
+    from likely.sealing.recognition import log_event
+
+    check_reason(again)
+    names = [str(known.path) for known in evaluated_elsewhere(seal, *runs)]
+    if not names:
+        return
+    entries = seal.ledger.entries()
+    if again is None:
+        reason = "rows evaluated under another seal"
+        log_event(seal, "refused", {"command": "final", "reason": reason})
+        raise HonestyRefusal(
+            f"The sealed rows of {seal.path.name} were evaluated before, under another seal of the "
+            f"same rows: {all_listed(names)}. A further evaluation makes the score more "
+            "optimistic. Choose between models by cross-validation on the training part; or give "
+            "the reason (--again REASON), which the ledger keeps."
+        )
+    if not any(entry["event"] in ("again", "commit") for entry in entries):
+        log_event(seal, "again", {"evaluation": 1, "reason": again.strip()})
+
+
+def evaluated_elsewhere(seal: "SealFolder", *runs: Path) -> list[_KnownRun]:
+    """The RUNs that were evaluated on the same rows under another seal."""
+    from likely.sealing.folder import TRAIN
+
+    digest = seal.manifest.files[TRAIN]
+    return [
+        known
+        for known in _known_runs(seal, runs)
+        if known.final is not None
+        and not is_the_one(seal.path, known.seal)
+        and (known.run.get("data") or {}).get("sha256") == digest
+    ]
+
+
+def _known_runs(seal: "SealFolder", runs: Iterable[Path]) -> Iterator[_KnownRun]:
+    """The RUNs, those beside them and those beside the seal, if they were trained on a seal."""
+    folders = [*(path.parent for path in runs), Path(RUNS), seal.path.parent / RUNS]
+    found = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
+    for path in {each.resolve(): each for each in (*runs, *found) if each.is_dir()}.values():
+        with suppress(LikelyError):  # what cannot be read knows nothing
+            folder = RunFolder(path)
+            run = folder.facts() or {}
+            if run.get("seal"):
+                yield _KnownRun(path, run, run["seal"], folder.final())

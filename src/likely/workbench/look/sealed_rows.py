@@ -1,0 +1,18 @@
+"""A warning before a table is looked at that holds the sealed rows of a seal nearby."""
+
+from likely.errors import SomeSealedRows, warn_user
+from likely.sealing.folder import seals_near
+from likely.sealing.recognition import holds_sealed_rows
+from likely.workbench.dataset import Dataset
+
+
+def warn_of_sealed_rows(data: Dataset) -> None:
+    """A warning where the rows, which are only looked at, are those of a seal nearby."""
+    seals = () if data.sealed else seals_near(*([] if data.place is None else [data.place]))
+    rows = data.table if data.in_memory else iter(data.source)
+    for found in holds_sealed_rows(rows, seals) if seals else ():
+        warn_user(
+            f"{data.label} holds {found}; what is seen in them should not decide about models. "
+            f"Look at {found.seal.path.name}: it has the training rows only.",
+            SomeSealedRows,
+        )

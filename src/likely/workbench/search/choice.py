@@ -1,0 +1,116 @@
+"""Which settings a search chooses: the default, unless others are better by a standard error.
+
+    d_j = score of the default − score of the best on fold j (the other way round where higher is
+          better),   d̄ their mean,   se = √((1/J + n_test/n_train) s²)
+
+    choose the best if d̄ > se, else the default
+
+The standard error is that of the paired test of ``likely.workbench.paired``.  The best of many
+trials is the best partly by luck, and a small gain does not pay for settings that nobody expects.
+
+Scores that differ by less than one per cent of the width of the interval count as equal; then more
+penalised and smaller models are preferred.
+
+References
+----------
+Breiman, Friedman, Olshen & Stone (1984), Classification and regression trees, §3.4.3 (one standard
+error).  Nadeau & Bengio (2003), Machine Learning 52.
+"""
+
+from collections.abc import Sequence
+from math import isfinite, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from likely.spaces import Parameters, Space
+from likely.workbench.paired import standard_error
+from likely.workbench.search.exploration import best_of
+from likely.workbench.search.trials import Proposal, Trial
+
+EQUAL = 0.01  # of the width of the interval: a difference that counts as none
+PENALTIES = frozenset(  # settings that make a model simpler as they grow
+    {"l1", "l2", "alpha", "smoothing", "shrinkage", "reg_alpha", "reg_lambda", "reg_param"}
+    | {"variance_floor", "weight_decay", "l2_regularization", "dropout", "ccp_alpha"}
+    | {"min_samples_leaf", "min_samples_split", "n_neighbors"}
+)
+SIZES = frozenset(  # settings that make a model larger as they grow
+    {"C", "max_depth", "max_leaf_nodes", "n_components", "degree", "gamma"}
+)
+
+
+class Chosen(NamedTuple):
+    """The trial whose settings are chosen, and why."""
+
+    trial: Trial
+    best: Trial  # of the best score
+    default: Trial | None  # None where it was not tried, or has no score
+    gain: float = nan  # of the best over the default, the mean over folds
+    error: float = nan  # its standard error
+
+    @property
+    def is_default(self) -> bool:
+        return self.default is not None and self.trial.number == self.default.number
+
+
+def choose(
+    trials: Sequence[Trial],
+    better: str,
+    *,
+    space: Space,
+    default: Parameters | None,
+    test_per_train: float,
+) -> Chosen | None:
+    """The chosen trial of those on the most rows; None if no trial has a score."""
+    first = best_of(trials, better)
+    if first is None:
+        return None
+    rivals = [each for each in trials if each.score is not None and each.share == first.share]
+    best = min(
+        (each for each in rivals if _is_equal(each, first)),
+        key=lambda each: (size_of(each.parameters, space), each.number < 0, each.number),
+    )
+    usual = default_trial(rivals, default)
+    if usual is None or usual.proposal.key == best.proposal.key:
+        return Chosen(best if usual is None else usual, best, usual)
+    gain, error = _gain(usual, best, better, test_per_train)
+    clear = gain > error or not isfinite(error)  # an infinite score of the default is clear
+    return Chosen(best if clear else usual, best, usual, gain, error)
+
+
+def default_trial(trials: Sequence[Trial], default: Parameters | None) -> Trial | None:
+    """The first trial with the default settings; the one on the most rows."""
+    if default is None:
+        return None
+    key = Proposal(0, default).key
+    found = [each for each in trials if Proposal(0, each.parameters).key == key]
+    return max(found, key=lambda each: each.share, default=None)
+
+
+def size_of(parameters: Parameters, space: Space) -> float:
+    """How large and how little penalised a model is, from its place in the space."""
+    size = 0.0
+    for name, dimension in space.dimensions.items():
+        word = name.rpartition("__")[2]
+        sign = (word in SIZES) - (word in PENALTIES)
+        u = dimension.to_unit(parameters[name]) if sign and name in parameters else None
+        size += sign * (0.5 if u is None else u)
+    return size
+
+
+def _is_equal(trial: Trial, best: Trial) -> bool:
+    """Whether the score of a trial counts as that of the best."""
+    if trial is best:
+        return True
+    assert best.score is not None, "the best trial has a score"
+    width = best.score.estimate.high - best.score.estimate.low
+    near = EQUAL * width if isfinite(width) else 0.0
+    return abs(trial.value - best.value) <= near
+
+
+def _gain(default: Trial, best: Trial, better: str, test_per_train: float) -> tuple[float, float]:
+    """The mean over folds by which the best is better, and its standard error."""
+    sign = 1.0 if better == "lower" else -1.0
+    with np.errstate(invalid="ignore"):  # inf − inf
+        gains = sign * (np.array(default.per_fold) - np.array(best.per_fold))
+        return float(np.mean(gains)), standard_error(gains, test_per_train=test_per_train)

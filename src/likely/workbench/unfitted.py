@@ -1,0 +1,205 @@
+"""Whether a model knows rows before it is fitted: a copy of it that ``final`` may fit and score.
+
+``sklearn.base.clone`` makes a model of the same settings.  Some models come through it as they are:
+``FrozenEstimator``, other classes with a copy of their own (``__sklearn_clone__``), and fitted
+models inside settings that are not estimators (dictionaries, functions, bound methods).  So the
+copy and everything that can be reached from it is looked at:
+
+    settings, attributes, elements of containers, and of functions and classes of no library:
+    what they enclose, their defaults, and the global names that they use
+
+It must hold no fitted model, no other object that predicts, and no table as large as the sealed
+rows.  What a function reads from a file, or computes with plain numbers, cannot be known.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Set
+from functools import partial
+from itertools import islice
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from likely.errors import HonestyRefusal, InvalidInput
+from likely.names import has_method
+
+LIBRARIES = frozenset(
+    ("sklearn", "likely", "numpy", "scipy", "pandas", "polars", "pyarrow", "numba", "joblib")
+)
+PREDICTING = ("predict", "predict_proba", "decision_function")
+PREFIT = "prefit"
+MOST_PARTS = 20_000  # that are looked at
+MOST_ELEMENTS = 1_000  # of one container
+INSTEAD = (
+    "Give an unfitted model, whose settings say how it is fitted; or score predictions that were "
+    "made elsewhere: final(predictions=...)."
+)
+
+
+class SizesOfSeal(NamedTuple):
+    """The numbers of rows of a seal, by which a table inside a model is recognised."""
+
+    n_train: int
+    n_test: int
+
+
+def unfitted_copy(model: Any, sizes: SizesOfSeal | None = None) -> Any:
+    """A copy of the model with its settings alone; a model that knows rows is refused."""
+    try:
+        copy = clone(model)
+    except (TypeError, RuntimeError) as error:
+        raise InvalidInput(
+            f"{type(model).__name__} cannot be copied without its fit ({error}); an estimator "
+            f"whose constructor keeps its settings as they are was expected. {INSTEAD}"
+        ) from None
+    refuse_fitted(copy, sizes)
+    return copy
+
+
+def refuse_fitted(model: Any, sizes: SizesOfSeal | None = None) -> None:
+    """Refuse a model that was not fitted yet and knows rows all the same."""
+    for where, part in _parts(model):
+        why = _why_refused(part, sizes)
+        if why is not None:
+            what = f"{type(model).__name__}{f' ({where})' if where else ''}"
+            raise HonestyRefusal(
+                f"{what} {why}. It may have seen sealed rows, and final fits a model to the "
+                f"training rows alone. {INSTEAD}"
+            )
+
+
+def _why_refused(part: Any, sizes: SizesOfSeal | None) -> str | None:
+    if isinstance(part, type | ModuleType):
+        return None
+    if has_method(part, "get_params"):
+        return _why_estimator(part)
+    ours = _library(type(part)) == "likely"
+    if not ours and any(has_method(part, name) for name in PREDICTING):
+        return f"holds a {type(part).__name__}, which predicts and is not an estimator"
+    n_rows = None if sizes is None else _rows_of(part, sizes)
+    return None if n_rows is None else f"holds a table or column of {n_rows:,} rows"
+
+
+def _why_estimator(model: Any) -> str | None:
+    """Why an estimator is not as its settings alone make it."""
+    name, known = type(model).__name__, vars(model) if hasattr(model, "__dict__") else {}
+    settings = model.get_params(deep=False)
+    learned = [
+        key for key in known if key.endswith("_") and key[:2] != "__" and key not in settings
+    ]
+    if _copies_itself(model) and (clone(model) is model or _beyond_settings(model, settings)):
+        return f"holds a frozen model ({name}), which a copy does not make unfitted"
+    if learned:
+        return f"holds a fitted {name} (it has {learned[0]})"
+    if settings.get("cv") == PREFIT or settings.get(PREFIT) is True:
+        return f"has a {name} for a model that is fitted already ({PREFIT})"
+    return _why_settings(name, settings) if _library(type(model)) == "likely" else None
+
+
+def _why_settings(name: str, settings: Mapping[str, Any]) -> str | None:
+    """Settings of our models that hold parameters or rows."""
+    if settings.get("resume") not in (None, False):
+        return f"has a {name} that continues an earlier training (resume)"
+    if not isinstance(settings.get("validation"), int | float | None):
+        return f"has a {name} with validation rows of its own (validation); give a share"
+    for start in ("start", "initialise"):
+        if not isinstance(settings.get(start), str | None):
+            return f"has a {name} that starts from given parameters ({start})"
+    return None
+
+
+def _copies_itself(model: Any) -> bool:
+    own = getattr(type(model), "__sklearn_clone__", None)
+    return own is not None and own is not BaseEstimator.__sklearn_clone__
+
+
+def _beyond_settings(model: Any, settings: Mapping[str, Any]) -> bool:
+    """Whether it has attributes that a model of the same settings does not have."""
+    try:
+        fresh = type(model)(**settings)
+    except Exception:  # a constructor of its own: then nothing is known about it
+        return True
+    return bool(set(vars(model)) - set(vars(fresh)))
+
+
+def _rows_of(part: Any, sizes: SizesOfSeal) -> int | None:
+    """The number of rows, if it is a table, or a column, as large as the sealed rows."""
+    shape = getattr(part, "shape", None)
+    if not isinstance(shape, tuple) or not shape or not isinstance(shape[0], int):
+        return None
+    if len(shape) > 1:
+        return shape[0] if shape[0] >= sizes.n_test else None
+    whole = shape[0] in (sizes.n_test, sizes.n_train + sizes.n_test)
+    indices = getattr(getattr(part, "dtype", None), "kind", "O") in "iub"  # as folds have them
+    return shape[0] if whole and not indices else None
+
+
+def _parts(model: Any) -> Iterator[tuple[str, Any]]:
+    """The model and everything that can be reached from it, each with its place in words."""
+    waiting: deque[tuple[str, Any]] = deque([("", model)])
+    seen: dict[int, Any] = {}  # the objects are kept, or their ids could be used again
+    while waiting and len(seen) < MOST_PARTS:
+        where, part = waiting.popleft()
+        if id(part) in seen or isinstance(part, str | bytes | int | float | type | ModuleType):
+            continue
+        seen[id(part)] = part
+        yield where, part
+        for name, child in _children(part):
+            waiting.append((f"{where}.{name}" if where and name else where or name, child))
+
+
+def _children(part: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(part, Mapping):
+        yield from ((str(key), value) for key, value in islice(part.items(), MOST_ELEMENTS))
+    elif isinstance(part, list | tuple | Set) or _is_array_of_objects(part):
+        yield from (("", each) for each in islice(iter(part), MOST_ELEMENTS))
+    elif isinstance(part, partial):
+        yield from (("", each) for each in (part.func, *part.args, *part.keywords.values()))
+    elif isinstance(part, MethodType | staticmethod | classmethod):
+        yield from (("", getattr(part, "__self__", None)), ("", part.__func__))
+    elif isinstance(part, BuiltinMethodType | property):
+        yield "", getattr(part, "__self__", None) or getattr(part, "fget", None)
+    elif isinstance(part, FunctionType):
+        yield from _used_by(part)
+    elif not isinstance(part, np.ndarray | np.generic):
+        yield from list(getattr(part, "__dict__", {}).items())
+        yield from _of_class(type(part))
+
+
+def _is_array_of_objects(part: Any) -> bool:
+    return isinstance(part, np.ndarray) and part.dtype == object and part.ndim > 0
+
+
+def _of_class(made: type) -> Iterator[tuple[str, Any]]:
+    """Attributes and methods of classes that belong to no library."""
+    for each in made.__mro__:
+        if _library(each) not in LIBRARIES and each.__module__ != "builtins":
+            yield from [(k, v) for k, v in vars(each).items() if k not in ("__dict__", "__doc__")]
+
+
+def _used_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function encloses, its defaults, and the global names that it uses."""
+    if _library(function) in LIBRARIES:
+        return
+    name = function.__name__
+    for cell in function.__closure__ or ():
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # not filled yet
+            continue
+    yield from ((name, each) for each in function.__defaults__ or ())
+    yield from ((name, each) for each in (function.__kwdefaults__ or {}).values())
+    for used in _names_in(function.__code__):
+        if used in function.__globals__:
+            yield name, function.__globals__[used]
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*map(_names_in, inner))
+
+
+def _library(thing: Any) -> str:
+    return str(getattr(thing, "__module__", None) or "").partition(".")[0]

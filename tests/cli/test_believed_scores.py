@@ -1,0 +1,341 @@
+"""The report and ``final`` believe only the ledger: edited, copied and restored files."""
+
+import json
+import os
+import shutil
+from contextlib import chdir
+from hashlib import sha256
+
+import pytest
+
+import likely as likely_library
+from likely.cli.main import run
+from likely.errors import BrokenLedger, SomeSealedRows
+from likely.reports.page import report_of
+from likely.runs import open_run, read_run
+from likely.runs.known_ledgers import evaluated_elsewhere, refuse_earlier_copy
+from likely.sealing.folder import SealFolder
+from likely.sealing.manifest import canonical
+from likely.workbench.final import final_score_of_fit
+from likely.workbench.final_scorer import scorer_for
+from tests.cli.conftest import patients
+from tests.reports.runs_by_hand import rewritten
+
+FIRST, SECOND = "runs/001-naive-bayes", "runs/002-logistic"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two runs on a seal, the first of them evaluated; and the seal as it was before."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "patients.csv").write_text(patients())
+    with chdir(folder):
+        assert run(["seal", "patients.csv", "--target", "ill"]) == 0
+        assert run(["train", "patients.seal", "naive-bayes"]) == 0
+        assert run(["train", "patients.seal", "logistic"]) == 0
+        shutil.copytree("patients.seal", "before")
+        assert run(["final", FIRST]) == 0
+    return folder
+
+
+@pytest.fixture
+def place(made, tmp_path, likely):
+    for name in ("runs", "patients.seal"):
+        shutil.copytree(made / name, tmp_path / name)
+    shutil.copy(made / "patients.csv", tmp_path)
+    return tmp_path
+
+
+def restored(made, place):
+    shutil.rmtree(place / "patients.seal")
+    return shutil.copytree(made / "before", place / "patients.seal")
+
+
+def lines(place):
+    content = (place / "patients.seal/ledger.jsonl").read_text()
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def test_the_report_shows_the_line_of_the_ledger(place):
+    facts = read_run(place / FIRST)
+    score = lines(place)[-1]
+    assert facts.final["value"] == score["value"]
+    assert len(facts.final["measures"]) == len(score["measures"])
+    assert facts.final_problem is None
+    assert facts.final == json.loads((place / FIRST / "final.json").read_text())
+
+
+CHANGES = {
+    "value": 0.101,
+    "interval": [0.09, 0.11],
+    "baseline": 9.0,
+    "gain": 3.0,
+    "gain_interval": [2.0, 4.0],
+    "level": 0.5,
+    "rows": 12345,
+    "evaluation": 2,
+    "budget": 7,
+    "judge": "ladder",
+    "metric": "brier",
+    "measures": {},
+    "impossible_rows": 3,
+    "group": "city",
+    "groups": 4,
+    "cv_estimate": 0.1,
+    "note": "This is excellent.",
+    "of_this_model": False,
+}
+
+
+@pytest.mark.parametrize("key", CHANGES)
+def test_no_changed_field_of_final_json_is_shown(place, key):
+    before = read_run(place / FIRST).final
+    rewritten(place / FIRST, "final.json", lambda f: f.update({key: CHANGES[key]}))
+    facts = read_run(place / FIRST)
+    assert facts.final == before
+    assert f"final.json was changed after it was written: its {key} is" in facts.final_problem
+
+
+def test_every_field_of_final_json_is_tried(place):
+    known = set(json.loads((place / FIRST / "final.json").read_text()))
+    assert known == {*CHANGES, "head", "resumed"}
+
+
+def test_a_changed_score_is_said_above_the_verdict(place, likely):
+    rewritten(place / FIRST, "final.json", lambda f: f.update(value=0.101))
+    outcome = likely("report", FIRST)
+    assert "its value is 0.101, and the ledger of patients.seal has 0." in " ".join(
+        outcome.err.split()
+    )
+    html = (place / "report.html").read_text()
+    assert "score not confirmed" in html
+    assert "Log loss 0.101" not in html
+
+
+def test_a_score_copied_from_another_run_is_not_believed(place):
+    shutil.copy(place / FIRST / "final.json", place / SECOND)
+    facts = read_run(place / SECOND)
+    assert facts.final is None
+    assert "copied from another run" in facts.final_problem
+
+
+def test_a_score_in_a_restored_seal_is_not_believed(made, place):
+    restored(made, place)
+    facts = read_run(place / FIRST)
+    assert facts.final is None
+    assert "replaced by an earlier copy" in facts.final_problem
+
+
+def test_the_same_score_in_another_history_is_noticed(made, place, likely):
+    restored(made, place)
+    (place / FIRST / "final.json").rename(place / "kept.json")
+    assert likely("final", SECOND, "--json").exit == 0
+    assert likely("final", FIRST, "--again", "a second time").exit == 0
+    shutil.move(place / "kept.json", place / FIRST / "final.json")
+    facts = read_run(place / FIRST)
+    assert "final.json was changed" in facts.final_problem
+    rewritten(place / FIRST, "final.json", lambda f: f.update(facts.final, head="ab" * 32))
+    assert "records a line that the ledger" in read_run(place / FIRST).final_problem
+
+
+def test_without_its_seal_a_score_is_not_shown(place):
+    shutil.rmtree(place / "patients.seal")
+    facts = read_run(place / FIRST)
+    assert facts.final is None
+    assert "cannot be checked, because its seal was not found" in facts.final_problem
+    assert "score not confirmed" in report_of([facts]).html
+
+
+def test_a_run_without_a_seal_has_no_sealed_score(place):
+    rewritten(place / FIRST, "run.json", lambda f: f.pop("seal"))
+    facts = read_run(place / FIRST)
+    assert facts.final is None
+    assert "was not trained on a seal" in facts.final_problem
+
+
+def test_a_lost_copy_is_read_from_the_ledger(place):
+    before = read_run(place / FIRST).final
+    (place / FIRST / "final.json").unlink()
+    facts = read_run(place / FIRST)
+    assert (facts.final, facts.final_problem) == (before, None)
+
+
+def test_an_equal_model_in_another_file_is_recorded_and_not_counted(place):
+    seal, opened = SealFolder(place / "patients.seal"), open_run(str(place / FIRST))
+    shutil.copytree(place / FIRST, place / "twin")
+    rewritten(place / "twin", "run.json", lambda f: f.update(model_sha256="cd" * 32))
+    assert "copied from another run" in read_run(place / "twin").final_problem
+    for _ in range(2):
+        score = final_score_of_fit(
+            seal,
+            opened.model,
+            trained_on=opened.facts["data"]["sha256"],
+            scorer=scorer_for(opened.model, seal),
+            model_sha256="cd" * 32,
+        )
+        assert score.resumed
+    assert [line["event"] for line in lines(place)] == ["sealed", "commit", "score", "repeat"]
+    facts = read_run(place / "twin")
+    assert facts.final["value"] == read_run(place / FIRST).final["value"]
+    assert facts.final_problem is None
+
+
+def test_a_run_without_the_hash_of_its_model_is_refused(place, likely):
+    rewritten(place / SECOND, "run.json", lambda f: f.pop("model_sha256"))
+    outcome = likely("final", SECOND)
+    assert outcome.exit == 3
+    assert "(model_sha256)" in outcome.err
+
+
+def test_final_refuses_a_seal_that_lacks_the_line_of_an_evaluation(made, place, likely):
+    restored(made, place)
+    for name in (FIRST, SECOND):  # the other run knows it too
+        outcome = likely("final", name)
+        assert outcome.exit == 4
+        assert "it is an earlier copy, or lines were removed" in " ".join(outcome.err.split())
+    assert len(lines(place)) == 1
+
+
+def test_final_refuses_a_seal_that_lacks_the_line_of_a_training(made, place, likely):
+    assert likely("train", "patients.seal", "naive-bayes", "-o", "third").exit == 0
+    restored(made, place)
+    shutil.rmtree(place / "runs")
+    outcome = likely("final", "third")
+    assert outcome.exit == 4
+    assert "third records a line of its ledger (when it was trained)" in outcome.err
+
+
+def test_predictions_of_a_restored_seal_are_refused(made, place, likely):
+    restored(made, place)
+    (place / "theirs.csv").write_text("sealed_row,prediction\n")
+    outcome = likely("final", "patients.seal", "--predictions", "theirs.csv")
+    assert outcome.exit == 4
+
+
+def test_a_ledger_that_only_grew_is_no_earlier_copy(place):
+    refuse_earlier_copy(SealFolder(place / "patients.seal"), place / FIRST, place / SECOND)
+
+
+def test_a_run_that_does_not_say_how_long_the_ledger_was_is_refused(made, place, likely):
+    restored(made, place)
+    shutil.rmtree(place / FIRST)
+    rewritten(place / SECOND, "run.json", lambda f: [f["seal"].pop(k) for k in ("count", "head")])
+    assert likely("final", SECOND).exit == 4
+
+
+@pytest.mark.parametrize("name", ["copy.seal", "copy"])
+def test_a_copy_under_another_name_has_the_same_budget(made, place, likely, name):
+    shutil.copytree(made / "before", place / name)
+    shutil.rmtree(place / "runs")
+    assert likely("train", name, "logistic", "-o", "mine").exit == 0
+    outcome = likely("final", "mine")
+    assert outcome.exit == 4
+    assert "patients.seal is a copy of it" in " ".join(outcome.err.split())
+    shutil.rmtree(place / "patients.seal")
+    assert likely("final", "mine").exit == 0
+
+
+def test_rows_that_were_sealed_again_need_a_reason(place, likely):
+    shutil.rmtree(place / "patients.seal")
+    assert likely("seal", "patients.csv", "--target", "ill").exit == 0
+    assert [k.path.name for k in evaluated_elsewhere(SealFolder(place / "patients.seal"))] == [
+        "001-naive-bayes"
+    ]
+    assert likely("train", "patients.seal", "logistic").exit == 0
+    outcome = likely("final", "@last")
+    assert outcome.exit == 3
+    assert "were evaluated before, under another seal" in " ".join(outcome.err.split())
+    assert likely("final", "@last", "--again", "a bug in the first").exit == 0
+    events = [line["event"] for line in lines(place)]
+    assert events == ["sealed", "refused", "again", "commit", "score"]
+
+
+def test_a_saved_model_is_not_scored_on_sealed_rows_in_slices(place, likely):
+    head, *rows = (place / "patients.csv").read_text().splitlines()
+    known = {row["age"] for row in SealFolder(place / "patients.seal").features.to_pylist()}
+    sealed = [row for row in rows if float(row.split(",")[0]) in known]
+    outcomes = []
+    for start in range(0, 39, 3):
+        (place / "slice.csv").write_text("\n".join([head, *sealed[start : start + 3]]) + "\n")
+        outcomes.append(likely("train", "-l", FIRST, "-T", "slice.csv"))
+    assert [each.exit for each in outcomes] == [0] + [3] * 12
+    assert "this is recorded in the ledger" in " ".join(outcomes[0].err.split())
+    assert [line["event"] for line in lines(place)][3:] == ["seen"] + ["refused"] * 12
+
+
+def test_a_ledger_with_all_hashes_computed_anew_is_not_believed(place, likely):
+    found, previous = [], "0" * 64
+    for entry in lines(place):
+        entry["previous"] = previous
+        if entry["event"] == "score":
+            entry["value"] = 0.101
+        found.append(canonical(entry))
+        previous = sha256(found[-1]).hexdigest()
+    (place / "patients.seal/ledger.jsonl").write_bytes(b"\n".join(found) + b"\n")
+    head = canonical({"count": len(found), "head": previous}) + b"\n"
+    (place / "patients.seal/head.json").write_bytes(head)
+    assert likely("ledger", "verify", "patients.seal").exit == 0  # the hashes are no signature
+    facts = read_run(place / FIRST)
+    assert "final.json was changed" in facts.final_problem
+    rewritten(place / FIRST, "final.json", lambda f: f.update(value=0.101))
+    assert "records a line that the ledger" in read_run(place / FIRST).final_problem
+    assert likely("final", SECOND, "--again", "try it").exit == 4
+
+
+def test_compare_and_tune_in_python_check_the_seal(place):
+    with open(place / "patients.seal/manifest.json", "ab") as file:
+        file.write(b" ")
+    with pytest.raises(BrokenLedger):
+        likely_library.compare(place / "patients.seal", models=["naive-bayes"])
+    with pytest.raises(BrokenLedger):
+        likely_library.tune(place / "patients.seal", "logistic", trials=1)
+
+
+def test_look_says_that_a_file_holds_sealed_rows(place, likely):
+    outcome = likely("look", "patients.csv")
+    assert outcome.exit == 0
+    assert "patients.csv holds 40 of the 40 sealed rows" in " ".join(outcome.err.split())
+    assert "sealed rows of" not in likely("look", "patients.seal").err
+
+
+def test_a_fit_to_a_file_beside_its_seal_is_warned_of(place):
+    with pytest.warns(SomeSealedRows, match=r"patients\.csv may hold the sealed rows"):
+        likely_library.NaiveBayes().fit(place / "patients.csv", "ill")
+
+
+def test_a_name_that_is_no_text_is_read_or_refused(place, likely):
+    path = os.fsdecode(b"caf\xe9.csv")
+    shutil.rmtree(place / "patients.seal")
+    os.rename("patients.csv", path)
+    assert likely("look", path, "--json").exit == 0
+    assert likely("seal", path, "--target", "ill", "--json").exit == 0
+    assert likely("ledger", "show", os.fsdecode(b"caf\xe9.seal"), "--json").exit == 0
+    outcome = likely("train", os.fsdecode(b"caf\xe9.seal"), "naive-bayes", "--json")
+    assert outcome.exit == 2
+    assert "is not valid UTF-8" in outcome.json["findings"][0]
+
+
+@pytest.mark.parametrize("length", [240, 246])
+def test_long_file_names_go_through_every_verb(place, likely, length):
+    path = "x" * length + ".csv"
+    shutil.rmtree(place / "patients.seal")
+    os.rename("patients.csv", path)
+    seal = path.removesuffix(".csv") + ".seal"
+    for words in (
+        ("look", path),
+        ("seal", path, "--target", "ill"),
+        ("train", seal, "naive-bayes", "-o", "run"),
+        ("final", "run", "--again", "another seal"),
+        ("report", "run", "-o", path.removesuffix(".csv") + ".htm"),
+        ("ledger", "verify", seal),
+    ):
+        assert likely(*words, "--json").exit == 0, words
+
+
+@pytest.mark.parametrize("verb", ["look", "seal", "train", "final", "explain", "report", "ledger"])
+@pytest.mark.parametrize("path", ["d/" * 3000 + "x.csv", "e" * 300])
+def test_paths_that_are_too_long_are_said(likely, verb, path):
+    words = {"train": (path, "naive-bayes"), "ledger": ("verify", path)}.get(verb, (path,))
+    outcome = likely(verb, *words)
+    assert outcome.exit == 2, outcome.err
+    assert len(outcome.err) < 3000
