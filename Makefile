@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.installed-docs
 BENCH_INSTALLED := $(VENV)/.installed-bench
 
-.PHONY: help demo test test-slow lint format bench docs coverage-figures clean
+.PHONY: help demo test test-slow lint format bench kills docs coverage-figures clean
 
 help:
 	@echo "make demo       the story on built-in data, in under a minute"
@@ -16,6 +16,7 @@ help:
 	@echo "make lint       ruff, mypy and the dependency rule"
 	@echo "make format     let ruff rewrite the layout"
 	@echo "make bench      every benchmark, or one: make bench NAME=gaussian_naive_bayes"
+	@echo "make kills      kill every verb at random times, 1,000 times in all"
 	@echo "make docs       the manual, in docs/_build/html"
 	@echo "make coverage-figures   measure every figure of docs/coverage.md, and rewrite it"
 
@@ -37,6 +38,9 @@ lint: $(INSTALLED)
 format: $(INSTALLED)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+kills: $(INSTALLED)
+	$(BIN)/python -m benchmarks.kills
 
 bench: $(BENCH_INSTALLED)
 	$(BIN)/python -m benchmarks.run $(NAME)

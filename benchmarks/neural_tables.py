@@ -9,8 +9,9 @@ comparison with it; the registered model averages five.  Gradient boosting has i
 settings.  Models of numbers from scikit-learn have no density, so theirs is the Gaussian whose
 variance is the mean square error of the same held-out rows, which flatters them a little.
 
-The rate, the patience and the charge for choices of ``neural-network`` were chosen by looking at
-all of these tables but the digits, so its figures on the others are slightly optimistic.
+The rate, the patience, the charge for choices and the standard errors that a gain needs in
+``neural-network`` were chosen by looking at all of these tables but the digits, so its figures on
+the others are slightly optimistic.
 """
 
 import warnings

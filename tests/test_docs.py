@@ -16,6 +16,7 @@ from likely.cli.main import VERBS
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "models").glob("*.rst"))
 ALL_PAGES = [*PAGES, *sorted((ROOT / "docs").glob("*.rst"))]
+WITH_EXAMPLES = [*PAGES, ROOT / "docs" / "explain.rst"]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 SOURCE = ROOT / "src" / "likely"
@@ -35,7 +36,7 @@ def rst_blocks(text):
     return [re.sub(r"^   ", "", body, flags=re.MULTILINE) for body in found]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.stem)
 def test_the_examples_of_a_model_page_give_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples write files
     text = page.read_text(encoding="utf-8")

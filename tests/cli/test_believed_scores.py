@@ -119,6 +119,16 @@ def test_a_score_copied_from_another_run_is_not_believed(place):
     assert "copied from another run" in facts.final_problem
 
 
+def test_a_run_that_claims_the_model_of_another_has_no_score(place):
+    other = json.loads((place / FIRST / "run.json").read_text())["model_sha256"]
+    rewritten(place / SECOND, "run.json", lambda f: f.update(model_sha256=other))
+    assert read_run(place / SECOND).final is None
+    shutil.copy(place / FIRST / "final.json", place / SECOND)
+    facts = read_run(place / SECOND)
+    assert facts.final is None
+    assert "copied from another run" in facts.final_problem
+
+
 def test_a_score_in_a_restored_seal_is_not_believed(made, place):
     restored(made, place)
     facts = read_run(place / FIRST)
@@ -163,7 +173,8 @@ def test_a_lost_copy_is_read_from_the_ledger(place):
 def test_an_equal_model_in_another_file_is_recorded_and_not_counted(place):
     seal, opened = SealFolder(place / "patients.seal"), open_run(str(place / FIRST))
     shutil.copytree(place / FIRST, place / "twin")
-    rewritten(place / "twin", "run.json", lambda f: f.update(model_sha256="cd" * 32))
+    (place / "twin" / "model.likely").write_bytes(b"another file of the same model")
+    digest = sha256(b"another file of the same model").hexdigest()
     assert "copied from another run" in read_run(place / "twin").final_problem
     for _ in range(2):
         score = final_score_of_fit(
@@ -171,7 +182,7 @@ def test_an_equal_model_in_another_file_is_recorded_and_not_counted(place):
             opened.model,
             trained_on=opened.facts["data"]["sha256"],
             scorer=scorer_for(opened.model, seal),
-            model_sha256="cd" * 32,
+            model_sha256=digest,
         )
         assert score.resumed
     assert [line["event"] for line in lines(place)] == ["sealed", "commit", "score", "repeat"]
@@ -263,23 +274,39 @@ def test_a_saved_model_is_not_scored_on_sealed_rows_in_slices(place, likely):
     assert [line["event"] for line in lines(place)][3:] == ["seen"] + ["refused"] * 12
 
 
-def test_a_ledger_with_all_hashes_computed_anew_is_not_believed(place, likely):
+def write_anew(place, change):
+    """The ledger with other lines, and with all hashes and the head computed again."""
     found, previous = [], "0" * 64
     for entry in lines(place):
         entry["previous"] = previous
-        if entry["event"] == "score":
-            entry["value"] = 0.101
+        change(entry)
         found.append(canonical(entry))
         previous = sha256(found[-1]).hexdigest()
     (place / "patients.seal/ledger.jsonl").write_bytes(b"\n".join(found) + b"\n")
     head = canonical({"count": len(found), "head": previous}) + b"\n"
     (place / "patients.seal/head.json").write_bytes(head)
+
+
+def test_a_ledger_with_all_hashes_computed_anew_is_not_believed(place, likely):
+    write_anew(place, lambda entry: "value" in entry and entry.update(value=0.101))
     assert likely("ledger", "verify", "patients.seal").exit == 0  # the hashes are no signature
     facts = read_run(place / FIRST)
     assert "final.json was changed" in facts.final_problem
     rewritten(place / FIRST, "final.json", lambda f: f.update(value=0.101))
     assert "records a line that the ledger" in read_run(place / FIRST).final_problem
     assert likely("final", SECOND, "--again", "try it").exit == 4
+
+
+def test_a_score_that_likely_has_not_written_is_said(place):
+    write_anew(place, lambda entry: entry.pop("level", None))
+    assert "has a score that cannot be read" in read_run(place / FIRST).final_problem
+
+
+@pytest.mark.parametrize("budget", [[1], {}, "1", None])
+def test_a_manifest_of_another_shape_is_said(place, likely, budget):
+    rewritten(place / "patients.seal", "manifest.json", lambda f: f.update(budget=budget))
+    for words in (("ledger", "show", "patients.seal"), ("final", FIRST), ("report", FIRST)):
+        assert likely(*words).exit in (0, 4)
 
 
 def test_compare_and_tune_in_python_check_the_seal(place):
@@ -339,3 +366,36 @@ def test_paths_that_are_too_long_are_said(likely, verb, path):
     outcome = likely(verb, *words)
     assert outcome.exit == 2, outcome.err
     assert len(outcome.err) < 3000
+
+
+def finals_at_once(runs):
+    """The exit code of ``final`` for each run, all in processes of their own at the same time."""
+    children = []
+    for name in runs:
+        child = os.fork()
+        if child == 0:
+            code = 99
+            try:
+                code = run(["final", str(name), "--json"])
+            finally:
+                os._exit(code)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+@pytest.mark.parametrize("n", [4, pytest.param(20, marks=pytest.mark.slow)])
+def test_finals_at_once_have_one_score(made, place, likely, n):
+    restored(made, place)
+    (place / FIRST / "final.json").unlink()
+    assert finals_at_once([FIRST] * n) == [0] * n
+    assert [line["event"] for line in lines(place)] == ["sealed", "commit", "score"]
+    shutil.rmtree(place / "patients.seal")
+    shutil.copytree(made / "before", place / "patients.seal")
+    shutil.rmtree(place / "runs")
+    shutil.copytree(made / "runs", place / "runs")
+    (place / FIRST / "final.json").unlink()
+    outcomes = finals_at_once([FIRST, SECOND] * (n // 2))
+    assert sorted(outcomes) == [0] * (n // 2) + [3] * (n // 2)
+    events = [line["event"] for line in lines(place)]
+    assert events.count("commit") == events.count("score") == 1
+    assert likely("ledger", "verify", "patients.seal").exit == 0

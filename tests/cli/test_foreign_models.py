@@ -179,7 +179,6 @@ def test_without_skops_training_says_before_the_fit_what_to_install(
         ("math.pi", 1, "pi, which is not a class"),
         ("sklearn.preprocessing.StandardScaler", 1, "is not an estimator: it has no predict"),
         ("sklearn.cluster.KMeans", 1, "neither a classifier nor a regressor"),
-        ("sklearn.svm.LinearSVC", 2, "PlattScaling(LinearSVC())"),
         ("sklearn.ensemble.StackingClassifier", 2, "cannot be made without estimators"),
         ("sklearn.tree.DecisionTreeRegressor", 2, "is for numbers"),
         ("logistc", 1, "Did you mean 'logistic'?"),

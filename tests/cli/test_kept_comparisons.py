@@ -5,6 +5,7 @@ import json
 import pytest
 
 import likely as lk
+from likely.errors import InvalidInput
 
 QUICK = ("--folds", "3", "--repeats", "1")
 
@@ -96,3 +97,38 @@ def test_a_run_whose_search_is_unfinished_says_so_and_how_to_go_on(likely, seal,
     assert going_on.endswith("--trials 2 --folds 2 -o runs/001-logistic")
     assert likely(*going_on.split()[1:]).exit == 0
     assert likely("explain", "runs/001-logistic").exit == 0
+
+
+def test_a_comparison_made_in_python_is_kept_beside_the_seal_as_that_of_the_shell_is(
+    likely, seal, tmp_path
+):
+    likely("compare", seal, "logistic", *QUICK)
+    options = {"folds": 3, "repeats": 1}
+    found = lk.compare(lk.open_seal(seal), models=["naive-bayes"], **options)
+    assert found.kept == (seal / "comparison.json",)
+    assert [names(each) for each in kept(seal)] == [{"logistic", "naive-bayes", "constant"}]
+    by_path = lk.compare(str(seal), models=["discriminant"], **options)
+    assert by_path.kept == found.kept
+    assert [len(names(each)) for each in kept(seal)] == [4]
+    likely("train", seal, "logistic")
+    likely("report", "@last")
+    assert ">discriminant</th>" in (tmp_path / "report.html").read_text()
+
+
+def test_without_a_seal_python_writes_nothing_unless_it_is_asked_to(likely, table, tmp_path):
+    before = set(tmp_path.rglob("*"))
+    found = lk.compare(str(table), "ill", ["naive-bayes"], folds=3, repeats=1)
+    assert found.kept == ()
+    assert set(tmp_path.rglob("*")) == before
+    likely("train", table, "logistic", "--target", "ill")
+    run = tmp_path / "runs" / "001-logistic"
+    assert found.keep(run) == run / "comparison.json"
+    likely("report", "@last")
+    assert ">naive-bayes</th>" in (tmp_path / "report.html").read_text()
+    with pytest.raises(InvalidInput, match="is not a folder; that of a SEAL or a RUN"):
+        found.keep(tmp_path / "nowhere")
+
+
+def test_a_seal_that_cannot_be_written_to_does_not_hinder_a_comparison(seal, monkeypatch):
+    monkeypatch.setattr("likely.workbench.comparison.keep_comparison", lambda *_: ())
+    assert lk.compare(str(seal), models=["naive-bayes"], folds=2, repeats=1).kept == ()

@@ -392,3 +392,20 @@ def test_the_reference_category_is_a_setting(likely):
     assert "colour[blue]" in said
     assert "colour[red]" not in said
     assert "colour = red" in said
+
+
+def test_alpha_of_a_negative_binomial_is_a_setting(likely):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    y = rng.negative_binomial(2, 2 / (2 + np.exp(1 + 0.5 * x)))
+    lines = [f"{a},{b}" for a, b in zip(x, y, strict=True)]
+    Path("counts.csv").write_text("\n".join(["x,y", *lines]))
+    likely("train", "counts.csv", "glm-negative-binomial", "--target", "y", "--set", "alpha=0.4")
+    result = likely("explain", "@last", "--json").json["result"]
+    assert "alpha" not in result["fit"]  # given, not estimated
+    model = lk.load("runs/001-glm-negative-binomial/model.likely")
+    assert model.model_.likelihood_.response.alpha == 0.4
+    likely("train", "counts.csv", "glm-negative-binomial", "--target", "y")
+    assert likely("explain", "@last", "--json").json["result"]["fit"]["alpha"] > 0
+    said = likely("train", "counts.csv", "glm-poisson", "--target", "y", "--set", "alpha=0.4")
+    assert "no setting of glm-poisson 'alpha'" in " ".join(said.err.split())

@@ -257,6 +257,14 @@ def test_a_weight_that_does_not_count_rows_is_noted(likely, model):
     ]
 
 
+def test_the_device_of_a_network_is_a_setting(likely):
+    fast = ("--set", "n_networks=1", "--set", "max_epochs=2", "--set", "hidden=[5]")
+    assert likely("train", "iris", "neural-network", *fast, "--set", "device=cpu").exit == 0
+    said = likely("train", "iris", "neural-network", *fast, "--set", "device=gpu")
+    assert said.exit != 0
+    assert "device='gpu' was given; expected 'cpu', 'cuda'" in said.err
+
+
 def test_a_network_prints_its_learning_curve(likely):
     fast = ("--set", "n_networks=2", "--set", "max_epochs=4", "--set", "hidden=[5]")
     said = likely("train", "iris", "neural-network", *fast)

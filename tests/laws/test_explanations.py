@@ -212,3 +212,13 @@ def test_the_model_of_a_study_explains_itself():
     found = study.refit().explain(X)
     assert found.names == NAMES
     assert_allclose(found.total[:, 1], study.refit().decision_function(X))
+
+
+@pytest.mark.parametrize("means", [np.zeros(2), np.array([0.0, np.nan, 1.0])])
+def test_a_model_file_with_other_means_is_refused(means, tmp_path):
+    X = frame()
+    model = likely.LinearRegression().fit(X, target(ForeignLinear()))
+    model.column_means_ = means
+    likely.save(model, tmp_path / "model.likely")
+    with pytest.raises(InvalidInput, match="column_means_"):
+        likely.load(tmp_path / "model.likely")

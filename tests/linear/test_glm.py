@@ -165,12 +165,13 @@ def test_a_predictive_distribution_answers_for_each_row(name):
     assert_allclose([named.mean(), named.var()], [found.mean, found.variance], rtol=1e-9)
 
 
-def test_a_tweedie_has_densities_and_samples_but_no_quantiles():
+def test_a_tweedie_has_densities_samples_and_quantiles():
     X, y = data("tweedie", "log")
     found = likely.GLM("tweedie").fit(X, y).predict_distribution(X)
     assert np.isfinite(found.log_prob(y)).all()
-    with pytest.raises(InvalidInput, match="no distribution function here"):
-        found.interval()
+    low, high = found.interval(0.9).T
+    assert np.mean((low <= y) & (y <= high)) >= 0.85
+    assert_allclose(found.cdf(high), 0.95, atol=1e-6)
 
 
 def test_samples_spread_as_the_variance_function_says():

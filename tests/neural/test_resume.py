@@ -294,7 +294,7 @@ def test_the_compiled_epoch_resumes_and_does_not_depend_on_threads(tmp_path):
     from threadpoolctl import threadpool_limits
 
     from likely.neural.engine import ReadableEngine
-    from likely.neural.fitting import steps_on
+    from likely.neural.training.fitting import steps_on
 
     X, y = blobs(1200)
     options = {"dropout": 0.2, "validation": 0.1, "batch": 32, "max_epochs": 4}

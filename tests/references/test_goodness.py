@@ -229,6 +229,23 @@ def test_separated_classes_and_saturated_fits_do_not_fail():
     assert not keys(flat) & {"r_squared", "adjusted_r_squared"}
 
 
+def test_responses_that_do_not_vary_leave_nothing_to_explain(rows):
+    threes = lk.GLM("poisson").fit(rows["X"], np.full(N, 3.0))
+    assert "deviance_explained" not in keys(threes)
+    with pytest.warns(Separation):
+        zeros = lk.GLM("poisson").fit(rows["X"], np.zeros(N))
+    assert not keys(zeros) & {"mcfadden", "nagelkerke", "deviance_explained"}
+    tenths = lk.LinearRegression().fit(rows["X"], np.full(N, 0.1))
+    assert not keys(tenths) & {"r_squared"}
+
+
+def test_a_null_model_of_mean_0_is_no_model_to_compare_with(rows):
+    X = np.abs(rows["X"])
+    fit = lk.GLM("poisson", "identity", fit_intercept=False).fit(X, rows["count"]).inference_
+    assert np.isnan([fit.null_deviance, fit.mcfadden, fit.deviance_explained]).all()
+    assert fit.overall_test() is None
+
+
 def test_too_few_clusters_leave_the_test_out(rows):
     few = rows["group"] % 3
     model = lk.LinearRegression(standard_errors="clustered").fit(

@@ -1,4 +1,4 @@
-"""``likely.reports`` of runs, models, studies, comparisons and final scores."""
+"""``likely.report`` of runs, models, studies, comparisons and final scores."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def flowers():
 def test_a_fitted_model_is_reported_on_the_rows_given(tmp_path):
     X, y = flowers()
     model = likely.Prepared(likely.LogisticRegression()).fit(X[:60], y[:60])
-    found = likely.reports(model, X[60:], y[60:], path=tmp_path / "page.html")
+    found = likely.report(model, X[60:], y[60:], path=tmp_path / "page.html")
     assert found.path.read_text(encoding="utf-8") == found.html
     for title in ("Result", "Calibration", "Mistakes", "Importance of columns", "Model"):
         assert title in found.sections
@@ -38,7 +38,7 @@ def test_a_fitted_model_is_reported_on_the_rows_given(tmp_path):
 def test_the_target_may_be_a_column():
     X, y = flowers()
     model = likely.NaiveBayes().fit(X[:60], y[:60])
-    named = likely.reports(model, X[60:].assign(kind=y[60:]), "kind", path=None)
+    named = likely.report(model, X[60:].assign(kind=y[60:]), "kind", path=None)
     assert "Predicting kind" in named.html
     assert named.path is None
 
@@ -47,14 +47,14 @@ def test_a_model_of_another_library_is_reported():
     X, y = flowers()
     numbers = X[["height", "花"]]
     model = RandomForestClassifier(10, random_state=0).fit(numbers[:60], y[:60])
-    found = likely.reports(model, numbers[60:], y[60:], path=None)
+    found = likely.report(model, numbers[60:], y[60:], path=None)
     assert "Importance of columns" in found.sections
     assert "RandomForestClassifier" in found.html
 
 
 def test_a_model_that_is_not_fitted_is_cross_validated():
     X, y = flowers()
-    found = likely.reports(likely.NaiveBayes(), X, y, path=None)
+    found = likely.report(likely.NaiveBayes(), X, y, path=None)
     assert "on 120 rows, each held out once in 5 folds" in found.html
     assert "held-out rows when a column is shuffled" in found.html
     assert not any("run likely" in each for each in found.left_out)  # of the shell
@@ -63,7 +63,7 @@ def test_a_model_that_is_not_fitted_is_cross_validated():
 def test_numbers_are_reported_with_their_residuals():
     X, _ = flowers()
     y = X["height"] * 2 + np.random.default_rng(1).normal(size=120)
-    found = likely.reports(likely.LinearRegression(), X.drop(columns="height"), y, path=None)
+    found = likely.report(likely.LinearRegression(), X.drop(columns="height"), y, path=None)
     assert "Residuals" in found.sections
 
 
@@ -71,10 +71,10 @@ def test_numbers_are_reported_with_their_residuals():
 def test_a_comparison_and_a_study_are_reported():
     X, y = flowers()
     compared = likely.compare(X, y, models=["naive-bayes"], folds=3, repeats=1)
-    found = likely.reports(compared, path=None)
+    found = likely.report(compared, path=None)
     assert "Comparison" in found.sections
     study = likely.tune(X, y, model="naive-bayes", trials=2, folds=3)
-    found = likely.reports(study, path=None)
+    found = likely.report(study, path=None)
     assert "Tuning" in found.sections
     assert np.isfinite(study.refit().explain(X).contributions).all()
 
@@ -84,7 +84,7 @@ def test_a_final_score_is_reported(tmp_path, monkeypatch):
     X, y = flowers()
     sealed = likely.seal(X.assign(kind=y), "kind", name="flowers")
     score = sealed.final(likely.Prepared(likely.NaiveBayes()))
-    found = likely.reports(score, path=None)
+    found = likely.report(score, path=None)
     assert "Result" in found.sections
     assert "sealed" in found.html
 
@@ -93,7 +93,7 @@ def test_a_final_score_is_reported(tmp_path, monkeypatch):
 def test_several_are_compared_in_one_file():
     X, y = flowers()
     models = [likely.NaiveBayes().fit(X[:60], y[:60]), likely.Prepared(likely.LogisticRegression())]
-    found = likely.reports(models, X[60:], y[60:], path=None)
+    found = likely.report(models, X[60:], y[60:], path=None)
     assert "NaiveBayes" in found.html
     assert "LogisticRegression" in found.html
 
@@ -101,15 +101,15 @@ def test_several_are_compared_in_one_file():
 def test_what_cannot_be_reported_is_refused():
     X, y = flowers()
     with pytest.raises(InvalidInput, match="X or y was not given"):
-        likely.reports(likely.NaiveBayes().fit(X, y))
+        likely.report(likely.NaiveBayes().fit(X, y))
     with pytest.raises(InvalidInput, match="a run folder, a model"):
-        likely.reports(3)
+        likely.report(3)
     with pytest.raises(InvalidInput, match="empty list"):
-        likely.reports([])
+        likely.report([])
 
 
 def test_the_function_stays_public_after_its_package_is_imported():
     import likely.reports.page
 
-    assert callable(likely.reports)
+    assert callable(likely.report)
     assert likely.reports.page.report_of

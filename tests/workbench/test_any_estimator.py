@@ -24,19 +24,10 @@ import likely as lk
 from likely.errors import InvalidInput
 
 NO_NUMBERS_BELOW_0 = "Negative values in data"
-NO_PROBABILITIES = "has no predict_proba, and log loss needs probabilities"
 REFUSED = {  # why some are not scored, in words
     "CategoricalNB": NO_NUMBERS_BELOW_0,
     "ComplementNB": NO_NUMBERS_BELOW_0,
     "MultinomialNB": NO_NUMBERS_BELOW_0,
-    "LinearSVC": NO_PROBABILITIES,
-    "NuSVC": NO_PROBABILITIES,
-    "SVC": NO_PROBABILITIES,
-    "PassiveAggressiveClassifier": NO_PROBABILITIES,
-    "Perceptron": NO_PROBABILITIES,
-    "RidgeClassifier": NO_PROBABILITIES,
-    "RidgeClassifierCV": NO_PROBABILITIES,
-    "SGDClassifier": NO_PROBABILITIES,
     "RadiusNeighborsClassifier": "No neighbors found",
     "SelfTrainingClassifier": "a part of it that must be an estimator is none",
     "CCA": "upper bound is 1",
@@ -146,25 +137,37 @@ def test_a_pipeline_of_numbers_is_given_numbers_and_one_with_an_encoder_the_colu
     assert_allclose(found["own"].value, found["own, searched"].value)
 
 
-def test_classifiers_without_probabilities_are_scored_by_their_classes():
-    found = lk.compare(mixed(), "y", [LinearSVC(), "logistic"], folds=2, metric="accuracy")
-    assert not found["LinearSVC"].problem
-    assert 0.5 < found["LinearSVC"].value <= 1
-    refused = lk.compare(mixed(), "y", [LinearSVC()], folds=2, repeats=1)["LinearSVC"].problem
-    assert "such as accuracy, or calibrate it in Python: PlattScaling(LinearSVC())" in refused
+def test_classifiers_without_probabilities_are_scored_by_what_they_have():
+    found = lk.compare(mixed(), "y", [LinearSVC(), "logistic"], folds=2)
+    svc = found["LinearSVC"]
+    assert not svc.problem
+    assert np.isnan(svc.value) and found.entries[-1] is svc
+    assert 0.5 < svc.others["accuracy"] <= 1
+    advice = "such as accuracy, or calibrate it in Python: PlattScaling(LinearSVC())"
+    assert svc.notes[0].startswith("ranked last: LinearSVC has no predict_proba")
+    assert advice in " ".join(str(found).split())
+    assert "infinite" not in str(found)
+    by_accuracy = lk.compare(mixed(), "y", [LinearSVC(), "logistic"], folds=2, metric="accuracy")
+    assert by_accuracy["LinearSVC"].value == svc.others["accuracy"]
+    alone = lk.compare(mixed(), "y", LinearSVC(), folds=2)
+    assert alone.metric.name == "accuracy"
+    assert "LinearSVC: no predict_proba, which log loss needs, so the metric" in str(alone)
 
 
-def test_regressors_without_a_density_are_compared_by_their_squared_error_with_a_note():
+def test_regressors_without_a_density_are_scored_by_what_they_have():
     frame = mixed(numbers=True)
     found = lk.compare(frame, "y", [Ridge(), "linear"], folds=2, repeats=1)
-    assert found.metric.name == "rmse"
+    assert found.metric.name == "log-likelihood"
     assert not found.failed
-    note = "Ridge gives no density of the target, which log-likelihood per row needs"
-    assert note in " ".join(str(found).split())
-    assert note in found.facts()["notes"][0]
-    assert lk.compare(frame, "y", ["linear"], folds=2, repeats=1).metric.name == "log-likelihood"
-    asked = lk.compare(frame, "y", [Ridge()], folds=2, repeats=1, metric="log-likelihood")
-    assert "gives no density" in asked["Ridge"].problem
+    ridge = found["Ridge"]
+    assert np.isnan(ridge.value) and found.entries[-1] is ridge
+    assert ridge.others["r2"] == pytest.approx(found["linear"].others["r2"], abs=0.2)
+    assert "gives no density of the target" in ridge.notes[0]
+    facts = found.facts()["models"][-1]
+    assert facts["problem"] is None and facts["others"].keys() == {"r2"}
+    alone = lk.compare(frame, "y", Ridge(), folds=2, repeats=1)
+    assert alone.metric.name == "rmse"
+    assert "no density of the target, which log-likelihood" in alone.facts()["notes"][0]
     searched = GridSearchCV(lk.LinearRegression(), {"l2": [0.0, 1.0]}, cv=2)
     own = lk.compare(frame, "y", {"mine": searched}, folds=2, repeats=1)
     assert own.metric.name == "log-likelihood"

@@ -162,8 +162,8 @@ def test_a_path_without_a_space_and_one_without_probabilities_are_refused_with_a
     with pytest.raises(InvalidInput, match=r"no default search space.*Declare.*max_depth"):
         likely.tune(table, "y", TREE)
     path = "sklearn.svm.LinearSVC"
-    problem = likely.compare(table, "y", path, folds=2)[path].problem
-    assert re.search(r"no predict_proba.*PlattScaling\(LinearSVC\(\)\)", problem)
+    note = likely.compare(table, "y", [path, TREE], folds=2)[path].notes[0]
+    assert re.search(r"no predict_proba.*PlattScaling\(LinearSVC\(\)\)", note)
 
 
 def test_only_names_with_a_dot_that_are_not_registered_are_imported():

@@ -21,7 +21,7 @@ from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, StandardScaler
 
 import likely
 from likely.errors import HonestyRefusal, InvalidInput
@@ -151,7 +151,12 @@ KNOWING = {
     "a table": _Holder(X),
     "a frame": _Holder({"rows": pd.DataFrame(X)}),
     "all labels": _Holder(np.array(["a"] * 100)),
-    "the sealed labels": _Holder(np.linspace(0, 1, 20)),
+    "the sealed labels": _Holder(np.sin(np.arange(20))),
+    "labels in a list": _Holder(["yes", "no"] * 10),
+    "a table of lists": _Holder(X.tolist()),
+    "a memory of rows": _Holder(
+        {tuple(row): label for row, label in zip(np.vstack([X, -X]), Y.tolist() * 2, strict=True)}
+    ),
 }
 
 
@@ -173,6 +178,11 @@ HONEST = {
     "a function of its own": FunctionTransformer(lambda X: X[:, :1]),
     "folds": GridSearchCV(GaussianNB(), {}, cv=PredefinedSplit(np.arange(80) % 2)),
     "folds by index": GridSearchCV(GaussianNB(), {}, cv=[(np.arange(20), np.arange(20, 80))]),
+    "a grid of settings": GridSearchCV(LogisticRegression(), {"C": np.logspace(-3, 3, 20)}),
+    "a list of settings": GridSearchCV(
+        LogisticRegression(), {"C": [0.1 * k for k in range(1, 21)]}
+    ),
+    "categories": OrdinalEncoder(categories=[["a", "b"], ["c", "d", "e"]]),
     "priors": GaussianNB(priors=np.array([0.5, 0.5])),
     "ours": likely.Prepared(likely.LogisticRegression(l2=1.0)),
     "a network": likely.NeuralNetworkClassifier(validation=0.2, early_stopping=True),

@@ -101,8 +101,8 @@ def _answer(
     from likely.cli.terminal import wrapped
     from likely.workbench.records import keep_comparison
 
-    home = _home(found)
-    kept = () if home is None else keep_comparison(home, found.facts())
+    home = None if found.rows.sealed else _home(found)
+    kept = found.kept if home is None else keep_comparison(home, found.facts())
     return Answer(
         text=f"{_text(found)}\n{wrapped(_where(kept, found))}",
         result=found.facts(),
@@ -113,11 +113,10 @@ def _answer(
 
 
 def _home(found: "Comparison") -> Path | None:
-    """The folder to save to: the SEAL, or else the newest RUN on the same data, if any."""
+    """The folder to save to: the newest RUN on the same data, if any; a SEAL has it already."""
     from likely.runs.catalogue import newest_run_on
 
-    rows = found.rows
-    return newest_run_on(rows.digest, found.task.target) if rows.seal is None else rows.seal.path
+    return newest_run_on(found.rows.digest, found.task.target)
 
 
 def _where(kept: tuple[Path, ...], found: "Comparison") -> str:

@@ -40,12 +40,14 @@ def look(settings: Settings, data: str, options: DataOptions, muted: tuple[str, 
     """
     from likely.workbench.look.findings import mute_of
     from likely.workbench.look.look import look as look_at
+    from likely.workbench.look.sealed_rows import warn_of_sealed_rows
 
     try:
         mute_of(muted)
     except UnknownName as error:
         raise Refusal(str(error), Exit.USAGE, "likely look --help") from None
     opened = open_data(settings, data, options)
+    warn_of_sealed_rows(opened)
     found = look_at(opened, mute=muted)
     return Answer(
         text=_coloured(found),

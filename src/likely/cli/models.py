@@ -114,7 +114,7 @@ def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[
     if len(found) == 1:
         return [found[0].with_settings(assigned(found[0], assignments))]
     for text in assignments:
-        if not any(_setting(text) in entry.defaults() for entry in found):
+        if not any(_own(entry, [text]) for entry in found):
             which = f"none of {', '.join(names)} has it" if found else "no model was named"
             raise Refusal(
                 f"--set {text} was given, and {which}; a setting of a named model was expected. "
@@ -133,7 +133,15 @@ def set_words(name: str, assignments: Sequence[str]) -> str:
 
 def _own(entry: ModelEntry, assignments: Sequence[str]) -> list[str]:
     known = entry.defaults()
-    return [text for text in assignments if _setting(text) in known]
+    return [text for text in _as_settings(entry, assignments) if _setting(text) in known]
+
+
+def _as_settings(entry: ModelEntry, assignments: Sequence[str]) -> list[str]:
+    """The assignments; alpha=0.5 of a negative binomial is a part of its response."""
+    if entry.defaults().get("response") != "negative-binomial":
+        return list(assignments)
+    alpha = re.compile(r"\s*alpha\s*=\s*(.+)")
+    return [alpha.sub(r"response=negative-binomial(\1)", text) for text in assignments]
 
 
 def _setting(assignment: str) -> str:
@@ -221,7 +229,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
     """What ``--set name=value`` gives; ``name.key=value`` fills a mapping."""
     known = {parameter.name: parameter.default for parameter in parameters(model)}
     given: dict[str, Any] = {}
-    for assignment in assignments:
+    for assignment in _as_settings(model, assignments):
         left, equals, right = assignment.partition("=")
         name, dot, key = left.strip().partition(".")
         if not equals:

@@ -9,6 +9,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.kept_columns import keep_option, kept_cells, kept_names
+from likely.cli.prediction_options import BesidePredictions, interval_option, threshold_option
 from likely.cli.table_files import Chunk, is_same_file, refuse_json_on_stdout, write_table
 from likely.cli.terminal import Settings, global_options
 from likely.formatting import listed
@@ -34,10 +35,19 @@ if TYPE_CHECKING:
 )
 @keep_option
 @click.option("--proba", is_flag=True, help="Also write the probability of each class, p_<class>.")
+@interval_option
+@threshold_option
 @global_options
 @click.pass_obj
 def predict(
-    settings: Settings, run: str, data: str, output: str, keep: tuple[str, ...], proba: bool
+    settings: Settings,
+    run: str,
+    data: str,
+    output: str,
+    keep: tuple[str, ...],
+    proba: bool,
+    interval: float | None,
+    threshold: float | None,
 ) -> Answer:
     """Write a prediction of RUN (a folder, or @last) for every row of DATA, in the same order.
 
@@ -56,7 +66,8 @@ def predict(
     labels = probability_labels(opened.model) if proba else []
     if proba and not labels:
         _refuse_no_classes(run, data)
-    names = ["prediction", *(f"p_{label}" for label in labels)]
+    beside = BesidePredictions.of(opened.model, run, data, interval, threshold)
+    names = ["prediction", *(f"p_{label}" for label in labels), *beside.names]
     findings: tuple[str, ...] = ()
     try:
         rows = dataset(data)
@@ -66,12 +77,12 @@ def predict(
         n, path = write_table(output, names, ())
     else:
         _refuse_missing_columns(opened, rows.source.names, rows.label, run)
-        findings = rows.log_prediction()
+        findings = (*rows.log_prediction(), *beside.remarks)
         read = {*map(str, opened.model.feature_names_in_)}
         declared = DataOptions.in_run(opened.facts).category
         kept = kept_names(settings, keep, rows.source.names, names)
         rows = dataset(rows, category=[name for name in declared if name in read])
-        chunks = _prediction_chunks(opened, rows, names, kept)
+        chunks = _prediction_chunks(opened, rows, names, kept, beside)
         names = [*kept, *names]
         with settings.using_jobs(), showing_progress(settings, "predicting", rows.source.n_rows):
             n, path = write_table(output, names, chunks)
@@ -112,9 +123,9 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
 
 
 def _prediction_chunks(
-    run: "Run", data: "Dataset", columns: list[str], kept: list[str]
+    run: "Run", data: "Dataset", columns: list[str], kept: list[str], beside: BesidePredictions
 ) -> Iterator[Chunk]:
-    """The kept columns, predictions and, if among the columns, probabilities, chunk by chunk."""
+    """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk."""
     from likely.data.arrow import CHUNK_ROWS
     from likely.data.source_blocks import chunks
     from likely.progress import report
@@ -130,9 +141,10 @@ def _prediction_chunks(
         if read.complete:
             _refuse_gaps(table.select([*names, *roles.at_prediction()]), start)
         given = roles.to_predict(table)
-        found = [model.predict(asked, **given)]
-        if len(columns) > 1:
+        found = [beside.predictions(model, asked, given)]
+        if len(columns) > 1 + len(beside.names):
             found += list(model.predict_proba(asked, **given).T)
+        found += beside.ends(asked, given)
         predicted = {name: values.tolist() for name, values in zip(columns, found, strict=True)}
         yield {**kept_cells(table, kept), **predicted}
         start += table.num_rows

@@ -269,7 +269,6 @@ def write_evidence(run: "RunFolder", trained: TrainedModel, found: "Look | None"
 
 def _write_effects(run: "RunFolder", trained: TrainedModel) -> None:
     """Write the importance and the effects of columns, measured on one held-out fold."""
-    from likely.errors import LikelyError
     from likely.workbench.column_effects import held_out_effects
 
     if trained.validation is None:
@@ -277,7 +276,7 @@ def _write_effects(run: "RunFolder", trained: TrainedModel) -> None:
     try:
         rows = trained.data.with_task(trained.model)
         found = held_out_effects(trained.model, rows, seed=int(trained.facts.get("seed") or 0))
-    except LikelyError:  # a fold without a class, or with other columns: the report goes without
+    except Exception:  # of any estimator, without one fold: the report goes without
         return
     if found is not None:
         run.write_effects(found)

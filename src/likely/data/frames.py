@@ -374,6 +374,11 @@ def _narwhals(table: Any) -> Any:
     try:
         return nw.from_native(table, eager_only=True)
     except TypeError:
+        if isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame):
+            raise InvalidInput(
+                "The table is a lazy frame, which holds no rows yet; rows are needed. Call its "
+                "collect()."
+            ) from None
         raise InvalidInput(
             f"A table is an array, a sparse array or a data frame; found {type(table).__name__}. "
             "Convert it, for instance with numpy.asarray."

@@ -92,6 +92,13 @@ class FrameRows(MixedRows):
     def table(self, source: Codes) -> Any:
         import narwhals.stable.v2 as nw
 
+        own = np.arange(len(self.frame))
+        if len(source) == len(own) and not self.frame.implementation.is_pandas_like():
+            moved = np.flatnonzero((source != own[:, None]).any(axis=0)).tolist()
+            names = [self.frame.columns[j] for j in moved]
+            pairs = zip(names, moved, strict=True)
+            changed = [self.frame.get_column(name)[source[:, j]] for name, j in pairs]
+            return self.frame.with_columns(*changed).to_native()  # most columns are as they were
         columns = {
             name: self.frame.get_column(name)[source[:, j]]
             for j, name in enumerate(self.frame.columns)

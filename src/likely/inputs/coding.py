@@ -136,7 +136,13 @@ class Coding:
 
 
 def new_rows(estimator: Any, coding: Coding, X: Any) -> Design:
-    """Rows to predict, by the coding of the fit; an unseen category has no coefficient."""
+    """Rows to predict, by the coding of the fit; an unseen category has no coefficient.
+
+    A model that was fitted by a formula reads the columns of its terms.
+    """
+    formula = vars(estimator).get("formula_")
+    if formula is not None:
+        X = formula.frame(X)
     beside = vars(estimator).get("beside_", ())
     if beside:  # a frame as it was given to fit holds the target, too
         known = set(feature_names(estimator))

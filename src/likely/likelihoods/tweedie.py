@@ -28,6 +28,7 @@ import numpy as np
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Likelihood, Response, refuse
+from likely.likelihoods.compound_distribution import CompoundDistribution
 from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
@@ -103,6 +104,9 @@ class CompoundPoissonGamma(Response):
     ) -> Array:
         rate, shape, scale = self._parts(np.asarray(mean), np.asarray(dispersion))
         return rng.gamma(shape * rng.poisson(rate), scale)  # of shape 0, exactly 0
+
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        return CompoundDistribution(*self._parts(np.asarray(mean), np.asarray(dispersion)))
 
     def _parts(self, mean: Array, dispersion: Array) -> tuple[Array, float, Array]:
         """λ, a and s."""

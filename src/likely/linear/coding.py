@@ -39,6 +39,7 @@ def open_linear(
     frame or a file.  ``reference`` names the reference category of some columns.
     """
     refuse_idle_groups(estimator, extras.groups)
+    vars(estimator).pop("formula_", None)  # of an earlier fit
     estimator.beside_ = tuple(name for name in (y, *extras) if isinstance(name, str))
     found = check_rows(estimator, X, y, extras, target=target)
     rows = found.encode(category_flags(found.kinds))

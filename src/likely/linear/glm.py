@@ -16,9 +16,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import Executor, Serial
-from likely.data.block import ArrayBlocks, Block, redesigned
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.compute.executor import Executor
+from likely.data.block import Block
 from likely.errors import InvalidInput
 from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import generator
@@ -29,23 +28,26 @@ from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.coding import LinearRows, open_linear
+from likely.linear.constant_mean import constant_mean
 from likely.linear.contributions import remember_means
 from likely.linear.fitting import LinearFit, fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.overdispersion import fit_with_alpha
 from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
+from likely.linear.prediction_interval import (
+    check_interval_of,
+    refuse_quasi,
+    response_interval,
+    student_interval,
+)
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
-from likely.links import Link
-from likely.objectives.linear import LinearObjective
+from likely.links import Identity, Link
+from likely.objectives.inference import has_constant_variance
 from likely.objectives.model import ModelObjective, Reduction
-from likely.penalties import NoPenalty, Penalty
-from likely.solvers.minimise import minimise
-from likely.solvers.newton import Newton
+from likely.penalties import Penalty
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
-
-TOL = 1e-14  # one parameter: exact costs one more step
 
 
 class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
@@ -260,12 +262,32 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return mean_within(self.likelihood_, eta)
 
     def predict_interval(
-        self, X: Any, level: float = 0.95, *, offset: Any = None, exposure: Any = None
+        self,
+        X: Any,
+        level: float = 0.95,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+        of: str = "mean",
     ) -> Array:
-        """An interval for the mean of each row, (n, 2): the uncertainty of E[y | x] itself."""
+        """An interval of each row, (n, 2): for its mean, or with ``of="y"`` for a new response.
+
+        That of y are quantiles of its distribution, with the uncertainty of the mean; dispersion
+        and α are treated as known (a Gaussian with the identity link has Student's t).
+        """
         check_is_fitted(self)
-        interval = self._mean_interval(X, self.likelihood_.link, level, offset, exposure)
-        return np.clip(interval, *self.likelihood_.response.means)
+        likelihood = self.likelihood_
+        if check_interval_of(of) == "mean":
+            interval = self._mean_interval(X, likelihood.link, level, offset, exposure)
+            return np.clip(interval, *likelihood.response.means)
+        if self.standard_errors == "quasi" and likelihood.response.dispersion_is_known:
+            refuse_quasi(likelihood.response.name, self.dispersion_)
+        eta, spread = self._predictor_and_error(X, offset, exposure)
+        self._inference().quantile(level)  # a level that is none is refused
+        if isinstance(likelihood.link, Identity) and has_constant_variance(likelihood):
+            df = self._inference().df_residual
+            return student_interval(eta, spread, self.dispersion_, df, level)
+        return response_interval(likelihood, self._density_dispersion(), eta, spread, level)
 
     def predict_distribution(
         self, X: Any, *, offset: Any = None, exposure: Any = None
@@ -372,20 +394,3 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             low = -np.inf
         tags.target_tags.positive_only = low >= 0
         return tags
-
-
-def constant_mean(
-    likelihood: Likelihood, y: Array, weight: Array, offset: Array | float = 0.0
-) -> Array:
-    """E[y] of each row under the constant model."""
-    mean = np.dot(weight, y) / weight.sum()
-    if not np.any(offset):
-        return np.full(len(y), mean)
-    offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
-    rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
-    blocks = redesigned(rows, Intercept, 1)
-    unit = float(np.dot(weight, likelihood.response.deviance(y, np.full(len(y), mean)))) or None
-    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial(), unit)
-    start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
-    found = minimise(Newton(), objective, start, tol=TOL)
-    return likelihood.mean(float(found.theta[0]) + offsets)

@@ -32,6 +32,8 @@ from likely.errors import InvalidInput
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 
 DISCRETE = ("bernoulli", "poisson", "negative-binomial", "classes")
+ROUNDING = 1e-7  # relative to η: squares and deviances of (1e-7)² are rounding
+SURE = 1e-7  # nats per observation: a null model that predicts so well leaves nothing to explain
 WITH_MEAN_SQUARES = ("model", "quasi")  # kinds of covariance that believe the variance function
 
 
@@ -49,6 +51,7 @@ class GoodnessOfFit(ABC):
     deviance: float
     null_deviance: float
     pearson: float
+    largest_eta: float
     response: str
     covariance_kind: str
     penalised: bool
@@ -80,8 +83,14 @@ class GoodnessOfFit(ABC):
 
     @property
     def deviance_explained(self) -> float:
-        """1 − D/D₀: R² for a Gaussian response, around 0 without an intercept."""
-        return 1 - self.deviance / self.null_deviance if self.null_deviance > 0 else nan
+        """1 − D/D₀: R² for a Gaussian response, around 0 without an intercept.
+
+        nan where the null model leaves no deviance but rounding, as for a constant y.
+        """
+        unit = self.largest_eta if self.response == "gaussian" else 1.0
+        least = self.n * (ROUNDING * unit) ** 2 if unit == unit else 0.0
+        least = self.n * SURE if self.response in DISCRETE else least
+        return 1 - self.deviance / self.null_deviance if self.null_deviance > least else nan
 
     @property
     def r_squared(self) -> float:
@@ -98,7 +107,9 @@ class GoodnessOfFit(ABC):
     @property
     def mcfadden(self) -> float:
         """1 − ℓ/ℓ₀, for maximum likelihood estimates of a discrete response."""
-        if not self._has_likelihood_ratio or self.n_grouped or self.null_log_likelihood == 0:
+        if not self._has_likelihood_ratio or self.n_grouped:
+            return nan
+        if not self.null_log_likelihood < -SURE * self.n:  # one value of y is certain
             return nan
         return 1 - self.log_likelihood / self.null_log_likelihood
 
@@ -113,7 +124,7 @@ class GoodnessOfFit(ABC):
     def nagelkerke(self) -> float:
         """Cox and Snell's measure divided by the largest value that it can have."""
         largest = nan if self.n_grouped else 1 - exp(2 * self.null_log_likelihood / self.n)
-        return self.cox_snell / largest if largest > 0 else nan
+        return self.cox_snell / largest if largest > SURE else nan
 
     @property
     def pearson_dispersion(self) -> float:

@@ -24,7 +24,7 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
+from math import inf, nan
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -271,12 +271,19 @@ def infer(
         penalised=bool(np.any(penalty_curvature)) if penalised is None else penalised,
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
-        n_null=float(intercept),
+        **_null_model(likelihood, intercept=intercept),
         constants=(theta.size - 1,) if intercept else (),
     )
     if standard_errors != "quasi":
         return inference
     return replace(inference, dispersion=psi, dispersion_is_known=False)
+
+
+def _null_model(likelihood: Likelihood, *, intercept: bool) -> dict[str, Any]:
+    """The number of its parameters; without an intercept 0 may be no valid predictor."""
+    if intercept or likelihood.etas == (-inf, inf):
+        return {"n_null": float(intercept)}
+    return {"null_log_likelihood": nan, "null_deviance": nan}
 
 
 class _Read(NamedTuple):

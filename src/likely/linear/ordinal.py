@@ -21,6 +21,7 @@ from sklearn.utils import Tags
 
 from likely._typing import Array
 from likely.data.block import Block
+from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
 from likely.graphical.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
@@ -29,6 +30,7 @@ from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
 from likely.linear.contributions import predictor_explanation, remember_means
+from likely.linear.formula import FormulaTerms
 from likely.linear.objective import ordinal_objective
 from likely.linear.ordinal_fitting import UNIT_LINKS, OrdinalFit, fit_ordinal, open_ordered
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
@@ -220,6 +222,16 @@ class OrdinalRegression(
     def expected_rank(self, X: Any) -> Array:
         """Σ_k k P(Y = k | x), the lowest class having rank 1; (n,)."""
         return 1 + self.survival(X).sum(axis=1)
+
+    @classmethod
+    def _intercept_setting(cls, terms: FormulaTerms, settings: Any) -> dict[str, bool]:
+        """None: the thresholds take its place."""
+        if not terms.intercept:
+            raise InvalidInput(
+                f"The formula {terms.text!r} leaves the intercept out; ordered classes have "
+                "thresholds, which cannot be left out. Remove 0 + from it."
+            )
+        return {}
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:
         return (PlateParameter("w"), PlateParameter("bₖ", CUTS))

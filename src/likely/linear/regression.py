@@ -40,6 +40,7 @@ from likely.linear.fitting import fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import is_penalised, is_rough, strengths_of
+from likely.linear.prediction_interval import check_interval_of, student_interval
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
 from likely.objectives.model import ModelObjective, Reduction
@@ -247,15 +248,12 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     ) -> Array:
         """An interval of each row, (n, 2): for its mean, or with ``of="y"`` for a new response."""
         check_is_fitted(self)
-        if of not in ("mean", "y"):
-            raise InvalidInput(f"of={of!r} was given; 'mean' or 'y' was expected. Use of='mean'.")
-        interval = self._mean_interval(X, Identity(), level, offset)
-        if of == "mean":
-            return interval
-        centre = interval.mean(axis=1, keepdims=True)
-        reach = self._inference().quantile(level)
-        spread = np.hypot((interval[:, 1:] - centre) / reach, np.sqrt(self.dispersion_))
-        return np.hstack([centre - reach * spread, centre + reach * spread])
+        if check_interval_of(of) == "mean":
+            return self._mean_interval(X, Identity(), level, offset)
+        inference = self._inference()
+        eta, spread = self._predictor_and_error(X, offset)
+        inference.quantile(level)  # a level that is none is refused
+        return student_interval(eta, spread, self.dispersion_, inference.df_residual, level)
 
     def predict_distribution(self, X: Any, *, offset: Any = None) -> PredictiveDistribution:
         """The distribution of y given each row: N(μ, σ²) with ``dispersion_``."""

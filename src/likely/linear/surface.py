@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
@@ -25,6 +25,7 @@ from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.linear.contributions import linear_contributions, means_of, predictor_explanation
+from likely.linear.formula import FormulaTerms, column_given, formula_rows
 from likely.linear.inference import HypothesisTest, Inference, inference_of
 from likely.linear.penalty import has_penalty, penalty_described
 from likely.linear.ratios import ratio_of
@@ -101,7 +102,9 @@ class StandardErrors(ABC):
 
     def _remarks(self) -> tuple[str, ...]:
         """Further notes for the summary."""
-        return remarks_on_held_rows(self)
+        formula = vars(self).get("formula_")
+        written = () if formula is None else (f"formula: {formula.text}",)
+        return (*written, *remarks_on_held_rows(self))
 
     def _terms_of(self, terms: Any) -> Any:
         given = [terms] if isinstance(terms, str) else terms
@@ -125,6 +128,52 @@ class FittedLinear(StandardErrors):
     coding_: Coding
     coef_: Array
     intercept_: Any
+
+    @classmethod
+    def from_formula(
+        cls,
+        formula: str,
+        data: Any,
+        *,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        groups: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """A model fitted to a frame by a formula in the notation of R: ``"y ~ a + C(b) + a:b"``.
+
+        Needs ``pip install 'likely[formula]'``.  The other arguments are those of ``fit`` (arrays,
+        or names of columns) and of the constructor.  Predictions take frames with the columns of
+        the formula.  ``0 +`` leaves the intercept out.
+        """
+        rows = formula_rows(formula, data, classes=issubclass(cls, ClassifierMixin))
+        model = cls(**settings, **cls._intercept_setting(rows.terms, settings))
+        given = {
+            "sample_weight": sample_weight,
+            "offset": offset,
+            "exposure": exposure,
+            "groups": groups,
+        }
+        beside = {key: column_given(data, each) for key, each in given.items() if each is not None}
+        unused = [key for key in beside if not has_fit_parameter(model, key)]
+        if unused:
+            raise InvalidInput(
+                f"{unused[0]} was given, which {cls.__name__} does not take. Leave it out."
+            )
+        model.fit(rows.X, rows.y, **beside)  # type: ignore[attr-defined]  # of every model
+        model.formula_, model.library_ = rows.terms, rows.library  # type: ignore[attr-defined]
+        return model
+
+    @classmethod
+    def _intercept_setting(cls, terms: FormulaTerms, settings: Any) -> dict[str, bool]:
+        """Whether there is an intercept, which the formula says."""
+        if "fit_intercept" in settings:
+            raise InvalidInput(
+                "fit_intercept was given with a formula, which says whether there is an intercept. "
+                "Leave it out, or write 0 + in the formula."
+            )
+        return {"fit_intercept": terms.intercept}
 
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; scaled where a penalty compares coefficients."""
@@ -226,12 +275,18 @@ class FittedLinear(StandardErrors):
     def _mean_interval(
         self, X: Any, link: Any, level: float, offset: Any = None, exposure: Any = None
     ) -> Array:
+        eta, spread = self._predictor_and_error(X, offset, exposure)
+        return self._inference().mean_interval(eta, spread, link=link, level=level)
+
+    def _predictor_and_error(
+        self, X: Any, offset: Any = None, exposure: Any = None
+    ) -> tuple[Array, Array]:
+        """η of each row, and its standard error."""
         inference = self._inference()
         design, eta = self._read(X, offset, exposure)
         if inference.theta.size > design.n_features:
             design = Intercept(design)
-        spread = inference.eta_standard_errors(design)
-        return inference.mean_interval(eta, spread, link=link, level=level)
+        return eta, inference.eta_standard_errors(design)
 
     def _design(self, X: Any) -> Design:
         check_is_fitted(self)

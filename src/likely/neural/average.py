@@ -34,13 +34,13 @@ from likely.errors import InvalidInput
 from likely.formatting import count, text_table
 from likely.likelihoods.base import Response
 from likely.neural.architecture import Architecture
-from likely.neural.examples import Examples
-from likely.neural.fitting import NetworkFit
 from likely.neural.history import History
-from likely.neural.options import Options, checked_options
 from likely.neural.outputs import Output
-from likely.neural.problem import OpenedRows, TrainingProblem, assembled
 from likely.neural.propagation import predictor
+from likely.neural.training.examples import Examples
+from likely.neural.training.fitting import NetworkFit
+from likely.neural.training.options import Options, checked_options
+from likely.neural.training.problem import OpenedRows, TrainingProblem, assembled
 from likely.objectives.overdispersion import estimated_shape
 from likely.solvers.mini_batches import WINDOW
 from likely.special import log_softmax, logsumexp

@@ -39,10 +39,16 @@ from likely.inputs.soft_labels import (
 from likely.inputs.tables import refuse_file
 from likely.likelihoods.ordinal import Ordinal
 from likely.neural.average import Averaging, ClassAveraging, average_prediction
-from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.outputs import Output, output_of
-from likely.neural.problem import OpenedRows, Targets, TrainingProblem, class_weights, open_rows
+from likely.neural.training.examples import Examples
+from likely.neural.training.problem import (
+    OpenedRows,
+    Targets,
+    TrainingProblem,
+    class_weights,
+    open_rows,
+)
 from likely.solvers.mini_batches import Batches
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update

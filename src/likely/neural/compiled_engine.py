@@ -29,6 +29,7 @@ from likely.neural.architecture import Architecture
 from likely.neural.engine import (
     Engine,
     EngineSettings,
+    EpochPlan,
     ReadableEngine,
     TrainingState,
     as_matrix,
@@ -61,21 +62,11 @@ class CompiledEngine(Engine):
     def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
         return converted(self.settings, X, y, weight)
 
-    def epoch(
-        self,
-        state: TrainingState,
-        rows: NetworkRows,
-        order: Array,
-        *,
-        batch: int,
-        rate: float,
-        epoch: int,
-        first_index: int = 0,
+    def _epoch(
+        self, state: TrainingState, rows: NetworkRows, order: Array, plan: EpochPlan
     ) -> tuple[TrainingState, float]:
         if not self._fits(rows):
-            return self._readable.epoch(
-                state, rows, order, batch=batch, rate=rate, epoch=epoch, first_index=first_index
-            )
+            return self._readable._epoch(state, rows, order, plan)
         theta, slots = self._ready(state.theta).copy(), state.slots.copy()
         order = np.require(order, dtype=np.int64, requirements=["C", "W"])
         _check_order(order, rows.n_rows)
@@ -87,10 +78,10 @@ class CompiledEngine(Engine):
                 state.step,
                 self._examples(rows),
                 order,
-                int(batch),
+                int(plan.batch),
                 max(FEWEST_ROWS, BATCH_CELLS // sum(self.settings.architecture.sizes)),
-                self._descent(self.settings.update.at(epoch), rate),
-                self._dropout(epoch, first_index),
+                self._descent(self.settings.update.at(plan.epoch), plan.rate),
+                self._dropout(plan.epoch, plan.first_index),
             )
         return TrainingState(theta, slots, step), loss / weight if weight > 0 else 0.0
 

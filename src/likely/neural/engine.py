@@ -18,7 +18,7 @@ the update rule and the number of steps.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy import sparse
@@ -104,6 +104,15 @@ class EngineSettings:
         return ~self.architecture.trainable_mask(self.trainable)
 
 
+class EpochPlan(NamedTuple):
+    """How an epoch steps through its rows."""
+
+    batch: int  # rows of a step, at most
+    rate: float
+    epoch: int  # its number, from 0, by which dropout is drawn
+    first_index: int = 0  # the global index of the first row
+
+
 class Engine(ABC):
     """How epochs are computed."""
 
@@ -118,7 +127,6 @@ class Engine(ABC):
     def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
         """Rows as the engine reads them, converted once; y are class numbers or numbers."""
 
-    @abstractmethod
     def epoch(
         self,
         state: TrainingState,
@@ -136,6 +144,13 @@ class Engine(ABC):
         0 if all weights are 0.  ``first_index`` is the global index of the first row, from which
         dropout is drawn.  ``state`` is left as it is.
         """
+        return self._epoch(state, rows, order, EpochPlan(batch, rate, epoch, first_index))
+
+    @abstractmethod
+    def _epoch(
+        self, state: TrainingState, rows: NetworkRows, order: Array, plan: EpochPlan
+    ) -> tuple[TrainingState, float]:
+        """See ``epoch``."""
 
     @abstractmethod
     def loss(self, theta: Array, rows: NetworkRows) -> float:
@@ -156,27 +171,20 @@ class ReadableEngine(Engine):
     def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
         return converted(self.settings, X, y, weight)
 
-    def epoch(
-        self,
-        state: TrainingState,
-        rows: NetworkRows,
-        order: Array,
-        *,
-        batch: int,
-        rate: float,
-        epoch: int,
-        first_index: int = 0,
+    def _epoch(
+        self, state: TrainingState, rows: NetworkRows, order: Array, plan: EpochPlan
     ) -> tuple[TrainingState, float]:
         theta, slots, step = state.theta.copy(), state.slots.copy(), state.step
-        update = self.settings.update.at(epoch)
+        update = self.settings.update.at(plan.epoch)
         loss, weight = 0.0, 0.0
         with np.errstate(over="ignore", invalid="ignore"):  # a loss that explodes is for the caller
-            for start in range(0, len(order), batch):
-                chosen = order[start : start + batch]
+            for start in range(0, len(order), plan.batch):
+                chosen = order[start : start + plan.batch]
                 part = rows.chosen(chosen)
-                value, gradient = self._first_order(theta, part, chosen + first_index, epoch)
+                index = chosen + plan.first_index
+                value, gradient = self._first_order(theta, part, index, plan.epoch)
                 loss, weight, step = loss + value, weight + part.total_weight, step + 1
-                self._step(update, theta, gradient, slots, step, rate)
+                self._step(update, theta, gradient, slots, step, plan.rate)
         return TrainingState(theta, slots, step), loss / weight if weight > 0 else 0.0
 
     def _first_order(

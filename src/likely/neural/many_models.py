@@ -17,14 +17,14 @@ from scipy import sparse
 
 from likely._typing import Matrix
 from likely.errors import InvalidInput, TrainingDiverged
-from likely.neural.examples import Examples, ExamplesInMemory
-from likely.neural.fitting import NetworkFit, better_constant, rules_of, settings_of
 from likely.neural.many import SHARED, Candidate, SharedRows, train_many
-from likely.neural.options import batches_for
-from likely.neural.problem import TrainingStart
-from likely.neural.steps import state_arrays
 from likely.neural.tensors.library import checked_device, cuda_is_there, device_for
-from likely.neural.training import Trained
+from likely.neural.training.examples import Examples, ExamplesInMemory
+from likely.neural.training.fitting import NetworkFit, better_constant, rules_of, settings_of
+from likely.neural.training.loop import Trained
+from likely.neural.training.options import batches_for
+from likely.neural.training.problem import TrainingStart
+from likely.neural.training.steps import state_arrays
 from likely.solvers.mini_batches import Batches
 
 if TYPE_CHECKING:

@@ -36,21 +36,26 @@ from likely.neural.average import (
     problems_of_several,
     refuse_several,
 )
-from likely.neural.callbacks import end_of_fit, scikit_learn_callbacks
-from likely.neural.checkpoint import Meaning, path_of_network
-from likely.neural.examples import Examples
-from likely.neural.fitting import (
+from likely.neural.history import History, LossCurve
+from likely.neural.many_models import Finish, train_together
+from likely.neural.outputs import Output
+from likely.neural.snapshots import epoch_snapshots
+from likely.neural.strengths import column_strengths
+from likely.neural.surface import FittedNetwork
+from likely.neural.tensors.library import device_for
+from likely.neural.training.callbacks import end_of_fit, scikit_learn_callbacks
+from likely.neural.training.checkpoint import Meaning, path_of_network
+from likely.neural.training.examples import Examples
+from likely.neural.training.fitting import (
     Keeper,
     NetworkFit,
     fit_network,
     one_epoch,
     worse_than_constant,
 )
-from likely.neural.history import History, LossCurve
-from likely.neural.many_models import Finish, train_together
-from likely.neural.options import Options, checked_options, trainable_layers
-from likely.neural.outputs import Output
-from likely.neural.problem import (
+from likely.neural.training.loop import Trained
+from likely.neural.training.options import Options, checked_options, trainable_layers
+from likely.neural.training.problem import (
     OpenedRows,
     TrainingProblem,
     TrainingStart,
@@ -62,12 +67,7 @@ from likely.neural.problem import (
     seed_of,
     validation_rows,
 )
-from likely.neural.snapshots import epoch_snapshots
-from likely.neural.steps import continued_state, kept_state
-from likely.neural.strengths import column_strengths
-from likely.neural.surface import FittedNetwork
-from likely.neural.tensors.library import device_for
-from likely.neural.training import Trained
+from likely.neural.training.steps import continued_state, kept_state
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
 # times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.

@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from likely._typing import Array
 from likely.neural.average import refuse_several
-from likely.neural.options import check_callbacks
-from likely.neural.training import Epoch
+from likely.neural.training.loop import Epoch
+from likely.neural.training.options import check_callbacks
 
 
 def epoch_snapshots(model: Any, X: Any, y: Any, validation: Any) -> list[Any]:

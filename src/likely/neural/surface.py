@@ -26,13 +26,13 @@ from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.neural.architecture import Architecture
 from likely.neural.average import NetworkAverage
 from likely.neural.description import describe_network, picture_of
-from likely.neural.examples import finite_matrix
 from likely.neural.history import History
 from likely.neural.inspection import Inspection, inspected
 from likely.neural.objective import chunk_rows
 from likely.neural.outputs import Output
-from likely.neural.problem import Targets
 from likely.neural.propagation import predictor
+from likely.neural.training.examples import finite_matrix
+from likely.neural.training.problem import Targets
 
 RELATIVE = "Contributions are relative to an input of 0: the mean of scaled numbers, no category."
 

@@ -12,7 +12,7 @@ from typing import Any, final
 
 from likely._typing import Array, Matrix
 from likely.host_arrays import is_tensor
-from likely.neural.engine import Engine, EngineSettings, TrainingState, weight_above_0
+from likely.neural.engine import Engine, EngineSettings, EpochPlan, TrainingState, weight_above_0
 from likely.neural.objective import NetworkRows
 from likely.neural.tensors.library import as_array, checked_device
 from likely.neural.tensors.networks import Networks
@@ -38,29 +38,21 @@ class TorchEngine(Engine):
         """Rows on the device; tensors that are there already are not copied."""
         return self._network.prepare(X, y, weight)
 
-    def epoch(
-        self,
-        state: TrainingState,
-        rows: NetworkRows,
-        order: Array,
-        *,
-        batch: int,
-        rate: float,
-        epoch: int,
-        first_index: int = 0,
+    def _epoch(
+        self, state: TrainingState, rows: NetworkRows, order: Array, plan: EpochPlan
     ) -> tuple[TrainingState, float]:
         network = self._network
         network.load(state.theta[None], state.slots[:, None])
         loss = network.epoch(
             rows,
             order[None],
-            batch=batch,
-            rates=as_array([rate]),
-            epoch=epoch,
+            batch=plan.batch,
+            rates=as_array([plan.rate]),
+            epoch=plan.epoch,
             first_step=state.step + 1,
-            first_index=first_index,
+            first_index=plan.first_index,
         )
-        step = state.step + -(-len(order) // batch)
+        step = state.step + -(-len(order) // plan.batch)
         theta, slots = as_array(network.theta[0].clone()), as_array(network.slots[:, 0].clone())
         return TrainingState(theta, slots, step), float(loss[0])
 

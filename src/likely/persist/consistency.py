@@ -117,6 +117,11 @@ def _check_linear(learned: dict[str, Any]) -> None:
     _check_estimates(learned, coding.n_coefficients)
     if "intercept_" in learned:
         same_count("intercept_", np.shape(learned["intercept_"]), coef.shape[:-1])
+    means = learned.get("column_means_")
+    if means is not None:
+        same_count("column_means_", np.shape(means), coef.shape[-1:])
+        if np.asarray(means).dtype != float or not np.isfinite(means).all():
+            raise InvalidInput("column_means_ must be finite numbers. Save the model again.")
     if "thresholds_" in learned and "classes_" in learned:
         expected = (len(learned["classes_"]) - 1,)
         same_count("thresholds_", np.shape(learned["thresholds_"]), expected)

@@ -70,6 +70,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Collection[str] =
 def model_bytes(model: Any, trusted: Collection[str] = ()) -> bytes:
     """The content of the file that ``save`` writes."""
     check_model_class(model)
+    _refuse_formula(model)
     encoder = Encoder(type(model).__name__, trusted=trusted)
     try:
         coded = encoder.model(model)
@@ -79,6 +80,16 @@ def model_bytes(model: Any, trusted: Collection[str] = ()) -> bytes:
             "circular references. Give an argument without them."
         ) from None
     return _file_bytes(coded, encoder.tensors, _feature_names(model))
+
+
+def _refuse_formula(model: Any) -> None:
+    if "formula_" in vars(model):
+        raise InvalidInput(
+            f"This {type(model).__name__} was fitted by the formula {model.formula_.text!r}, which "
+            "is Python; loading a model file executes nothing, so a formula cannot be saved. Fit "
+            "the model to columns (likely codes categories itself), or keep the formula in a "
+            "script."
+        )
 
 
 def load(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:

@@ -1,4 +1,4 @@
-"""``likely.reports``: one HTML file about a run, a model, a study, a comparison or a final score.
+"""``likely.report``: one HTML file about a run, a model, a study, a comparison or a final score.
 
 What the report of a RUN reads from its folder is computed here for objects in Python: predictions
 of held-out rows, the checks of the data, the description of the model, the importance of columns.
@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from likely.description import describe
-from likely.errors import InvalidInput, LikelyError
+from likely.errors import InvalidInput
 from likely.files import write_atomically
 from likely.formatting import count
 from likely.inputs.tables import as_frame, own_columns, rows_at
@@ -106,7 +106,7 @@ def report(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = likely.NaiveBayes().fit(X[::2], y[::2])
-    >>> found = likely.reports(model, X[1::2], y[1::2], path=None)
+    >>> found = likely.report(model, X[1::2], y[1::2], path=None)
     >>> found.sections[:2]
     ('Result', 'Run')
     """
@@ -144,7 +144,7 @@ def _facts(of: Any, X: Any, y: Any) -> RunFacts:
     if not hasattr(of, "fit"):
         raise InvalidInput(
             f"{of!r:.80} was given; a run folder, a model, or what tune, compare or final return "
-            'was expected. Give one, such as likely.reports("@last").'
+            'was expected. Give one, such as likely.report("@last").'
         )
     return _of_model(of, X, y)
 
@@ -190,7 +190,7 @@ def _of_model(model: Any, X: Any, y: Any) -> RunFacts:
     if X is None or y is None:
         raise InvalidInput(
             f"A report of {type(model).__name__} needs rows to score; X or y was not given. Use "
-            "likely.reports(model, X, y), with rows that the model has not seen."
+            "likely.report(model, X, y), with rows that the model has not seen."
         )
     name = type(unprepared(model) if isinstance(model, Prepared) else model).__name__
     try:
@@ -216,7 +216,7 @@ def _cross_validated(model: Any, rows: Dataset, folds: Any, *, name: str) -> Run
 def _effects(model: Any, rows: Dataset) -> ColumnEffects | None:
     try:
         return held_out_effects(model, rows)
-    except LikelyError:  # a fold without a class: the report goes without
+    except Exception:  # of any estimator, without one fold: the report goes without
         return None
 
 

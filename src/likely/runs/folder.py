@@ -48,6 +48,12 @@ class RunFolder:
         """Whether it has a model, which is written last."""
         return (self.path / MODEL_FILE).is_file()
 
+    def model_sha256(self) -> str | None:
+        """The SHA-256 of the file of the model, as it is now; None where there is none."""
+        from likely.data.arrow import digest_of_file
+
+        return digest_of_file(self.path / MODEL_FILE) if self.is_whole else None
+
     @property
     def is_scored(self) -> bool:
         """Whether its model was scored on sealed rows."""
@@ -253,7 +259,7 @@ def read_run(
     seal = place_of_seal(place, known) if known and known.get("path") else None
     places = (place,) if seal is None else (place, seal)
     ledger = None if seal is None else ledger_facts(seal, known or {})
-    scored = sealed_score(run, held.final(), ledger)
+    scored = sealed_score(run, held.final(), ledger, held.model_sha256())
     return RunFacts(
         name=place.name or str(place),
         run=run,

@@ -26,14 +26,22 @@ class SealedScore(NamedTuple):
     problem: str | None = None
 
 
-def sealed_score(run: Record, copy: Record | None, ledger: LedgerFacts | None) -> SealedScore:
-    """The score of a run on sealed rows; ``copy`` is the content of its ``final.json``, if any."""
+def sealed_score(
+    run: Record, copy: Record | None, ledger: LedgerFacts | None, model_sha256: str | None
+) -> SealedScore:
+    """The score of a run on sealed rows; ``copy`` is the content of its ``final.json``, if any.
+
+    ``model_sha256`` is of the file of its model as it is now, and not as ``run`` records it.
+    """
     if ledger is None or not ledger.sound:
         return SealedScore(None, None if copy is None else _unchecked(run, ledger))
-    evaluation = _evaluation_of(run, copy, ledger)
-    if evaluation is None:
+    try:
+        evaluation = _evaluation_of(model_sha256, copy, ledger)
+        record = None if evaluation is None else _record(evaluation, ledger)
+    except (KeyError, TypeError, ValueError):  # a line that likely has not written
+        return SealedScore(None, f"The ledger of {ledger.name} has a score that cannot be read.")
+    if record is None:
         return SealedScore(None, None if copy is None else _not_in(ledger))
-    record = _record(evaluation, ledger)
     return SealedScore(record, None if copy is None else _difference(copy, record, ledger))
 
 
@@ -55,9 +63,9 @@ def _not_in(ledger: LedgerFacts) -> str:
     )
 
 
-def _evaluation_of(run: Record, copy: Record | None, ledger: LedgerFacts) -> Record | None:
+def _evaluation_of(digest: str | None, copy: Record | None, ledger: LedgerFacts) -> Record | None:
     """The newest score of the run's model; without hashes in the ledger, one that equals a copy."""
-    models, digest = models_evaluated(ledger.entries), run.get("model_sha256")
+    models = models_evaluated(ledger.entries)
     scores = {int(e["evaluation"]): e for e in ledger.entries if e["event"] == "score"}
     own = [k for k in scores if digest is not None and digest in (models.get(k) or ())]
     if own:

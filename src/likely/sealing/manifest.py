@@ -26,6 +26,7 @@ LATER = (
     "texts",
     "findings",
 )  # left out where nothing was declared or found
+COUNTS = ("seed", "n_train", "n_test", "budget")  # whole numbers
 FORMAT = 1  # raised when an older version of likely could misread the folder
 
 
@@ -82,6 +83,8 @@ class Manifest:
             for name in ("notes", "earlier", *LATER):
                 if isinstance(content.get(name), list):
                     content[name] = tuple(content[name])
+            if not all(isinstance(content[name], int) for name in COUNTS):
+                raise TypeError
             return cls(**content)
         except (OSError, ValueError, TypeError, KeyError):
             raise BrokenLedger(

@@ -162,6 +162,9 @@ def finish(
             there = run(problem, found.solution.theta, limits)
     there = there._replace(solution=wanted.settled(there.solution))
     end = with_curvature(problem, start, there).solution
+    limited = end.reason.startswith("max_iter=") and left == MOST_LAST_STEPS  # not by the user
+    if limited and not end.converged and end.gap <= tol:
+        end = replace(end, converged=True)
     reason = end.reason
     if end.converged:
         reason = f"the gap {end.gap:.1e} is within tol={tol:g}"

@@ -40,7 +40,7 @@ class TrainsTogether(Protocol):
 def device_for_candidates(model: Any, device: Any) -> Any:
     """The torch device on which candidates are trained together; None fits them one by one.
 
-    A device that is not given is a GPU, if there is one.
+    A device that is given neither here nor to the model is a GPU, if there is one.
     """
     if not isinstance(unprepared(model), TrainsTogether):
         if device not in (None, "cpu"):
@@ -49,7 +49,8 @@ def device_for_candidates(model: Any, device: Any) -> Any:
                 "is fitted on the processor; a neural network was expected. Leave device out."
             )
         return None
-    return device_for("cuda" if device is None and cuda_is_there() else device)
+    own = unprepared(model).get_params(deep=False).get("device") if device is None else device
+    return device_for("cuda" if own is None and cuda_is_there() else own)
 
 
 def cross_validate_candidates(

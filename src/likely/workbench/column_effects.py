@@ -26,7 +26,7 @@ MOST_ROWS = 300
 MOST_COLUMNS = 300  # of a table; more are not shuffled
 MOST_SHUFFLED = 20
 MOST_EFFECTS = 4
-REPEATS = 3
+REPEATS = 2
 POINTS = 12
 
 

@@ -8,6 +8,7 @@ corrected for the overlap of their training sets (``likely.workbench.paired``).
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -61,6 +62,8 @@ class Comparison:
         Classes whose rows were all in one held-out fold, so its models had not seen them.
     remarks : tuple of str
         Why the metric is not the usual one.
+    kept : tuple of Path
+        The file in which it is saved for the report: that of the seal, if it could be written.
     """
 
     entries: tuple[Entry, ...]
@@ -72,6 +75,7 @@ class Comparison:
     unseen: tuple[Any, ...] = ()
     unable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    kept: tuple[Path, ...] = ()
 
     @property
     def best(self) -> Entry:
@@ -98,6 +102,25 @@ class Comparison:
     def best_model(self) -> Any:
         """The best model with its preparation, not yet fitted."""
         return clone(self.best.estimator)
+
+    def keep(self, folder: str | Path) -> Path:
+        """Add the comparison to those of a SEAL or a RUN, where the report finds it.
+
+        A comparison on a seal is kept without this.
+        """
+        path = Path(folder)
+        if not path.is_dir():
+            raise InvalidInput(
+                f"{path} is not a folder; that of a SEAL or a RUN was expected, as likely train "
+                "writes it. Give its path."
+            )
+        kept = keep_comparison(path, self.facts())
+        if not kept:
+            raise InvalidInput(
+                f"{path} cannot be written to; a comparison is saved in a file of the folder. "
+                "Change its permissions, or give another folder."
+            )
+        return kept[0]
 
     def __getitem__(self, name: str) -> Entry:
         found = {each.name: each for each in self.entries}
@@ -198,7 +221,8 @@ def compare(
     """Score models on the same folds of a table, with their baseline.
 
     Each model is fitted with its preparation (missing values, categories, scaling) inside the
-    fold.  One that fails is listed with the reason.
+    fold.  One that fails is listed with the reason.  A comparison on a seal is saved in its folder,
+    where the report finds it, as in the shell; otherwise nothing is written.
 
     Parameters
     ----------
@@ -288,23 +312,24 @@ def compare(
         for name, entry in named.items()
         if name != BASELINE
     }
-    main, remarks = metric_of_models(task.kind, metric, estimators)
+    tried = {name: one for name, one in estimators.items() if name != BASELINE}
+    main, remarks = metric_of_models(task.kind, metric, tried)
     others = tuple(METRICS[name] for name in SHOWN_NEXT[task.kind] if name != main.name)
     plan = rows.folds(folds, repeats, seed)
     at_once = executor_of_fits(executor, rows.table.nbytes)
     tallies = {
         name: Tally(name, one, bare=_is_bare(named.get(name))) for name, one in estimators.items()
     }
-    for found in cross_validate_all(estimators, Loop(rows, plan, main), at_once):
+    for found in cross_validate_all(estimators, Loop(rows, plan), at_once):
         for name, each in found.items():
             tallies[name].take(each, (main, *others))
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
     unseen = tuple(task.classes[code] for code in whole)
-    answer = Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
-    if rows.seal is not None and not answer.all_failed:
-        keep_comparison(rows.seal.path, answer.facts())  # for the reports of its runs
-    return answer
+    compared = Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
+    if rows.seal is None or compared.all_failed:
+        return compared
+    return replace(compared, kept=keep_comparison(rows.seal.path, compared.facts()))
 
 
 def _suited(

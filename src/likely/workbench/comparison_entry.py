@@ -12,7 +12,7 @@ from likely.formatting import all_listed
 from likely.inputs.foreign_models import chooses_columns
 from likely.intervals import NO_ESTIMATE, Estimate, gain_to_json
 from likely.metrics import Metric, Score, mean_score
-from likely.workbench.cross_validation import Repeat
+from likely.workbench.cross_validation import Repeat, without_metric
 from likely.workbench.model_entry import entry_of_estimator
 from likely.workbench.models import BASELINE
 from likely.workbench.paired import Paired
@@ -35,11 +35,23 @@ class Entry:
     problem: str = ""
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # how columns are prepared for an estimator without a preparation
+    metric: str = ""  # the one that orders the models; a model may not have it
 
     @property
     def main(self) -> Estimate:
         """The estimate by the metric that orders the models."""
-        return NO_ESTIMATE if self.score is None else self.score.main
+        if self.score is None:
+            return NO_ESTIMATE
+        return (
+            self.score.estimates.get(self.metric, NO_ESTIMATE) if self.metric else self.score.main
+        )
+
+    @property
+    def without_metric(self) -> bool:
+        """Whether it has scores, but not by the metric that orders the models."""
+        return (
+            self.score is not None and bool(self.metric) and self.metric not in self.score.estimates
+        )
 
     @property
     def value(self) -> float:
@@ -50,7 +62,8 @@ class Entry:
         """The values of the other metrics, by name."""
         if self.score is None:
             return {}
-        return {name: e.value for name, e in self.score.estimates.items() if e is not self.main}
+        main = self.metric or self.score.metric
+        return {name: e.value for name, e in self.score.estimates.items() if name != main}
 
     @property
     def warning_kinds(self) -> tuple[str, ...]:
@@ -96,15 +109,24 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     problem: str = ""
+    metric: str = ""
+    without: str = ""  # why it has no score by the main metric
 
     def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
         self.warnings += [text for text in found.warnings if text not in self.warnings]
         self.problem = found.problem
         if self.problem:
             return
-        held = replace(found.held, is_constant=self.name == BASELINE)
+        held, main = replace(found.held, is_constant=self.name == BASELINE), metrics[0]
+        self.metric, suited = main.name, held.is_constant or main.suits(held.prediction)
+        if not suited:
+            self.without = str(without_metric(self.estimator, main, held.prediction))
+        if not suited and not any(each.suits(held.prediction) for each in metrics):
+            self.problem = f": {self.without}"
+            return
         self.scores.append(held.score(metrics))
-        self.per_fold.append(held.by_fold(metrics[0]))
+        none = np.full(len(np.unique(held.fold)), nan)
+        self.per_fold.append(held.by_fold(main) if suited else none)
         self.seconds += found.seconds
 
     def entry(self) -> Entry:
@@ -118,7 +140,11 @@ class Tally:
             np.concatenate(self.per_fold),
             float(np.mean(self.seconds)),
             warnings=warnings,
-            notes=preparation_notes(self.estimator) if self.bare else (),
+            notes=(
+                *([f"ranked last: {self.without}"] if self.without else []),
+                *(preparation_notes(self.estimator) if self.bare else ()),
+            ),
+            metric=self.metric,
         )
 
 

@@ -126,8 +126,13 @@ def _infinite(found: "Comparison") -> list[str]:
     return [
         each.name
         for each in found.entries
-        if not each.problem and not all(map(isfinite, (each.value, *each.others.values())))
+        if not each.problem and not all(map(isfinite, _shown(each)))
     ]
+
+
+def _shown(each: "Entry") -> list[float]:
+    """The scores that a model has."""
+    return [*([] if each.without_metric else [each.value]), *each.others.values()]
 
 
 def _verdict(found: "Comparison", in_terminal: bool) -> str:

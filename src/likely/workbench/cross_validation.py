@@ -198,7 +198,7 @@ class Loop:
         task, given = data.settled, data.roles.to_predict(data.table)
         prediction = predict_for(model, task, data.learned, given)
         if self.metric is not None and not self.metric.suits(prediction):
-            raise _without(unprepared(model), self.metric, prediction)
+            raise without_metric(model, self.metric, prediction)
         groups = self.folds.groups
         return HeldOut(
             task,
@@ -213,9 +213,9 @@ class Loop:
         )
 
 
-def _without(model: Any, metric: Metric, prediction: Prediction) -> InvalidInput:
+def without_metric(model: Any, metric: Metric, prediction: Prediction) -> InvalidInput:
     """The reason why a model has no score by a metric."""
-    name = type(model).__name__
+    name = type(unprepared(model)).__name__
     if prediction.labels is not None:
         return InvalidInput(
             f"{name} has no predict_proba, and {metric.title} needs probabilities. Choose another "

@@ -19,7 +19,7 @@ from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.generative.surface import FittedComponents
 from likely.inputs.tables import names_in_fit
-from likely.kinds import TargetKind
+from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
 from likely.metrics.prediction import Prediction, Truth
@@ -30,7 +30,6 @@ from likely.workbench.task import Task
 if TYPE_CHECKING:
     import pyarrow as pa
 
-WITHOUT_DENSITY = "rmse"  # the metric of models of numbers that have no density
 NOTHING: Mapping[str, Any] = MappingProxyType({})  # no further arguments of a prediction
 
 
@@ -182,21 +181,25 @@ def metric_of_models(
 ) -> tuple[Metric, tuple[str, ...]]:
     """The metric that orders models, and a note where it is not the usual one.
 
-    The usual metric of numbers needs a density.  Where a model has none, such as an estimator of
-    another library, and no metric was given, it is the root mean squared error.
+    The usual metric needs a density or probabilities.  Where no model has one, as may be of
+    estimators of other libraries, and no metric was given, it is the root mean squared error or
+    the accuracy.
     """
     main = metric_for(kind, metric)
-    if metric is not None or not main.needs_density:
+    able = has_probabilities if kind in CLASS_KINDS else gives_density
+    if metric is not None or not models or any(map(able, models.values())):
         return main, ()
-    without = [name for name, model in models.items() if not gives_density(model)]
-    if not without:
-        return main, ()
-    verb = "gives" if len(without) == 1 else "give"
+    other = METRICS["accuracy" if kind in CLASS_KINDS else "rmse"]
     note = (
-        f"{', '.join(without)} {verb} no density of the target, which {main.title} needs, so the "
-        f"metric is {METRICS[WITHOUT_DENSITY].title}."
+        f"{', '.join(models)}: {lacks(kind)}, which {main.title} needs, so the metric is "
+        f"{other.title}."
     )
-    return METRICS[WITHOUT_DENSITY], (note,)
+    return other, (note,)
+
+
+def lacks(kind: TargetKind) -> str:
+    """What a model of another library may not have."""
+    return "no predict_proba" if kind in CLASS_KINDS else "no density of the target"
 
 
 def class_inside(model: Any) -> Any:

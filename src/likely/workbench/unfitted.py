@@ -31,6 +31,7 @@ LIBRARIES = frozenset(
 PREDICTING = ("predict", "predict_proba", "decision_function")
 PREFIT = "prefit"
 MOST_PARTS = 20_000  # that are looked at
+FEWEST_ANSWERS = 100  # in a mapping that may be a memory of rows
 MOST_ELEMENTS = 1_000  # of one container
 INSTEAD = (
     "Give an unfitted model, whose settings say how it is fitted; or score predictions that were "
@@ -125,15 +126,32 @@ def _beyond_settings(model: Any, settings: Mapping[str, Any]) -> bool:
 
 
 def _rows_of(part: Any, sizes: SizesOfSeal) -> int | None:
-    """The number of rows, if it is a table, or a column, as large as the sealed rows."""
+    """The number of rows, if it is a table, or a column, as large as the sealed rows.
+
+    Whole numbers may be folds, and numbers in order a grid of settings.
+    """
+    if isinstance(part, Mapping):  # from rows to answers
+        return len(part) if len(part) >= max(sizes.n_test, FEWEST_ANSWERS) else None
+    part = _as_array(part) if isinstance(part, list | tuple) else part
     shape = getattr(part, "shape", None)
     if not isinstance(shape, tuple) or not shape or not isinstance(shape[0], int):
         return None
     if len(shape) > 1:
         return shape[0] if shape[0] >= sizes.n_test else None
-    whole = shape[0] in (sizes.n_test, sizes.n_train + sizes.n_test)
-    indices = getattr(getattr(part, "dtype", None), "kind", "O") in "iub"  # as folds have them
-    return shape[0] if whole and not indices else None
+    if shape[0] not in (sizes.n_test, sizes.n_train + sizes.n_test):
+        return None
+    values = np.asarray(part)
+    in_order = values.dtype.kind == "f" and bool((np.diff(values) >= 0).all() if len(values) else 1)
+    return None if in_order or values.dtype.kind in "iub" else shape[0]
+
+
+def _as_array(part: list[Any] | tuple[Any, ...]) -> Any:
+    """A list of numbers, or of equally long lists of them, as an array; others have no rows."""
+    try:
+        found = np.asarray(part)
+    except (ValueError, TypeError):
+        return None
+    return found if found.dtype.kind in "fiubU" else None
 
 
 def _parts(model: Any) -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,7 @@ import likely
 from likely.errors import InvalidInput
 from likely.neural import many_models, network
 from likely.spaces import Choice, Real
+from likely.workbench import candidates
 from likely.workbench.candidates import device_for_candidates
 from likely.workbench.search import exploration
 from likely.workbench.search.study import tune
@@ -212,6 +213,13 @@ def test_models_that_need_more_than_training_are_fitted_one_by_one(groups):
     alone, together = (searched(model, device=device, trials=3) for device in ("cpu", CPU))
     assert_same_study(together, alone)
     assert groups == []
+
+
+def test_a_device_that_was_given_to_the_model_is_that_of_its_trials(monkeypatch):
+    """``likely tune --set device=cpu`` stays on the processor where there is a GPU."""
+    monkeypatch.setattr(candidates, "cuda_is_there", lambda: True)
+    assert device_for_candidates(likely.Prepared(classifier(device="cpu")), None) is None
+    assert device_for_candidates(classifier(device=CPU), None) == CPU
 
 
 def test_the_device_is_a_gpu_where_there_is_one_and_refused_for_other_models():

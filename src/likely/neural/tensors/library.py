@@ -65,7 +65,7 @@ def memory_of(device: Any) -> Iterator[None]:
         return
     try:
         yield
-    except torch_library().OutOfMemoryError as error:
+    except torch_library().cuda.OutOfMemoryError as error:
         said = str(error).partition(". ")[0]
         raise OutOfDeviceMemory(
             f"{said}; {device} has too little memory for this training. Lower batch, or the units "

@@ -99,6 +99,8 @@ def _effects(found: PartialEffects) -> list[Block]:
         "curves of 80 % of the rows."
     )
     pictures = tuple(_effect(found, effect) for effect in found.effects)
+    if len(pictures) == 1:
+        return [Heading("Partial effects"), Gallery((Text(text), *pictures))]
     return [Heading("Partial effects"), Text(text), Gallery(pictures)]
 
 
@@ -117,4 +119,4 @@ def _effect(found: PartialEffects, effect: PartialEffect) -> Picture:
     g = few.shown[0]
     ends = [number(effect.mean[i, g]) for i in (0, -1)]
     label = f"Effect of {effect.column}: from {ends[0]} to {ends[1]}."
-    return picture(draw, label, caption=shortened_name(effect.column, 60))
+    return picture(draw, label)

@@ -238,7 +238,8 @@ def look(
         category=category,
         feature=feature,
     )
-    warn_of_sealed_rows(given)
+    if not isinstance(data, Dataset):  # else by who has opened it
+        warn_of_sealed_rows(given)
     table = given.some_rows()
     task = _task(given, table)
     has_classes = task.has_classes if task is not None and given.declared else None

@@ -248,11 +248,19 @@ class Prepared(BaseEstimator):
 
     @_inner("predict_interval")
     def predict_interval(
-        self, X: Any, level: float = 0.95, *, offset: Any = None, exposure: Any = None
+        self,
+        X: Any,
+        level: float = 0.95,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+        of: str = "mean",
     ) -> Array:
-        """An interval for the model's mean or probability in each row, (n, 2)."""
-        moved = _given({"offset": offset, "exposure": exposure})
-        return self._fitted_model().predict_interval(self.prepare(X), level, **moved)
+        """An interval for the model's mean or probability in each row, (n, 2); or for y."""
+        given = _given({"offset": offset, "exposure": exposure})
+        if of != "mean":
+            given["of"] = of
+        return self._fitted_model().predict_interval(self.prepare(X), level, **given)
 
     @_inner("score_samples")
     def score_samples(self, X: Any) -> Array:

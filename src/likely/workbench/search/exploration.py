@@ -31,7 +31,9 @@ from likely.workbench.search.unpromising import (
     median_rule,
 )
 
-TOGETHER = 256  # trials of a batch at most: they are logged when all of them have ended
+# Trials of a batch at most.  All are trained on the first fold, then on the second, …, so that
+# scores are known, and logged, after the last fold, which is the last computation of the batch.
+TOGETHER = 256
 
 FINISHED, OUT_OF_TIME, INTERRUPTED = "finished", "out of time", "interrupted"
 

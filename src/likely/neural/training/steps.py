@@ -16,8 +16,8 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.neural.engine import Engine, TrainingState
-from likely.neural.examples import PreparedExamples
 from likely.neural.objective import NetworkObjective
+from likely.neural.training.examples import PreparedExamples
 from likely.solvers.base import FirstOrder, FirstOrderObjective
 from likely.solvers.lbfgs import LBFGS, LBFGSState, Pair
 from likely.solvers.line_search import NO_LOWER_VALUE

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.errors import InvalidInput, OutOfDeviceMemory, SortedRows, UnscaledColumns
-from likely.neural.options import batches_for
+from likely.neural.training.options import batches_for
 from likely.solvers import BalancedBatches, SampledBatches, ShuffledBatches
 from tests.neural.estimators import blobs, classifier, regressor, waves
 

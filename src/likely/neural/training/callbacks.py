@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.neural.training import Callback, Epoch
+from likely.neural.training.loop import Callback, Epoch
 
 
 def scikit_learn_callbacks(

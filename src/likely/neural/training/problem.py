@@ -24,29 +24,29 @@ from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
 from likely.inputs.tables import is_file, own_columns, refuse_file
 from likely.neural.architecture import Architecture
-from likely.neural.checkpoint import (
+from likely.neural.initialise import initial_parameters
+from likely.neural.outputs import Output
+from likely.neural.tensors.library import device_for
+from likely.neural.training.checkpoint import (
     Checkpoint,
     Meaning,
     digest_of,
     path_of_network,
     read_checkpoint,
 )
-from likely.neural.examples import (
+from likely.neural.training.examples import (
     Examples,
     ExamplesInFile,
     ExamplesInMemory,
     finite_matrix,
     in_memory,
 )
-from likely.neural.initialise import initial_parameters
-from likely.neural.options import Options, checked_options, layer_dropout, trainable_layers
-from likely.neural.outputs import Output
-from likely.neural.row_checks import (
+from likely.neural.training.options import Options, checked_options, layer_dropout, trainable_layers
+from likely.neural.training.row_checks import (
     refuse_extreme_weights,
     warn_of_sorted_rows,
     warn_of_unscaled_columns,
 )
-from likely.neural.tensors.library import device_for
 
 ROWS_IN_DIGEST = 64
 SEEDS = 2**62

@@ -145,7 +145,7 @@ def test_a_file_is_not_for_every_way_of_training(tmp_path):
 def test_a_rate_that_is_too_large_ends_with_the_epoch_the_rate_and_advice(make):
     X, y = blobs() if make is classifier else waves()
     with pytest.raises(TrainingDiverged, match=r"at a learning rate of 1e.30") as error:
-        make((20, 20), solver="sgd", learning_rate=1e30).fit(1e3 * X, y)
+        make((20, 20), solver="sgd", learning_rate=1e30).fit(10 * X, y)
     assert "Try a learning_rate ten times smaller" in str(error.value)
     assert error.value.epoch >= 1
 

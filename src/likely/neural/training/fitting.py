@@ -19,16 +19,13 @@ import numpy as np
 
 from likely._typing import Array
 from likely.compute.executor import one_blas_thread
-from likely.neural.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
 from likely.neural.engine import Engine, EngineSettings, engine_for
-from likely.neural.examples import Examples
 from likely.neural.history import LossCurve
 from likely.neural.objective import NetworkObjective
-from likely.neural.options import Options, batches_for, check_callbacks
-from likely.neural.problem import TrainingProblem
-from likely.neural.steps import Ending, MiniBatchSteps, PartlyFrozen, QuasiNewtonSteps, Steps
 from likely.neural.tensors.library import memory_of
-from likely.neural.training import (
+from likely.neural.training.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
+from likely.neural.training.examples import Examples
+from likely.neural.training.loop import (
     Callback,
     Epoch,
     Losses,
@@ -39,6 +36,15 @@ from likely.neural.training import (
     replayed,
     scheduled,
     train,
+)
+from likely.neural.training.options import Options, batches_for, check_callbacks
+from likely.neural.training.problem import TrainingProblem
+from likely.neural.training.steps import (
+    Ending,
+    MiniBatchSteps,
+    PartlyFrozen,
+    QuasiNewtonSteps,
+    Steps,
 )
 from likely.solvers.updates import Plain
 

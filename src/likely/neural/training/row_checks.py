@@ -9,8 +9,8 @@ from likely._typing import Array
 from likely.errors import InvalidInput, SortedRows, UnscaledColumns, warn_user
 from likely.formatting import quoted
 from likely.inputs.coding import Coding
-from likely.neural.examples import Examples
-from likely.neural.options import Options
+from likely.neural.training.examples import Examples
+from likely.neural.training.options import Options
 from likely.solvers.mini_batches import WINDOW, Batches, ShuffledBatches, share_between_windows
 
 ROWS_FOR_SCALE = 10_000

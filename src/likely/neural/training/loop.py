@@ -24,9 +24,9 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import TrainingDiverged
 from likely.formatting import count
-from likely.neural.checkpoint import Checkpoint
 from likely.neural.history import LossCurve
-from likely.neural.steps import Ending, Steps
+from likely.neural.training.checkpoint import Checkpoint
+from likely.neural.training.steps import Ending, Steps
 from likely.progress import report
 from likely.solvers.schedules import Schedule
 from likely.solvers.stopping import steps_since_best
