@@ -177,6 +177,7 @@ def test_long_text_is_shortened_to_one_line():
         ("c1\x9b2J del\x7f", "c1\\x9b2J del\\x7f"),
         ("bidi\u202e\u2066\u200f", "bidi\\u202e\\u2066\\u200f"),
         ("tab\there\nnext", "tab here\nnext"),
+        ("a name that is no UTF-8: \udcff", "a name that is no UTF-8: \\udcff"),
         ("\x1b[1mbold\x1b[0m", "\x1b[1mbold\x1b[0m"),
         ("naïve – größer …", "naïve – größer …"),
     ],

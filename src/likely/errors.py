@@ -377,6 +377,10 @@ class NothingToCalibrate(LikelyWarning):
     """Held-out scores do not determine a temperature: none is informative, or all are right."""
 
 
+class LoopsNotKept(LikelyWarning):
+    """There is no folder in which compiled loops can be kept; every process compiles them."""
+
+
 class SomeSealedRows(LikelyWarning):
     """Data hold a few sealed rows: fewer than are refused, and the ledger records it."""
 

@@ -37,7 +37,9 @@ NUMBER_STYLE = (
     "font-variant-numeric:tabular-nums"
 )
 
-CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+CONTROLS = re.compile(  # C0, DEL, C1, line separators, directions, and halves of a surrogate pair
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 STYLES = re.compile(r"(\x1b\[(?:0|1|2|3[1-6])m)")  # bold, dim and colours: those that we write
 PLAIN_NUMBER = re.compile(r"[-+<]?[\d,]*\.?\d+(?:e[-+]\d+)?\Z")
 
@@ -271,6 +273,15 @@ def printable(text: str) -> str:
     parts = STYLES.split(text)  # every second part is a style
     parts[::2] = [CONTROLS.sub(_escaped, part) for part in parts[::2]]
     return "".join(parts)
+
+
+def printable_json(text: str) -> str:
+    """JSON with the control characters in its strings escaped: it reads as the same values.
+
+    >>> printable_json('{"a": "\x9b2J"}')
+    '{"a": "\\\\u009b2J"}'
+    """
+    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def text_table(

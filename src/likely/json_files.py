@@ -54,7 +54,7 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidFile(
             path, f"it cannot be read as JSON ({error}). Remove it, or run its command again."
         ) from None

@@ -71,7 +71,10 @@ class TensorFormat:
             length = int.from_bytes(start, "little")
             if len(start) < 8 or length > min(LONGEST_HEADER, file.stat().st_size - 8):
                 raise self._not_safetensors(named)
-            return start + stream.read()
+            header = stream.read(length)
+            if file.stat().st_size != 8 + length + _n_bytes(header):
+                raise self._not_safetensors(named)  # a file of holes is not read
+            return start + header + stream.read()
 
     def header(self, content: bytes, named: object) -> dict[str, Json]:
         """The header alone, with its checksum."""
@@ -139,6 +142,17 @@ class TensorFormat:
             f"it is incomplete, or not a safetensors file; expected {self.what}. Check the name, "
             f"or copy the file again. {self.remedy}",
         )
+
+
+def _n_bytes(header: bytes) -> int:
+    """The bytes of all arrays, as the header of safetensors says; −1 if it does not."""
+    try:
+        entries = json.loads(header).items()
+        return max(
+            (int(e["data_offsets"][1]) for n, e in entries if n != "__metadata__"), default=0
+        )
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        return -1
 
 
 def _canonical(header: Mapping[str, Json]) -> str:

@@ -5,6 +5,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
 
+from likely.errors import LoopsNotKept
 from likely.fast import kept_loops
 from likely.progress import listening
 
@@ -84,9 +85,12 @@ def test_a_stamp_is_of_the_file_and_all_it_imports():
     assert len(set(stamps.values())) == len(stamps)
 
 
-def test_loops_of_other_packages_keep_their_own_place(tmp_path):
-    (ours, *_) = kept_loops.caching.CacheImpl._locator_classes
-    assert ours.from_function(INNER.format, str(tmp_path / "loops.py")) is None
+def test_loops_of_other_packages_keep_their_own_place():
+    def loop_of_another_package(x):
+        return x
+
+    kept = kept_loops.dispatcher.FunctionCache(loop_of_another_package)
+    assert type(kept) is kept_loops.caching.FunctionCache
 
 
 def test_an_index_of_other_sources_is_not_read(loops, tmp_path, monkeypatch):
@@ -98,3 +102,41 @@ def test_an_index_of_other_sources_is_not_read(loops, tmp_path, monkeypatch):
     for file in kept:
         file.write_bytes(b"no index")
     assert loops(2)[0] == 30
+
+
+@pytest.fixture
+def nowhere(monkeypatch):
+    """Nothing can be written, neither beside the sources nor in the home folder."""
+    kept_loops._say_not_kept.cache_clear()
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", "")
+
+    def close():
+        for place in ("InTreeCacheLocator", "UserWideCacheLocator"):
+            locator = getattr(kept_loops.caching, place)
+            monkeypatch.setattr(locator, "ensure_cache_path", refuse)
+
+    yield close
+    kept_loops._say_not_kept.cache_clear()
+
+
+def test_without_a_place_to_write_loops_are_compiled_with_one_warning(loops, nowhere):
+    nowhere()
+    with pytest.warns(LoopsNotKept, match="NUMBA_CACHE_DIR") as said:
+        answer, steps = loops(1)
+    assert answer == 20 and set(steps) == {"compiling"} and len(said) == 1
+
+
+def test_loops_beside_read_only_sources_are_used(loops, nowhere):
+    loops(1)
+    nowhere()
+    assert loops(1) == (20, [])
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_damaged_loops_on_disk_are_compiled_again_and_replaced(loops, tmp_path, nowhere, ending):
+    loops(1)
+    for file in tmp_path.rglob(f"*.{ending}"):
+        file.write_bytes(file.read_bytes()[:20])
+    answer, steps = loops(1)
+    assert answer == 20 and set(steps) == {"compiling"}
+    assert loops(1) == (20, [])

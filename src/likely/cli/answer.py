@@ -15,9 +15,9 @@ import click
 
 import likely
 from likely.cli.streams import encodable
-from likely.cli.terminal import Settings, wrapped
+from likely.cli.terminal import Settings, echo, wrapped
 from likely.errors import LikelyError
-from likely.formatting import printable
+from likely.formatting import printable_json
 from likely.json_files import as_ascii_json, as_json
 
 
@@ -60,24 +60,24 @@ def tell(answer: Answer, settings: Settings) -> None:
     if settings.json:
         _tell_json(settings, Exit.FINE, answer.result, answer.findings, answer.files, answer.next)
         return
-    _write(answer.text, settings, err=answer.aside)
+    echo(answer.text, settings, err=answer.aside)
     if settings.quiet:  # on standard error, so that standard output has only the answer
-        _write(f"Seed {settings.seed}.", settings, err=True)
+        echo(f"Seed {settings.seed}.", settings, err=True)
         return
     for finding in answer.findings:
-        _write(click.style("Note: ", fg="yellow") + wrapped(finding, 6), settings, err=True)
+        echo(click.style("Note: ", fg="yellow") + wrapped(finding, 6), settings, err=True)
     footer = click.style(f"Seed {settings.seed}, likely {likely.__version__}.", dim=True)
-    _write(f"\n{footer}\n{_next(answer.next)}", settings, err=answer.aside)
+    echo(f"\n{footer}\n{_next(answer.next)}", settings, err=answer.aside)
 
 
 def tell_aside(answer: Answer, settings: Settings) -> None:
     """Print an answer on standard error, because standard output cannot be written."""
     if settings.json:
-        click.echo(as_json(answer.result), err=True)
+        click.echo(printable_json(as_json(answer.result)), err=True)
         return
     files = [f"Written: {path}" for path in answer.files]
     for text in (answer.text, *answer.findings, *files):
-        _write(text, settings, err=True)
+        echo(text, settings, err=True)
 
 
 def tell_failure(message: str, exit: Exit, next: str, settings: Settings) -> None:
@@ -87,13 +87,8 @@ def tell_failure(message: str, exit: Exit, next: str, settings: Settings) -> Non
         return
     word = "Stopped: " if exit == Exit.INTERRUPTED else "Error: "
     styled = click.style(word, fg="red", bold=True)
-    _write(styled + wrapped(message, len(word)), settings, err=True)
-    _write(_next(next), settings, err=True)
-
-
-def _write(text: str, settings: Settings, *, err: bool) -> None:
-    """Without control characters: names and values in the data must not control the terminal."""
-    click.echo(printable(text), err=err, color=settings.color)
+    echo(styled + wrapped(message, len(word)), settings, err=True)
+    echo(_next(next), settings, err=True)
 
 
 def _next(command: str) -> str:
@@ -118,7 +113,7 @@ def _tell_json(
         "files": [str(path) for path in files],
         "next": next,
     }
-    text = as_json(record)
+    text = printable_json(as_json(record))
     click.echo(text if encodable(text) else as_ascii_json(text))
 
 

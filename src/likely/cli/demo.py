@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.terminal import Settings, global_options, heading, wrapped
+from likely.cli.terminal import Settings, echo, global_options, heading, wrapped
 
 DATA = "breast-cancer"
 SEAL = f"{DATA}.seal"
@@ -134,5 +134,5 @@ def _say(settings: Settings, paragraph: str, text: str) -> None:
     if settings.json or settings.quiet:
         return
     if paragraph:
-        click.echo(wrapped(paragraph) + "\n", color=settings.color)
-    click.echo(text, color=settings.color)
+        echo(wrapped(paragraph) + "\n", settings)
+    echo(text, settings)

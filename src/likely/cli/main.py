@@ -4,6 +4,7 @@ Commands are imported when they are used, and import large libraries when they r
 ``likely --help`` is quick.
 """
 
+import logging
 import os
 import re
 import shlex
@@ -33,7 +34,7 @@ from likely.errors import (
     UnknownName,
     UnusableRun,
 )
-from likely.formatting import shortened
+from likely.formatting import printable, shortened
 
 VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "look": "Check a table: types, missing values, duplicates, possible leaks.",
@@ -114,13 +115,14 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         code = Exit.FINE
     except OSError as error:
         abandon_output()
-        click.echo(f"Error: {_unwritable(error)}", err=True)
+        click.echo(printable(f"Error: {_unwritable(error)}"), err=True)
         code = Exit.DATA
     sys.exit(code)
 
 
 def run(argv: list[str]) -> int:
     """Run the command line and return its exit code."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts
     settings = Settings(command=shlex.join(["likely", *argv]), json="--json" in argv)
     verb = next((word for word in argv if word in VERBS), None)
     help_of = "likely --help" if verb is None else f"likely {verb} --help"
@@ -152,6 +154,10 @@ def run(argv: list[str]) -> int:
         return _fail(NO_MEMORY, Exit.DATA, help_of, settings)
     except SystemExit:  # click's answer to a broken pipe
         return Exit.FINE
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _fail(_refused_by_the_system(error), Exit.DATA, help_of, settings)
     except Exception as error:
         if is_of_output(error):  # main says so
             raise
@@ -208,13 +214,27 @@ def _instead_of_sealed(error: SealedRows) -> str:
 
 def _bug(error: Exception) -> str:
     """A message about a bug; the traceback goes to a file."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="likely-traceback-", suffix=".txt", delete=False, encoding="utf-8"
-    ) as file:
-        traceback.print_exception(error, file=file)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="likely-traceback-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            traceback.print_exception(error, file=file)
+        where = f"in {file.name}"
+    except OSError:  # there is no folder for temporary files, or no space
+        where = "\n" + "".join(traceback.format_exception(error)) + "\n"
     return (
         f"An unexpected error occurred in likely ({type(error).__name__}: {error}). This is a bug "
-        f"in likely. The traceback is in {file.name}; please send it with the command."
+        f"in likely. The traceback is {where}; please send it with the command."
+    )
+
+
+def _refused_by_the_system(error: OSError) -> str:
+    """A message about a file or folder that nothing else had a message about."""
+    return (
+        f"A file or folder cannot be used ({error}). Check its permissions and the space on the "
+        "disk. On a read-only system, set the environment variables TMPDIR (temporary files), "
+        "MPLCONFIGDIR (pictures) and NUMBA_CACHE_DIR (compiled loops) to a folder that can be "
+        "written."
     )
 
 
@@ -241,7 +261,8 @@ def _collected() -> Iterator[Notes]:
         for text, *more in kinds.values():
             notes.add(text + (f" ({len(more)} more like it.)" if more else ""))
     for warning in others:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        text = printable(str(warning.message))
+        warnings.warn_explicit(text, warning.category, warning.filename, warning.lineno)
 
 
 def _with_notes(answer: Answer, notes: Notes) -> Answer:

@@ -7,12 +7,13 @@ from codecs import getwriter
 from collections.abc import Iterable
 from gzip import GzipFile
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, final
 
 import click
 
 from likely.cli.answer import Exit, Refusal
 from likely.cli.terminal import Settings
+from likely.formatting import printable
 
 Chunk = dict[str, Any]  # columns of equal length: lists, or Arrow arrays
 TEXTS = (".csv", ".tsv", ".jsonl")
@@ -29,7 +30,7 @@ def write_table(
     from likely.files import file_made_whole
 
     if output == "-":
-        n = _write_delimited(sys.stdout, names, chunks, ",")
+        n = _write_delimited(_standard_output(), names, chunks, ",")
         sys.stdout.flush()
         return n, None
     path = Path(output)
@@ -55,6 +56,18 @@ def _write_text(file: Any, suffix: str, names: list[str], chunks: Iterable[Chunk
     if suffix.startswith(".jsonl"):
         return _write_json_lines(text, chunks)
     return _write_delimited(text, names, chunks, "\t" if suffix.startswith(".tsv") else ",")
+
+
+@final
+class _Screen:
+    """A terminal that text from data cannot control; what goes to a file or a pipe is kept."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(printable(text))
+
+
+def _standard_output() -> Any:
+    return _Screen() if sys.stdout.isatty() else sys.stdout
 
 
 def refuse_json_on_stdout(settings: Settings, output: str | None, what: str) -> None:

@@ -17,7 +17,7 @@ from typing import Any, final
 
 import click
 
-from likely.formatting import WIDEST, paragraph, text_table
+from likely.formatting import WIDEST, paragraph, printable, text_table
 from likely.progress import ProgressStep, listening
 
 Command = Callable[..., Any]
@@ -108,6 +108,14 @@ def global_options(command: Command) -> Command:
     return command
 
 
+def echo(text: str, settings: Settings, *, err: bool = False) -> None:
+    """Print text, the last door of whatever is printed: its control characters are escaped.
+
+    Names and values in the data must not control the terminal, nor who reads a log of it.
+    """
+    click.echo(printable(text), err=err, color=settings.color)
+
+
 def width() -> int:
     """The number of columns of the screen, at most as many as are easy to read."""
     return min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
@@ -152,7 +160,7 @@ def showing_progress(
         if sys.stderr.isatty():
             listener: _Bar | _Lines = _Bar(what, total, settings, stack, unit=unit)
         else:
-            listener = _Lines(what, total, unit=unit)
+            listener = _Lines(what, total, settings, unit=unit)
         with listening(listener):
             yield
 
@@ -181,7 +189,8 @@ class _Bar:
             self._start()
         passes = self._unit == "rows" and self._total
         done = self._done % self._total if passes and self._total else self._done
-        self._bar.update(self._task, completed=done, detail=self._detail(progress))
+        detail = printable(self._detail(progress))
+        self._bar.update(self._task, completed=done, detail=detail)
 
     def _detail(self, progress: ProgressStep) -> str:
         if progress.what == self._unit:
@@ -196,18 +205,23 @@ class _Bar:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         console = Console(stderr=True, no_color=self._settings.color is False)
-        columns = ("{task.description}", BarColumn(), TextColumn("{task.fields[detail]}"))
+        columns = (  # names are no markup
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[detail]}", markup=False),
+        )
         bar = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
         self._bar = self._stack.enter_context(bar)
-        self._task = self._bar.add_task(self._what, total=self._total, detail="")
+        self._task = self._bar.add_task(printable(self._what), total=self._total, detail="")
 
 
 @final
 class _Lines:
     """A line every few seconds."""
 
-    def __init__(self, what: str, total: int | None, *, unit: str) -> None:
+    def __init__(self, what: str, total: int | None, settings: Settings, *, unit: str) -> None:
         self._what, self._total, self._unit, self._done = what, total, unit, 0
+        self._settings = settings
         self._spoke = time.monotonic()
         self._has_compiled = False
 
@@ -226,10 +240,13 @@ class _Lines:
         step = "" if progress.what == self._unit else f"{progress.what} "
         counted = [f"{self._done:,}{of} {self._unit}"] if self._done or not step else []
         parts = [*counted, *([f"{step}{progress.detail}"] if progress.detail else [])]
-        click.echo(f"{self._what}: {', '.join(parts or [progress.what])}", err=True)
+        self._say(", ".join(parts or [progress.what]))
 
     def _say_compiling(self, detail: str) -> None:
         """At once and one time: the first loop takes seconds, in which nothing else is reported."""
         if not self._has_compiled:
-            click.echo(f"{self._what}: {COMPILING}, {detail}", err=True)
+            self._say(f"{COMPILING}, {detail}")
         self._has_compiled = True
+
+    def _say(self, text: str) -> None:
+        echo(f"{self._what}: {text}", self._settings, err=True)

@@ -237,7 +237,12 @@ class FrameTable(InMemoryTable):
         return categories_of(series) if pandas or nw.is_ordered_categorical(series) else None
 
     def _series(self, j: int) -> Any:
-        return self.frame.get_column(self.frame.columns[j])
+        return self._columns[j]
+
+    @cached_property
+    def _columns(self) -> list[Any]:
+        """All series, in one pass: a search by name for each would go through all names."""
+        return list(self.frame.iter_columns())
 
 
 def as_table(table: object) -> InMemoryTable:

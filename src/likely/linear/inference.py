@@ -164,6 +164,11 @@ class Inference(GoodnessOfFit):
         A coefficient fixed at 0 adds nothing; columns that are only estimable together add
         their joint variance.
         """
+        if self.root is None and not np.isfinite(self.covariance).all():
+            raise InvalidInput(
+                "Some coefficients have no standard error; an interval needs those of all. Fit the "
+                "model without a penalty that sets coefficients to 0."
+            )
         root = square_root(self.covariance) if self.root is None else self.root
         return np.sqrt(np.square(design.matmat(root)).sum(axis=1))
 

@@ -67,7 +67,7 @@ class CompiledEngine(Engine):
     ) -> tuple[TrainingState, float]:
         if not self._fits(rows):
             return self._readable._epoch(state, rows, order, plan)
-        theta, slots = state.theta.copy(), state.slots.copy()
+        theta, slots = self._ready(state.theta).copy(), state.slots.copy()
         order = np.require(order, dtype=np.int64, requirements=["C", "W"])
         _check_order(order, rows.n_rows)
         with one_blas_thread():
@@ -104,13 +104,20 @@ class CompiledEngine(Engine):
         if not isinstance(X, np.ndarray):
             return self._readable.eta(theta, X)
         theta = self._ready(theta)
+        _check_columns(X, self.settings.architecture)
         out = np.empty((len(X), self.settings.architecture.sizes[-1]), dtype=theta.dtype)
         with one_blas_thread():
             predictors(self._network, theta, X, self._chunk, out)
         return out
 
     def _ready(self, theta: Array) -> Array:
-        """θ of the type that the loops are compiled for."""
+        """θ of the type that the loops are compiled for, with all that they read."""
+        expected = (self.settings.architecture.n_parameters,)
+        if theta.shape != expected:
+            raise InvalidInput(
+                f"The parameters have shape {theta.shape}; the layers need {expected}. Save the "
+                "model again, if it is from a file."
+            )
         return np.require(theta, dtype=self.settings.dtype, requirements=["C", "W"])
 
     def _fits(self, rows: NetworkRows) -> bool:
@@ -177,6 +184,15 @@ def _check_order(order: Array, n_rows: int) -> None:
         raise InvalidInput(
             f"The order has places from {order.min()} to {order.max()}; expected 0 to "
             f"{n_rows - 1}. Number the rows of this block from 0."
+        )
+
+
+def _check_columns(X: Array, architecture: Architecture) -> None:
+    """Refuse rows that are narrower or wider than the first layer."""
+    if X.ndim != 2 or X.shape[1] != architecture.sizes[0]:
+        raise InvalidInput(
+            f"The rows have shape {X.shape}; the first layer has {architecture.sizes[0]} inputs. "
+            "Give one column for each."
         )
 
 

@@ -21,6 +21,7 @@ from likely.data.schema import Schema
 from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.errors import InvalidInput
+from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference.chain import Chain
 from likely.inputs.coding import Coding
 from likely.likelihoods.ordinal import Ordinal
@@ -29,17 +30,31 @@ from likely.neural.architecture import Architecture
 from likely.neural.outputs import Output
 from likely.objectives.components import Components, ComponentTotals
 from likely.persist.encoding import same_count
-from likely.persist.registry import Estimator
+from likely.persist.field_types import check_arguments, check_fields
+from likely.persist.learned import LEARNED, check_learned
+from likely.persist.learned_values import check_part_values, check_values
+from likely.persist.registry import Estimator, model_class, part_name
 
 
 def check_consistent(model: Any) -> None:
-    """Refuse a model whose attributes do not fit together, or one that holds such a model."""
+    """Refuse a model whose attributes do not fit together, or one that holds such a model.
+
+    A model of another library is checked by skops, which reads it.
+    """
+    if model_class(type(model).__name__) is not type(model):
+        return
     for inner in _models_in(list(vars(model).values())):
         check_consistent(inner)
     learned = {name: value for name, value in vars(model).items() if name.endswith("_")}
-    parts = [part for value in learned.values() for part in _parts_of(value)]
+    for part in parts_of(list(vars(model).values())):
+        check_fields(part)
+    if not isinstance(model, FactorGraph):
+        check_arguments(model)
+        check_learned(model, learned)
+    parts = [part for value in learned.values() for part in parts_of(value)]
     for part in parts:
         _check_part(part)
+        check_part_values(part)
     if "n_features_in_" in learned:
         _check_columns(learned, parts)
     if "classes_" in learned:
@@ -53,6 +68,8 @@ def check_consistent(model: Any) -> None:
         same_count("The states of a chain", {learned["chain_"].n_states}, states)
     if "network_" in learned:
         _check_network(learned)
+    if learned.keys() & LEARNED.get(type(model).__name__, {}).keys():
+        check_values(model, learned)
 
 
 def _check_columns(learned: dict[str, Any], parts: list[Any]) -> None:
@@ -77,6 +94,8 @@ def _check_classes(learned: dict[str, Any], parts: list[Any]) -> None:
     classes = learned["classes_"]
     if not isinstance(classes, np.ndarray) or classes.ndim != 1:
         raise InvalidInput("classes_ must be a row of labels. Save the model again.")
+    if not len(classes):
+        raise InvalidInput("classes_ is empty; a fit has at least one class. Save the model again.")
     for name, value in learned.items():
         if name.startswith("class_") and isinstance(value, np.ndarray) and value.ndim:
             same_count(name, len(value), len(classes))
@@ -95,6 +114,7 @@ def _check_linear(learned: dict[str, Any]) -> None:
     if not isinstance(coding, Coding) or not isinstance(coef, np.ndarray) or coef.dtype != float:
         raise InvalidInput("coef_ must be numbers with a coding_. Save the model again.")
     same_count("A row of coef_", coef.shape[-1:], (coding.n_coefficients,))
+    _check_estimates(learned, coding.n_coefficients)
     if "intercept_" in learned:
         same_count("intercept_", np.shape(learned["intercept_"]), coef.shape[:-1])
     means = learned.get("column_means_")
@@ -102,9 +122,19 @@ def _check_linear(learned: dict[str, Any]) -> None:
         same_count("column_means_", np.shape(means), coef.shape[-1:])
         if np.asarray(means).dtype != float or not np.isfinite(means).all():
             raise InvalidInput("column_means_ must be finite numbers. Save the model again.")
-    if "thresholds_" in learned:
+    if "thresholds_" in learned and "classes_" in learned:
         expected = (len(learned["classes_"]) - 1,)
         same_count("thresholds_", np.shape(learned["thresholds_"]), expected)
+
+
+def _check_estimates(learned: dict[str, Any], n_coefficients: int) -> None:
+    """The estimates with standard errors are those of the coefficients, intercepts behind them."""
+    if isinstance(inference := learned.get("inference_"), Inference):
+        predictors = int(np.prod(learned["coef_"].shape[:-1]))
+        others = len(learned["thresholds_"]) if "thresholds_" in learned else predictors
+        plain = predictors * n_coefficients
+        if inference.theta.size not in (plain, plain + others):
+            same_count("The estimates", inference.theta.size, plain + others)
 
 
 def _check_layers(learned: dict[str, Any]) -> None:
@@ -177,17 +207,19 @@ def _check_distribution(distribution: Any) -> None:
                 same_count(f"A part of {field.name}", part.n_components, n_components)
 
 
-def _parts_of(value: Any) -> Iterator[Any]:
+def parts_of(value: Any) -> Iterator[Any]:
     """The parts within a value, including itself."""
     if is_dataclass(value) and not isinstance(value, type):
         yield value
         for field in fields(value):
-            yield from _parts_of(getattr(value, field.name))
+            yield from parts_of(getattr(value, field.name))
     elif isinstance(value, list | tuple):
+        if part_name(type(value)) is not None:  # a named tuple
+            yield value
         for item in value:
-            yield from _parts_of(item)
+            yield from parts_of(item)
     elif isinstance(value, dict):
-        yield from _parts_of(list(value.values()))
+        yield from parts_of(list(value.values()))
 
 
 def _models_in(value: Any) -> Iterator[Any]:
@@ -197,5 +229,7 @@ def _models_in(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _models_in(item)
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from _models_in([getattr(value, field.name) for field in fields(value)])
     elif isinstance(value, dict):
         yield from _models_in(list(value.values()))

@@ -38,6 +38,7 @@ from likely.tensor_files import TENSOR_DTYPES, Json
 
 OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
 MODEL_FIELDS = ("class", "arguments", "fitted", "output")
+WIDEST_TEXT = 10**6  # characters of an array of text that may be mostly padding
 FOREIGN = "skops"  # the class of a model of another library
 CELLS = (type(None), bool, int, float, str, np.generic)  # of an array of objects
 
@@ -262,6 +263,13 @@ class Decoder:
     def _text_array(self, content: Json) -> Array:
         shape, cells = content
         same_count("An array of text", len(_listed(cells)), prod(_sizes(shape)))
+        lengths = [len(_text(cell)) for cell in cells]
+        if len(cells) * max(lengths, default=0) > WIDEST_TEXT + 100 * sum(lengths):
+            raise InvalidInput(
+                f"an array of {len(cells):,} texts has one of {max(lengths):,} characters, and "
+                "would be as wide in all of them; expected texts of similar lengths. Use shorter "
+                "names or labels, and save the model again."
+            )
         return np.array([_text(cell) for cell in cells], dtype=str).reshape(shape)
 
     def _object_array(self, content: Json) -> Array:

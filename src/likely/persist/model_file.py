@@ -101,8 +101,8 @@ def load(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
     A file that is missing, incomplete, changed, of a later format or not a model is
     refused with ``InvalidFile``, which is a ``ValueError``.
     """
-    content = _read(path)
     try:
+        content = _read(path)
         header, tensors = _checked_content(content, path)
         arrays = MODELS.arrays(header["tensors"], tensors)
         decoder = Decoder(arrays, trusted=trusted)
@@ -112,6 +112,10 @@ def load(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
         _check_feature_names(model, header["feature_names"])
     except InvalidFile:
         raise
+    except MemoryError:
+        raise InvalidFile(
+            path, "there is not enough memory for its arrays. Load it on a larger machine."
+        ) from None
     except InvalidInput as error:
         raise InvalidFile(path, str(error)) from None
     except BROKEN as error:

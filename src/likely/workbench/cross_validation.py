@@ -30,7 +30,7 @@ from sklearn.base import clone
 
 from likely._typing import Codes
 from likely.compute.executor import Executor, Serial, executor_for
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, LoopsNotKept
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Prediction, Truth
@@ -333,7 +333,7 @@ def warnings_by_thread() -> Iterator[None]:
 
         def route(message: Any, category: type[Warning], *rest: Any) -> None:
             messages: list[str] | None = getattr(_listening, "messages", None)
-            if messages is None:
+            if messages is None or issubclass(category, LoopsNotKept):  # not of the model
                 shown(message, category, *rest)
             elif (text := f"{category.__name__}: {message}") not in messages:
                 messages.append(text)

@@ -353,6 +353,9 @@ def _header_alone(first: Callable[[], bytes]) -> Iterator[None]:
 
 
 def _first_bytes(path: Path) -> bytes:
+    """The beginning of a file; nothing of a pipe, which would wait for its writer."""
+    if not path.is_file():
+        return b""
     try:
         with open(path, "rb") as stream:
             return stream.read(HEADER_BYTES)

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any, NoReturn, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from likely.data.formats.column_types import (
     FALSE,
@@ -15,7 +15,7 @@ from likely.data.formats.column_types import (
     join,
     type_of_strings,
 )
-from likely.data.formats.text_files import TextFile
+from likely.data.formats.text_files import LONGEST_LINE, GuardedStream, TextFile
 from likely.data.source import Source, column_index
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 2 * 2**20  # of text in a chunk; several are processed at once
 DELIMITERS = (",", ";", "\t", "|")
-LONGEST_FIELD = 2**31 - 1  # characters: the csv module's own limit is meant for small files
+LONGEST_FIELD = LONGEST_LINE  # characters: the csv module's own limit is meant for small files
 
 
 @final
@@ -61,7 +61,7 @@ class CsvSource(Source):
 
 def open_csv(file: TextFile, *, delimiter: str | None = None) -> CsvSource:
     """The source of a file, after the pass that determines its types."""
-    header = next(file.lines())[1].rstrip("\r\n")
+    header = next(file.lines(), (1, ""))[1].rstrip("\r\n")
     delimiter = delimiter or delimiter_of(header)
     names = _header(file, delimiter)
     found = _settle(file, delimiter, names)
@@ -90,13 +90,14 @@ def _header(file: TextFile, delimiter: str) -> list[str]:
         )
     seen: set[str] = set()
     for name in names:
-        if name in seen:
+        if name.strip() in seen:
+            spaces = ", apart from spaces" if names.count(name) == 1 else ""
             raise InvalidFile(
                 file.label,
-                f"two columns are called {name!r}; names must differ. Rename one of them.",
+                f"two columns are called {name!r}{spaces}; names must differ. Rename one of them.",
                 line=1,
             )
-        seen.add(name)
+        seen.add(name.strip())
     return names
 
 
@@ -129,7 +130,7 @@ class _QuoteCount:
 class _QuoteCountingStream:
     """A stream that counts the quotes in it."""
 
-    def __init__(self, stream: IO[bytes], quotes: _QuoteCount) -> None:
+    def __init__(self, stream: GuardedStream, quotes: _QuoteCount) -> None:
         self._stream, self._quotes = stream, quotes
         self.closed = False
 
@@ -188,10 +189,24 @@ def _explain(
     """Read again, slowly, to find the line at which the fast reader failed."""
     _refuse_broken_rows(file, delimiter, names)
     _refuse_broken_values(file, delimiter, names, types)
+    _refuse_long_rows(file, delimiter)
     raise InvalidFile(
         file.label,
         f"it cannot be read as delimited text ({error}). Check the delimiter and the quotes.",
     ) from None
+
+
+def _refuse_long_rows(file: TextFile, delimiter: str) -> None:
+    """Rows that do not fit into a block of the fast reader."""
+    for line, record in _records(file, delimiter, strict=True):
+        if sum(map(len, record)) > BLOCK_BYTES // 2:
+            raise InvalidFile(
+                file.label,
+                f"the row has {sum(map(len, record)):,} characters; at most "
+                f"{BLOCK_BYTES // 2:,} can be read in one row. Shorten its cells, or close a "
+                "quote that is open.",
+                line=line,
+            )
 
 
 def _records(file: TextFile, delimiter: str, *, strict: bool) -> Iterator[tuple[int, list[str]]]:
@@ -210,6 +225,11 @@ def _records(file: TextFile, delimiter: str, *, strict: bool) -> Iterator[tuple[
 
 
 def _mistake(error: csv.Error) -> str:
+    if "field limit" in str(error):
+        return (
+            "a quoted field that begins here has more than 64 million characters. Close the quote, "
+            'and double quotes within a field ("").'
+        )
     if "new-line" in str(error):
         return (
             "the line contains a carriage return, the line ending of old Mac files; line feeds "

@@ -6,6 +6,7 @@ has values of several types is parsed by Python.
 
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PIECE_BYTES = 2 * 2**20
-LONGEST_LINE = 64 * 2**20
+DEEPEST = 100  # brackets within brackets: parsers are recursive
+BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[^][{}"]+')  # what is none: text, and all else
+SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Piece(NamedTuple):
@@ -78,13 +81,6 @@ def _pieces(file: TextFile) -> Iterator[Piece]:
     with file.open() as stream, file.named_errors():
         while data := stream.read(PIECE_BYTES):
             cut = data.rfind(b"\n") + 1
-            if not cut and len(rest) > LONGEST_LINE:
-                raise InvalidFile(
-                    file.label,
-                    "the line is longer than 64 MiB; JSON lines has one object (one row) per line. "
-                    "Write one object per line, without an array around the rows.",
-                    line=line,
-                )
             whole, rest = rest + data[:cut], (data[cut:] if cut else rest + data)
             if cut:
                 yield Piece(whole, line)
@@ -93,7 +89,22 @@ def _pieces(file: TextFile) -> Iterator[Piece]:
         yield Piece(rest, line)
 
 
+def _refuse_deep(file: TextFile, piece: Piece) -> None:
+    """Refuse objects in objects in objects, which would exhaust the stack of a parser."""
+    if piece.data.count(b"[") + piece.data.count(b"{") <= DEEPEST:
+        return
+    for number, line in enumerate(piece.data.splitlines(), start=piece.line):
+        if line.count(b"[") + line.count(b"{") > DEEPEST:
+            deep = most = 0
+            for bracket in BRACKETS.sub(b"", line):
+                deep += 1 if bracket in b"[{" else -1
+                most = max(most, deep)
+            if most > DEEPEST:
+                _refuse(file, number, f"the line has {most:,} brackets within brackets")
+
+
 def _types_of(file: TextFile, piece: Piece) -> ColumnTypes:
+    _refuse_deep(file, piece)
     table = _parse(piece, None)
     if table is None:
         rows = _rows(file, piece)
@@ -192,10 +203,12 @@ def _rows(file: TextFile, piece: Piece) -> list[dict[str, Any]]:
             continue
         try:
             row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             _refuse(file, number, f"the line is not valid JSON in UTF-8 ({error})")
         if not isinstance(row, dict):
             _refuse(file, number, f"the line holds {type(row).__name__}, not an object")
+        if b"\\u" in line and SURROGATES.search(json.dumps(row, ensure_ascii=False)):
+            _refuse(file, number, "the line has half of a surrogate pair, such as \\ud800")
         rows.append(row)
     return rows
 

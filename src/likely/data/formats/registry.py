@@ -180,6 +180,12 @@ def _existing_file(path: Path) -> Path:
         close = get_close_matches(path.name, others, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise InvalidFile(path, f"there is no such file. Check the path.{hint}")
+    if not path.is_file():
+        raise InvalidFile(
+            path,
+            "is a pipe or a device, which cannot be read twice; a file was expected. Give '-' as "
+            "DATA, and the pipe as standard input.",
+        )
     if not os.access(path, os.R_OK):
         raise InvalidFile(path, "permission to read the file is denied. Change its permissions.")
     if path.is_file() and path.stat().st_size == 0:

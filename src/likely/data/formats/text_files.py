@@ -1,7 +1,8 @@
 """A text file, plain or gzipped, and the first check of any file that is read.
 
 A file is refused with a sentence when it is not what its name says, before any
-reader opens it.
+reader opens it.  While it is read, a line that is too long to be a row of a table, or that has
+NUL bytes, is refused, so that a small archive or a file of holes takes little memory.
 """
 
 import gzip
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, final
+from typing import IO, Any, NoReturn, final
 
 from likely.errors import CannotWrite, InvalidFile, InvalidInput
 
@@ -26,6 +27,8 @@ NO_TEXT = (  # how a file begins, what it is, what to do
     (PARQUET, "a Parquet file", "Name it .parquet, or pass format='parquet'."),
     (b"PK\x03\x04", "a zip archive or a workbook", "Decompress it, or export the sheet as CSV."),
     (b"\xd0\xcf\x11\xe0", "an old workbook or document", EXPORT),
+    (b"\xff\xfe\0\0", "text in UTF-32", TO_UTF_8),
+    (b"\0\0\xfe\xff", "text in UTF-32", TO_UTF_8),
     (b"\xff\xfe", "text in UTF-16", TO_UTF_8),
     (b"\xfe\xff", "text in UTF-16", TO_UTF_8),
     (b"BZh", "compressed with bzip2", UNPACK),
@@ -38,6 +41,7 @@ NO_TEXT = (  # how a file begins, what it is, what to do
     (b"<html", "a web page", "Download the file itself, not the web page about it."),
 )
 FIRST_BYTES = 16  # hold every beginning above
+LONGEST_LINE = 64 * 2**20  # bytes
 BROKEN_STREAM = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
 
 
@@ -55,13 +59,14 @@ class TextFile:
     def nbytes(self) -> int:
         return self.path.stat().st_size
 
-    def open(self) -> IO[bytes]:
-        return gzip.open(self.path, "rb") if self.gzipped else open(self.path, "rb")  # type: ignore[return-value]  # GzipFile reads bytes
+    def open(self) -> "GuardedStream":
+        stream: Any = gzip.open(self.path, "rb") if self.gzipped else open(self.path, "rb")  # noqa: SIM115  # closed with its guard
+        return GuardedStream(stream, self.label)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """The lines with their numbers, from 1; a line that is not UTF-8 is refused."""
         with self.open() as stream, self.named_errors():
-            for number, line in enumerate(stream, start=1):
+            for number, line in enumerate(stream.lines(), start=1):
                 try:
                     yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
@@ -86,6 +91,48 @@ class TextFile:
             ) from None
 
 
+@final
+class GuardedStream:
+    """Bytes of a text file; a line that no row has is refused."""
+
+    def __init__(self, stream: IO[bytes], label: str) -> None:
+        self._stream, self._label = stream, label
+        self._line, self._length = 1, 0  # the number of the current line, and its bytes so far
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE)
+        self._check(data)
+        return data
+
+    def lines(self) -> Iterator[bytes]:
+        while line := self._stream.readline(LONGEST_LINE + 1):
+            self._check(line)
+            yield line
+
+    def _check(self, data: bytes) -> None:
+        if b"\0" in data:
+            line = self._line + data.count(b"\n", 0, data.index(b"\0"))
+            self._refuse("the line contains NUL bytes, as binary files do; text was expected", line)
+        lines = data.count(b"\n")
+        first = data.find(b"\n") if lines else len(data)
+        if self._length + first > LONGEST_LINE:
+            self._refuse(
+                "the line is longer than 64 MiB; a row of a table was expected", self._line
+            )
+        self._line += lines
+        self._length = len(data) - data.rfind(b"\n") - 1 if lines else self._length + len(data)
+
+    def _refuse(self, problem: str, line: int) -> NoReturn:
+        remedy = "Write one row per line, and check how the file was made."
+        raise InvalidFile(self._label, f"{problem}. {remedy}", line=line)
+
+    def __enter__(self) -> "GuardedStream":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stream.close()
+
+
 def first_bytes(path: Path) -> bytes:
     with open(path, "rb") as stream:
         return stream.read(FIRST_BYTES)
@@ -108,7 +155,7 @@ def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
     if b"\0" in magic and not gzipped:
         raise InvalidFile(
             label,
-            "the file begins with NUL bytes, as UTF-16 and binary files do; text in "
+            "the file begins with NUL bytes, as UTF-16, UTF-32 and binary files do; text in "
             f"UTF-8 was expected. {TO_UTF_8}",
         )
     return TextFile(path, label, gzipped, spool)

@@ -7,7 +7,8 @@
     stored()         what distributions read
 
 Results are new arrays, float64 also where X is float32: blocks are added in float64.  A layout
-hands large blocks to compiled loops.
+hands large blocks to compiled loops, which trust the shapes of their arguments: a layout checks
+them first (``for_columns``, ``for_rows``), whoever made them.
 """
 
 from abc import ABC, abstractmethod
@@ -17,6 +18,7 @@ from typing import Self
 import numpy as np
 
 from likely._typing import Array, Matrix, NumbersAndCodes
+from likely.errors import InvalidInput
 
 FAST_CELLS = 100_000  # in a block: below, the readable version is quicker than loading Numba
 
@@ -29,6 +31,15 @@ def pays(n_cells: int) -> bool:
 def for_loop(values: Array, dtype: type = np.float64) -> Array:
     """An array as compiled loops need it: one dtype, C order, writable (others compile again)."""
     return np.require(values, dtype, ["C", "W"])
+
+
+def refuse_other_length(what: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """Refuse an array that a compiled loop would read past its end."""
+    if found != expected:
+        raise InvalidInput(
+            f"{what} has shape {found}; the design matrix needs {expected}. Give one number for "
+            "each of its columns or rows; if the model is from a file, save the model again."
+        )
 
 
 class Design(ABC):
@@ -78,6 +89,17 @@ class Design(ABC):
 
     @abstractmethod
     def stored(self) -> Matrix | NumbersAndCodes: ...
+
+    def for_columns(self, theta: Array, n_axes: int = 1) -> Array:
+        """An array for a compiled loop, with an entry for each column in its first axes."""
+        expected = (self.n_features,) * n_axes
+        refuse_other_length("An array of coefficients", theta.shape[:n_axes], expected)
+        return for_loop(theta)
+
+    def for_rows(self, values: Array) -> Array:
+        """An array for a compiled loop, with an entry for each row."""
+        refuse_other_length("An array of rows", values.shape[:1], (self.n_rows,))
+        return for_loop(values)
 
     @property
     def n_centred(self) -> int:

@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.data.layouts.base import Design, for_loop, pays
+from likely.data.layouts.base import Design, pays
 
 
 @final
@@ -114,7 +114,7 @@ class Centred(Design):
             from likely.fast.dense import centred_matvec
 
             eta = np.empty(self.n_rows)
-            centred_matvec(self.values, for_loop(self.centre), for_loop(theta), eta)
+            centred_matvec(self.values, self.for_columns(self.centre), self.for_columns(theta), eta)
             return eta
         return _product(self._centred(), theta)
 
@@ -123,7 +123,9 @@ class Centred(Design):
             from likely.fast.dense import centred_rmatvec
 
             out = np.zeros(self.n_features)
-            centred_rmatvec(self.values, for_loop(self.centre), for_loop(residual), out)
+            centred_rmatvec(
+                self.values, self.for_columns(self.centre), self.for_rows(residual), out
+            )
             return out
         return _product(self._centred().T, residual)
 
@@ -161,7 +163,7 @@ class Centred(Design):
             from likely.fast.dense import centre_and_scale
 
             Z = np.empty_like(self.values)
-            centre_and_scale(self.values, for_loop(self.centre), for_loop(factor), Z)
+            centre_and_scale(self.values, self.for_columns(self.centre), self.for_rows(factor), Z)
             return Z
         Z = self._centred()
         Z *= _like(Z, factor)[:, None]

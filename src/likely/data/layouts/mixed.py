@@ -59,7 +59,7 @@ class Mixed(Design):
             from likely.fast.mixed import add_picked, add_picked_rows
 
             add = add_picked if theta.ndim == 1 else add_picked_rows
-            add(*self._picks(), for_loop(theta), eta)
+            add(*self._picks(), self.for_columns(theta), eta)
             return eta
         for _, code, known, part in self._indicators():
             eta[known] += theta[part][code]
@@ -72,7 +72,7 @@ class Mixed(Design):
             from likely.fast.mixed import sum_by_code, sum_rows_by_code
 
             add = sum_by_code if residual.ndim == 1 else sum_rows_by_code
-            add(*self._picks(), for_loop(residual), out)
+            add(*self._picks(), self.for_rows(residual), out)
             return out
         for _, code, known, part in self._indicators():
             np.add.at(out[part], code, residual[known])
@@ -87,7 +87,7 @@ class Mixed(Design):
         if self._pays():
             from likely.fast.mixed import add_code_products
 
-            add_code_products(*self._numbers(), *self._picks(), for_loop(d), out)
+            add_code_products(*self._numbers(), *self._picks(), self.for_rows(d), out)
             return out
         weighted = self._numeric_centred() * d[:, None]
         for column, code, known, part in self._indicators():
@@ -104,8 +104,9 @@ class Mixed(Design):
         if self._pays():
             from likely.fast.mixed import add_code_quadratic
 
+            both = self.for_columns(M + M.T, 2)
             out = self._plain().row_quadratic(M[:p, :p])
-            add_code_quadratic(*self._numbers(), *self._picks(), for_loop(M + M.T), out)
+            add_code_quadratic(*self._numbers(), *self._picks(), both, out)
             return out
         projected = self.matmat(M)  # (n, p): row i is x_iᵀM
         out = np.einsum("ij,ij->i", self._numeric_centred(), projected[:, :p])

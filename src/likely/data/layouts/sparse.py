@@ -73,7 +73,7 @@ class Csr(Design):
         place = np.full(self.n_features, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
         out = np.zeros((len(kept), len(kept)))
-        add_half_sandwich(*self._parts(), place, for_loop(d), out)
+        add_half_sandwich(*self._parts(), place, self.for_rows(d), out)
         add_transpose(out)
         return out
 
@@ -81,7 +81,7 @@ class Csr(Design):
         from likely.fast.sparse import csr_row_quadratic
 
         out = np.empty(self.n_rows)
-        csr_row_quadratic(*self._parts(), for_loop(M), out)
+        csr_row_quadratic(*self._parts(), self.for_columns(M, 2), out)
         return out
 
     def _parts(self) -> tuple[Array, Array, Array]:

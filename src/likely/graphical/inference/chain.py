@@ -29,6 +29,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.distributions.responsibility import for_loop
+from likely.errors import InvalidInput
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference.enumeration import TIE
@@ -88,6 +89,7 @@ class Chain:
         counts the transitions of each sequence.
         """
         given = np.ones(len(lengths)) if weight is None else weight
+        self._check(log_emission, lengths)
         if len(log_emission) >= FAST_ROWS:
             return _fast_beliefs(self, log_emission, lengths, given)
         state, pairs = np.empty(log_emission.shape), np.zeros(self.log_transition.shape)
@@ -99,6 +101,7 @@ class Chain:
 
     def most_probable(self, log_emission: Array, lengths: Codes) -> ChainPaths:
         """The most probable states of each sequence, all together, by Viterbi's algorithm."""
+        self._check(log_emission, lengths)
         if len(log_emission) >= FAST_ROWS:
             path, unique = _fast_paths(self, log_emission, lengths)
         else:
@@ -107,6 +110,17 @@ class Chain:
             for s, rows in enumerate(_sequences(lengths)):
                 path[rows], unique[s] = readable_path(self, log_emission[rows])
         return ChainPaths(path, self.log_score(log_emission, lengths, path), unique)
+
+    def _check(self, log_emission: Array, lengths: Codes) -> None:
+        """Refuse what the compiled loops would read past its end."""
+        n_states, n_rows = self.n_states, int(np.sum(lengths))
+        found = (log_emission.shape, np.shape(self.log_transition))
+        if found != ((n_rows, n_states), (n_states, n_states)):
+            raise InvalidInput(
+                f"{found[0]} log probabilities of rows and {found[1]} of transitions were given "
+                f"for {n_rows} rows and {n_states} states; there must be one for each row and "
+                "state, and for each pair of states. Save the model again, if it is from a file."
+            )
 
     def log_score(self, log_emission: Array, lengths: Codes, path: Codes) -> Array:
         """log p(x, z) of each sequence at the states ``path``; −inf where they are −1."""

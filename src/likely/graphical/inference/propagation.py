@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.errors import ImpossibleEvidence
+from likely.errors import ImpossibleEvidence, InvalidInput
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference.contract import Request
 from likely.graphical.inference.row_parts import RowPart, row_parts
@@ -158,5 +158,13 @@ def _loops(graph: "FactorGraph", codes: Codes, part: RowPart, memory: int | None
     if not is_fast(part.tree.work * len(part.rows)):
         return None
     from likely.graphical.inference.compiled_rows import RowLoops
+
+    n_states, largest = graph.plans.scopes.n_states, codes[part.rows].max(axis=0, initial=-1)
+    if largest.shape != n_states.shape or (largest >= n_states).any():
+        raise InvalidInput(
+            f"The codes of {len(largest)} columns are up to {largest.max(initial=-1)}; the graph "
+            f"has {len(n_states)} variables, each with codes below its number of states. Encode "
+            "the rows by the states of this graph."
+        )
 
     return RowLoops(codes, part.rows, part.tree, graph.plans.tables, memory)

@@ -1,0 +1,204 @@
+"""What ``fit`` learned, by class of estimator: the attributes of a fitted model and their types.
+
+A file in which one of them is missing or of another type is refused.  Attributes that are not
+listed may be there; nothing that answers a question reads them.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.data.schema import Schema
+from likely.distributions.base import Family
+from likely.errors import InvalidInput
+from likely.features.discretize import Discretizer
+from likely.generative.events import EventPlan
+from likely.generative.network_columns import NetworkColumns
+from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.inference.chain import Chain
+from likely.inputs.coding import Coding
+from likely.likelihoods.base import Likelihood
+from likely.likelihoods.ordinal import Ordinal
+from likely.linear.inference import Inference
+from likely.linear.softmax import SoftmaxRegression
+from likely.neural.architecture import Architecture
+from likely.neural.average import NetworkAverage
+from likely.neural.history import History
+from likely.neural.outputs import Output
+from likely.objectives.components import Components, ComponentTotals
+from likely.persist.field_types import fits, wrong_type
+from likely.persist.registry import Estimator
+from likely.solvers.minimise import Solution
+
+Types = dict[str, Any]
+LABELS = "labels"  # a row of labels: numbers, text or Booleans
+NAMES = "names"  # a row of text
+SEQUENCES = list[Any] | Array  # arrays of different lengths, or one array
+
+COLUMNS: Types = {"n_features_in_": int}
+LINEAR: Types = {
+    **COLUMNS,
+    "beside_": tuple[str, ...],
+    "coding_": Coding,
+    "coef_": Array,
+    "solution_": Solution,
+    "inference_": Inference | None,
+}
+WITH_INTERCEPT: Types = {**LINEAR, "intercept_": float | Array}
+CLASSES: Types = {"classes_": LABELS}
+MIXTURE: Types = {
+    **COLUMNS,
+    "schema_": Schema,
+    "family_": Family,
+    "components_": Components,
+    "solution_": Solution,
+    "totals_": ComponentTotals,
+    "n_rows_": float,
+    "n_components_": int,
+    "converged_": bool,
+    "n_iter_": int,
+    "lower_bound_": float,
+    "log_likelihood_traces_": list[tuple[float, ...]] | list[list[float]] | list[Any],
+}
+NETWORK: Types = {
+    **COLUMNS,
+    "beside_": tuple[str, ...],
+    "architecture_": Architecture,
+    "output_": Output,
+    "coding_": Coding,
+    "parameters_": Array,
+    "average_": NetworkAverage | None,
+    "history_": History,
+    "response_centre_": float,
+    "response_scale_": float,
+    "state_": dict,
+    "seed_": int,
+    "held_out_": tuple[float, float],
+    "end_game_": History | None,
+}
+AROUND: Types = {**COLUMNS, **CLASSES, "estimator_": Estimator}  # calibrated models
+
+LEARNED: dict[str, Types] = {
+    "BasisFunctions": {
+        **COLUMNS,
+        "centres_": SEQUENCES,
+        "width_": float | SEQUENCES,
+        "n_features_out_": int,
+    },
+    "BayesianNetworkClassifier": {
+        **COLUMNS,
+        **CLASSES,
+        "target_": str,
+        "columns_": NetworkColumns,
+        "network_": BayesianNetwork,
+        "class_states_": Codes,
+        "class_log_prior_": Array,
+    },
+    "Discretizer": {**COLUMNS, "edges_": list[Array], "n_bins_": Codes},
+    "DiscriminantAnalysis": {
+        **COLUMNS,
+        **CLASSES,
+        "schema_": Schema,
+        "family_": Family,
+        "components_": Components,
+        "class_count_": Array,
+        "solution_": Solution | None,
+    },
+    "FrankHall": {**COLUMNS, **CLASSES, "estimators_": list[Estimator]},
+    "GLM": {
+        **WITH_INTERCEPT,
+        "likelihood_": Likelihood,
+        "dispersion_": float,
+        "ml_dispersion_": float,
+    },
+    "GaussianMixture": MIXTURE,
+    "HiddenMarkovModel": {
+        **COLUMNS,
+        "plan_": EventPlan,
+        "schema_": Schema,
+        "family_": Family,
+        "chain_": Chain,
+        "components_": Components,
+        "solution_": Solution,
+        "n_rows_": float,
+    },
+    "IsotonicScaling": {**AROUND, "thresholds_": list[Array], "levels_": list[Array]},
+    "LinearRegression": {
+        **WITH_INTERCEPT,
+        "rank_": float,
+        "condition_": float,
+        "dispersion_": float,
+        "ml_dispersion_": float,
+    },
+    "LogisticRegression": {**WITH_INTERCEPT, **CLASSES, "likelihood_": Likelihood},
+    "MaxEntropy": {
+        **COLUMNS,
+        **CLASSES,
+        "softmax_": SoftmaxRegression | None,
+        "coef_": Array,
+        "solution_": Solution,
+        "inference_": Inference | None,
+    },
+    "MixtureModel": {**MIXTURE, "plan_": EventPlan},
+    "NaiveBayes": {
+        **COLUMNS,
+        **CLASSES,
+        "plan_": EventPlan,
+        "schema_": Schema,
+        "family_": Family,
+        "components_": Components,
+        "discretizer_": Discretizer | None,
+        "class_count_": Array,
+        "temperature_": float,
+        "outlier_share_": float | None,
+        "solution_": Solution | None,
+    },
+    "NeuralNetworkClassifier": {**NETWORK, **CLASSES},
+    "NeuralNetworkRegressor": {**NETWORK, "dispersion_": float},
+    "OrdinalRegression": {**LINEAR, **CLASSES, "likelihood_": Ordinal, "thresholds_": Array},
+    "PenaltyPath": {
+        **COLUMNS,
+        "penalties_": Array,
+        "coefs_": Array,
+        "intercepts_": Array,
+        "n_nonzero_": Array,
+        "index_": int,
+        "best_index_": int,
+        "penalty_": float,
+        "model_": Estimator,
+    },
+    "PlattScaling": {**AROUND, "a_": Array, "b_": Array, "solution_": Solution},
+    "PolynomialFeatures": {**COLUMNS, "powers_": Codes},
+    "Prepared": {**COLUMNS, "model_": Estimator},
+    "SoftmaxRegression": {**WITH_INTERCEPT, **CLASSES},
+    "TemperatureScaling": {**AROUND, "temperature_": float, "solution_": Solution},
+}
+
+
+def check_learned(model: Any, learned: Types) -> None:
+    """Refuse a fitted model without an attribute of its class, or with one of another type."""
+    name = type(model).__name__
+    expected = LEARNED.get(name, {})
+    if not any(attribute in learned for attribute in expected):
+        return  # not fitted
+    for attribute, kind in {**expected, **_about_columns(learned)}.items():
+        if attribute not in learned:
+            raise InvalidInput(
+                f"a fitted {name} has {attribute}, which the file does not. Load it with the "
+                "version that saved it, or save the model again."
+            )
+        if not _fits(learned[attribute], kind):
+            raise wrong_type(f"{name}.{attribute}", learned[attribute], kind)
+
+
+def _about_columns(learned: Types) -> Types:
+    return {"feature_names_in_": NAMES} if "feature_names_in_" in learned else {}
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if kind in (LABELS, NAMES):
+        if not isinstance(value, np.ndarray) or value.ndim != 1:
+            return False
+        return kind == LABELS or all(isinstance(each, str) for each in value.tolist())
+    return fits(value, kind)
