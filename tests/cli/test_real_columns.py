@@ -12,7 +12,7 @@ import pytest
 
 from likely.runs import read_run
 
-N = 320
+N = 800
 RNG = np.random.default_rng(0)
 START = dt.datetime(2021, 1, 1)
 WHEN = [START + dt.timedelta(days=2 * k, hours=k % 24) for k in range(N)]
@@ -191,14 +191,14 @@ def test_a_streamed_file_leaves_out_rows_without_a_target(likely, gaps, monkeypa
     monkeypatch.setattr("likely.workbench.dataset.IN_MEMORY_BYTES", 100)
     for model in ("logistic", "naive-bayes"):
         said = done(likely("train", "gaps.csv", model, "--target", "churn"))
-        assert "317 rows" in said and "3 rows without a target" in said
+        assert "797 rows" in said and "3 rows without a target" in said
 
 
 def test_look_counts_missing_targets_and_the_seal_remembers(likely, gaps):
-    assert "missing in 3 of 320 rows" in done(likely("look", "gaps.csv", "--target", "churn"))
+    assert "missing in 3 of 800 rows" in done(likely("look", "gaps.csv", "--target", "churn"))
     done(likely("seal", "gaps.csv", "--target", "churn"))
     manifest = json.loads((gaps / "gaps.seal" / "manifest.json").read_text())
-    assert manifest["n_train"] + manifest["n_test"] == 317
+    assert manifest["n_train"] + manifest["n_test"] == 797
     assert "LK301" in [each["code"] for each in manifest["findings"]]
 
 

@@ -151,7 +151,7 @@ LEARNED: dict[str, Types] = {
         "discretizer_": Discretizer | None,
         "class_count_": Array,
         "temperature_": float,
-        "outlier_share_": float | None,
+        "outlier_share_": Array | None,
         "solution_": Solution | None,
     },
     "NeuralNetworkClassifier": {**NETWORK, **CLASSES},

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import likely as lk
 from likely.workbench.preparation.dates import MONTHS, WEEKDAYS, calendar_codes, nearest
 
-N = 400
+N = 620
 RNG = np.random.default_rng(0)
 WHEN = pd.Series(pd.Timestamp("2021-01-04") + pd.to_timedelta(np.arange(N) * 2, unit="D"))
 X = pd.DataFrame({"x": RNG.normal(size=N), "when": WHEN})

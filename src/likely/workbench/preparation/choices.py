@@ -34,6 +34,7 @@ from likely.workbench.preparation.dates import (
     ROWS_PER_PART,
     CalendarPart,
     DateColumns,
+    are_months,
     calendar_codes,
 )
 from likely.workbench.preparation.steps import (
@@ -139,7 +140,7 @@ class _Learner(NamedTuple):
         for part in NAMES:
             codes = calendar_codes(known, part)
             seen = np.unique(codes)
-            if len(seen) == 1:
+            if len(seen) == 1 or (part == "weekday" and are_months(known)):
                 continue
             if len(known) < ROWS_PER_PART * len(seen):
                 left_out.append(part)

@@ -5,8 +5,9 @@
     weekday    Monday to Sunday, a category
 
 A part that never varies is left out, and so are months and weekdays of which there are fewer than
-twenty rows each on average.  A month or weekday that the fit did not see is read as the nearest one
-that it did, so a model can predict dates after its training rows.
+fifty rows each on average, and the weekday of dates that all are the same day of their month: they
+stand for months.  A month or weekday that the fit did not see is read as the nearest one that it
+did, so a model can predict dates after its training rows.
 """
 
 from collections.abc import Sequence
@@ -102,6 +103,13 @@ def calendar_codes(days: Array, part: str) -> Codes:
     else:
         codes = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
     return np.where(known, codes, -1)
+
+
+def are_months(days: Array) -> bool:
+    """Whether all are the same day of a month, so that they stand for whole months."""
+    whole = np.floor(days).astype(np.int64)
+    first = whole.astype("datetime64[D]").astype("datetime64[M]").astype("datetime64[D]")
+    return bool(np.ptp(whole - first.astype(np.int64)) == 0)
 
 
 def nearest(codes: Codes, seen: Sequence[int], n: int) -> Codes:
