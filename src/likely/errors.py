@@ -385,6 +385,10 @@ class SomeSealedRows(LikelyWarning):
     """Data hold a few sealed rows: fewer than are refused, and the ledger records it."""
 
 
+class NeedsTrust(LikelyWarning):
+    """A model was saved whose class must be named to load it, as its file cannot be checked."""
+
+
 class FormatLoss(LikelyWarning):
     """A file format has no place for a part of a graph, such as its names; it is left out."""
 

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import Ridge
 
 import likely as lk
 
@@ -107,6 +108,47 @@ def test_what_cannot_be_saved_is_refused_in_words_and_leaves_no_run(likely, flow
     assert likely("train", flowers, path, "--target", "y", "--set", "algorithm=brute").exit == 0
 
 
+@pytest.fixture
+def numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=40), "b": rng.normal(size=40)})
+    frame["y"] = frame["a"] + rng.normal(size=40)
+    frame.to_csv(tmp_path / "numbers.csv", index=False)
+    return "numbers.csv"
+
+
+def test_a_support_vector_machine_is_saved_with_a_note_and_refused_by_predict(
+    likely, numbers, tmp_path
+):
+    trained = likely("train", numbers, "sklearn.svm.SVR", "--target", "y", "--json").json
+    assert trained["exit"] == 0
+    assert any("trusted=['sklearn.svm._classes.SVR']" in note for note in trained["findings"])
+    outcome = likely("predict", "@last", numbers)
+    assert outcome.exit == 2
+    assert "compiled code" in outcome.err and "trusted=" in outcome.err
+    run = tmp_path / "runs" / "001-SVR"
+    assert (
+        len(lk.load(run, trusted=["sklearn.svm._classes.SVR"]).predict(columns_in(tmp_path))) == 40
+    )
+
+
+def columns_in(folder):
+    return pd.read_csv(folder / "numbers.csv").drop(columns="y")
+
+
+def test_a_prediction_that_is_no_number_is_refused_with_its_row(likely, numbers, monkeypatch):
+    assert likely("train", numbers, "sklearn.linear_model.Ridge", "--target", "y").exit == 0
+    answer = Ridge.predict
+
+    def with_a_gap(self, X):
+        return np.where(np.arange(len(X)) == 7, np.nan, answer(self, X))
+
+    monkeypatch.setattr(Ridge, "predict", with_a_gap)
+    outcome = likely("predict", "@last", numbers, "-o", "out.csv")
+    assert outcome.exit == 2
+    assert "predicted NaN for row 7" in " ".join(outcome.err.split())
+
+
 def test_a_search_of_a_path_is_kept_without_a_model_and_leads_to_a_comparison(
     likely, flowers, tmp_path, no_skops
 ):
@@ -166,7 +208,9 @@ def test_without_skops_training_says_before_the_fit_what_to_install(
     told = " ".join(outcome.err.split())
     assert outcome.exit == 1
     assert "is saved by the package skops, which is not installed" in told
-    assert "Run: pip install 'likely[skops]'. Without it, likely compare scores the model." in told
+    assert (
+        "Run: pip install 'likely[foreign]'. Without it, likely compare scores the model." in told
+    )
     assert told.endswith(f"Next: likely compare t.csv {BOOSTED} --target y")
     assert not (tmp_path / "runs").exists()
 

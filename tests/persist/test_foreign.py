@@ -1,6 +1,7 @@
 """Estimators of other libraries in a model file: equal predictions, trusted classes only."""
 
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,8 @@ from sklearn.ensemble import (
     StackingClassifier,
     VotingClassifier,
 )
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -23,12 +26,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import likely as lk
-from likely.errors import InvalidFile, InvalidInput
-from likely.persist.foreign import _check_trees, foreign_bytes, foreign_model
+from likely.errors import InvalidFile, InvalidInput, NeedsTrust
+from likely.persist.foreign import foreign_bytes, foreign_model
+from likely.persist.foreign_checks import check_parts
 
 skops = pytest.importorskip("skops.io")
 
@@ -56,7 +60,7 @@ def frame():
         HistGradientBoostingClassifier(max_iter=2),
         KNeighborsClassifier(algorithm="brute"),
         MLPClassifier((3,), max_iter=2),
-        CalibratedClassifierCV(SVC(), cv=2),
+        CalibratedClassifierCV(LinearSVC(), cv=2),
         BaggingClassifier(TREE, 2, max_features=2, random_state=0),
         VotingClassifier([("a", LogisticRegression()), ("b", TREE)], voting="soft"),
         StackingClassifier([("a", TREE)], cv=2),
@@ -82,7 +86,7 @@ def test_a_prepared_estimator_of_scikit_learn_predicts_the_same_after_loading(
 
 
 @pytest.mark.parametrize(
-    "model", [Ridge(), make_pipeline(StandardScaler(), Ridge()), lk.PlattScaling(SVC())]
+    "model", [Ridge(), make_pipeline(StandardScaler(), Ridge()), lk.PlattScaling(LinearSVC())]
 )
 def test_estimators_and_pipelines_are_saved_as_they_are_and_inside_ours(frame, tmp_path, model):
     X, y = frame[["a"]], np.arange(60) % 2
@@ -119,6 +123,152 @@ def test_classes_that_are_not_trusted_must_be_named_to_save_and_to_load(frame, t
     assert (again.predict(frame[["a"]]) == model.predict(frame[["a"]])).all()
 
 
+@pytest.mark.parametrize("machine", [SVC(), SVR(), CalibratedClassifierCV(SVC(), cv=2)])
+def test_support_vector_machines_are_loaded_only_if_named(frame, tmp_path, machine):
+    X, y, path = frame[["a"]].to_numpy(), np.arange(60) % 2, tmp_path / "m.likely"
+    machine.fit(X, y)
+    with pytest.warns(NeedsTrust, match=r"sklearn\.svm\._classes\.SV.*trusted="):
+        lk.save(machine, path)
+    with pytest.raises(InvalidFile, match=r"compiled code.*likely\.load\(…, trusted=\['sklearn"):
+        lk.load(path)
+    names = ["sklearn.svm._classes.SVC", "sklearn.svm._classes.SVR"]
+    assert (lk.load(path, trusted=names).predict(X) == machine.predict(X)).all()
+
+
+def edited(model, change):
+    change(model)
+    return skops.dumps(model)
+
+
+def of_preprocessor(model):
+    model._preprocessor = make_column_transformer((StandardScaler(), [0])).fit(np.ones((3, 2)))
+
+
+def of_categories(model):
+    model._bin_mapper.is_categorical_ = np.zeros(0, dtype=np.uint8)
+    model._predictors[0][0].nodes["is_categorical"] = 1
+
+
+def of_other_width(model):
+    model._bin_mapper.is_categorical_ = np.zeros(1, dtype=np.uint8)
+
+
+def of_binned_rows(model):
+    model._in_fit = True
+
+
+def of_missing_trees(model):
+    model._predictors[0] = []
+
+
+def of_hidden_method(model):
+    model._preprocess_X = np.positive
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        of_preprocessor,
+        of_categories,
+        of_other_width,
+        of_binned_rows,
+        of_missing_trees,
+        of_hidden_method,
+    ],
+)
+def test_histogram_boosting_whose_columns_were_changed_is_refused(frame, change):
+    model = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5)
+    model.fit(frame[["a", "b"]].to_numpy(), frame["y"])
+    with pytest.raises(InvalidInput, match=r"names nodes, columns|in place of the method"):
+        foreign_model(edited(model, change))
+
+
+def more_trees(model):
+    model.estimators_ = np.hstack([model.estimators_] * 4)
+
+
+def fewer_outputs(encoder):
+    encoder._n_features_outs = [1]
+
+
+def dropped_outside(encoder):
+    encoder._drop_idx_after_grouping = np.array([7], dtype=object)
+    encoder._n_features_outs = [2]
+
+
+def later_words(counter):
+    counter.vocabulary_ = {name: 10**6 + k for name, k in counter.vocabulary_.items()}
+
+
+def unknown_labels(neighbours):
+    neighbours._y = neighbours._y + 10**6
+
+
+def more_rows(neighbours):
+    neighbours.n_samples_fit_ = 10**9
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [
+        (GradientBoostingClassifier(n_estimators=2), more_trees),
+        (KNeighborsClassifier(algorithm="brute"), unknown_labels),
+        (KNeighborsClassifier(algorithm="brute"), more_rows),
+        (OneHotEncoder(), fewer_outputs),
+        (OneHotEncoder(), dropped_outside),
+        (CountVectorizer(token_pattern=r"\w"), later_words),
+    ],
+    ids=lambda value: getattr(value, "__name__", type(value).__name__),
+)
+def test_indices_that_compiled_loops_would_use_outside_of_arrays_are_refused(frame, model, change):
+    numbers, words = frame[["a"]].to_numpy(), frame[["t"]].to_numpy()
+    rows = {"OneHotEncoder": words, "CountVectorizer": words.ravel()}
+    model.fit(rows.get(type(model).__name__, numbers), frame["y"])
+    foreign_model(skops.dumps(model))
+    with pytest.raises(InvalidInput, match="names nodes, columns or classes"):
+        foreign_model(edited(model, change))
+
+
+def test_sparse_coefficients_must_lie_inside_of_their_table(frame):
+    model = LogisticRegression().fit(frame[["a"]].to_numpy(), frame["y"]).sparsify()
+    named = ["scipy.sparse._csr.csr_matrix"]
+    foreign_model(skops.dumps(model), named)
+    model.coef_.indices[:] = 10**6
+    with pytest.raises(ValueError, match="indices must be < 1"):
+        foreign_model(skops.dumps(model), named)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("inside", [False, True])
+def test_fitted_numbers_that_are_not_finite_are_refused(frame, tmp_path, value, inside):
+    model = LogisticRegression()
+    model = make_pipeline(StandardScaler(), model) if inside else model
+    model.fit(frame[["a"]].to_numpy(), frame["y"])
+    (model[-1] if inside else model).coef_[0, 0] = value
+    lk.save(model, tmp_path / "m.likely")
+    with pytest.raises(InvalidFile, match="coef_ of its LogisticRegression has numbers that are"):
+        lk.load(tmp_path / "m.likely")
+
+
+def test_infinite_thresholds_and_missing_statistics_are_read(frame, tmp_path):
+    X = np.c_[np.where(np.arange(60) % 2, np.nan, 1.0), np.full(60, np.nan), frame["a"]]
+    y = np.arange(60) % 2
+    for model in (
+        DecisionTreeClassifier(max_depth=2),
+        RandomForestClassifier(2, random_state=0, oob_score=True),
+        make_pipeline(SimpleImputer(), GaussianNB()),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)
+            lk.save(model, tmp_path / "m.likely")
+            again = lk.load(tmp_path / "m.likely")
+            assert (again.predict(X) == model.predict(X)).all()
+    boosted = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5).fit(X[:, ::2], y)
+    lk.save(boosted, tmp_path / "m.likely")
+    assert (lk.load(tmp_path / "m.likely").predict(X[:, ::2]) == y).all()
+
+
 def own_function(X):
     return X
 
@@ -141,10 +291,10 @@ def test_without_skops_a_sentence_says_what_to_install(frame, tmp_path, monkeypa
     monkeypatch.setitem(sys.modules, "skops", None)
     monkeypatch.setitem(sys.modules, "skops.io", None)
     with pytest.raises(
-        InvalidInput, match=r"Ridge belongs to another.*pip install 'likely\[skops\]'"
+        InvalidInput, match=r"Ridge belongs to another.*pip install 'likely\[foreign\]'"
     ):
         lk.save(model, tmp_path / "other.likely")
-    with pytest.raises(InvalidFile, match=r"not installed. Run: pip install 'likely\[skops\]'"):
+    with pytest.raises(InvalidFile, match=r"not installed. Run: pip install 'likely\[foreign\]'"):
         lk.load(path)
 
 
@@ -167,11 +317,11 @@ def nodes_of(tree):
 def test_trees_that_lead_outside_of_their_arrays_are_refused(frame, field, value):
     X = frame[["a"]].to_numpy()
     model = DecisionTreeClassifier(max_depth=2).fit(X, frame["y"])
-    _check_trees(model)
+    check_parts(model)
     state, nodes = nodes_of(model.tree_)
     nodes[field][0] = value
     model.tree_.__setstate__({**state, "nodes": nodes})
-    with pytest.raises(InvalidInput, match="names nodes or columns that it does not have"):
+    with pytest.raises(InvalidInput, match="names nodes, columns or classes"):
         foreign_model(foreign_bytes(model).tobytes())
 
 
@@ -182,16 +332,16 @@ def test_trees_that_lead_outside_of_their_arrays_are_refused(frame, field, value
 def test_boosted_trees_are_checked_too(frame, field, value):
     model = HistGradientBoostingClassifier(max_iter=1, min_samples_leaf=5)
     model.fit(frame[["a"]].to_numpy(), frame["y"])
-    _check_trees(model)
+    check_parts(model)
     model._predictors[0][0].nodes[field][0] = value
-    with pytest.raises(InvalidInput, match="names nodes or columns that it does not have"):
+    with pytest.raises(InvalidInput, match="names nodes, columns or classes"):
         foreign_model(foreign_bytes(model).tobytes())
 
 
 def test_a_forest_of_trees_of_other_columns_is_refused(frame):
     forest = RandomForestClassifier(2).fit(frame[["a", "b"]].fillna(0).to_numpy(), frame["y"])
     forest.n_features_in_ = 1
-    with pytest.raises(InvalidInput, match="names nodes or columns"):
+    with pytest.raises(InvalidInput, match="names nodes, columns"):
         foreign_model(foreign_bytes(forest).tobytes())
 
 

@@ -143,11 +143,28 @@ def _prediction_chunks(
         found = [beside.predictions(model, asked, given)]
         if len(columns) > 1 + len(beside.names):
             found += list(model.predict_proba(asked, **given).T)
+        _refuse_nan(found, start)
         found += beside.ends(asked, given)
         predicted = {name: values.tolist() for name, values in zip(columns, found, strict=True)}
         yield {**kept_cells(table, kept), **predicted}
         start += table.num_rows
         report("rows", table.num_rows)
+
+
+def _refuse_nan(found: list[Any], start: int) -> None:
+    """Refuse predictions that are not numbers, with the row of the table."""
+    import numpy as np
+
+    for values in found:
+        wrong = np.isnan(values) if np.asarray(values).dtype.kind == "f" else np.zeros(1, bool)
+        if wrong.any():
+            raise Refusal(
+                f"The model predicted NaN for row {start + int(np.argmax(wrong))} (counted from "
+                "0); a number was expected for every row. Correct or drop the row, or train "
+                "another model.",
+                Exit.DATA,
+                "likely predict --help",
+            )
 
 
 def needed_columns(model: Any) -> list[str]:

@@ -339,7 +339,7 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
     note = (
         f"{chosen.name} belongs to another library, and is saved by the package skops, which is "
-        f"not installed (pip install 'likely[skops]'); the search is in {place.study}."
+        f"not installed (pip install 'likely[foreign]'); the search is in {place.study}."
     )
     task = study.question.objective.rows.settled
     again = ["likely", "compare", data, chosen.name, "--target", task.target]

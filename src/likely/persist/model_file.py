@@ -51,7 +51,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Collection[str] =
     saved (a function, a random generator), an error names it and nothing is written.
 
     An estimator of scikit-learn, alone, in ``Prepared`` or as a pipeline, is written by the package
-    skops (``pip install 'likely[skops]'``), without pickle.  ``trusted`` are the names of classes
+    skops (``pip install 'likely[foreign]'``), without pickle.  ``trusted`` are the names of classes
     in it that skops does not trust by default; ``load`` then needs them, too.
 
     Examples
@@ -95,8 +95,10 @@ def _refuse_formula(model: Any) -> None:
 def load(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
     """The model in a file that ``save`` wrote, or in a RUN.  Nothing in the file is executed.
 
-    Of an estimator of another library only classes are made that skops trusts by default, trees of
-    scikit-learn, whose nodes are checked, and those whose names are in ``trusted``.
+    Of an estimator of another library only classes are made that skops trusts by default, and those
+    whose names are in ``trusted``.  Estimators of scikit-learn whose compiled code uses the numbers
+    of a file unchecked (support vector machines, trees of neighbours, …) must be named there; the
+    nodes of trees and the like are checked.
 
     A file that is missing, incomplete, changed, of a later format or not a model is
     refused with ``InvalidFile``, which is a ``ValueError``.
