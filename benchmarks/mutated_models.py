@@ -29,6 +29,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 import likely
+from benchmarks.mutated_foreign import foreign_models, forged_foreign
 from likely.errors import InvalidFile, LikelyError, OutsideLink
 from likely.graphical.factor_graph import FactorGraph
 from likely.persist.model_file import MODELS, model_bytes
@@ -174,7 +175,9 @@ def attack(name: str, start: int, size: int) -> list[Outcome]:
 
 def _attack_once(name: str, seed: int) -> Outcome:
     content, X = MODELS_HERE[name]
-    file = forged(content, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    foreign = name.startswith(FOREIGN)
+    file = forged_foreign(content, rng, ARRAYS) if foreign else forged(content, rng)
     signal.alarm(MOST_SECONDS)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -212,7 +215,9 @@ def _judged(file: bytes, X: Any, name: str, seed: int) -> tuple[str, str, int, s
         except (TimeoutError, MemoryError):
             raise
         except Exception as error:
-            return "untyped", name, seed, f"{what}: {_where(error)}"
+            if not name.startswith(FOREIGN):  # whose errors are not ours
+                return "untyped", name, seed, f"{what}: {_where(error)}"
+            kind, detail = "typed", f"{what}: {_where(error)}"
     return kind, name, seed, detail
 
 
@@ -474,6 +479,8 @@ CHANGES = (
     _retyped,
     _exchanged,
 )
+ARRAYS = (_junk, _swapped, _removed, _repeated, _reshaped, _retyped, _exchanged)
+FOREIGN = "foreign"
 LEARNED = (
     "inference_",
     "coef_",
@@ -499,6 +506,7 @@ def saved_models() -> dict[str, tuple[bytes, Any]]:
         model, X, _ = fitted(*case.values)
         found[str(case.id)] = (model_bytes(model), X[:ROWS])
     found |= {f"graph-{k}": (model_bytes(graph), None) for k, graph in enumerate(_graphs())}
+    found |= dict(foreign_models())
     found |= {f"Prepared-{k}": pair for k, pair in enumerate(_prepared())}
     return found
 

@@ -147,14 +147,16 @@ def _check_indices(part: Any, kind: str) -> None:
         fine = not hasattr(part, "_predictors") or _is_histogram_boosted(part)
     elif kind.endswith((".OneHotEncoder", ".CountVectorizer", ".TfidfVectorizer")):
         fine = _is_encoder(part)
+    elif kind == "sklearn.naive_bayes.GaussianNB":
+        fine = not hasattr(part, "var_") or _are_variances(part.var_, part.class_prior_)
     elif kind.startswith("sklearn.neighbors."):
         fine = not hasattr(part, "_fit_X") or _is_neighbours(part)
     else:
         return
     if not fine:
         raise InvalidInput(
-            f"its {type(part).__name__} names nodes, columns or classes that it does not have; "
-            "expected those that scikit-learn writes. Save the model again."
+            f"its {type(part).__name__} names nodes, columns or classes that it does not have, or "
+            "has numbers that none can be; expected what scikit-learn writes. Save the model again."
         )
 
 
@@ -171,6 +173,8 @@ def _is_tree(tree: Any, width: Any) -> bool:
         and bool((right[~inner] == LEAF).all())
         and _is_within(feature[inner], tree.n_features)
         and not np.isnan(tree.threshold[inner]).any()  # infinite: missing cells alone go right
+        and tree.value.size > 0
+        and tree.value.shape[0] == len(left)
         and bool(np.isfinite(tree.value).all())
     )
 
@@ -276,6 +280,11 @@ def _is_encoder(encoder: Any) -> bool:
         if mapping is not None and not _is_within(np.asarray(mapping), whole):
             return False
     return True
+
+
+def _are_variances(variances: Array, shares: Array) -> bool:
+    """Whether variances are positive and shares of classes are shares, so that none gives NaN."""
+    return bool((variances > 0).all() and (shares >= 0).all() and shares.sum() > 0)
 
 
 def _is_neighbours(model: Any) -> bool:
