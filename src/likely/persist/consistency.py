@@ -45,6 +45,9 @@ def check_consistent(model: Any) -> None:
         return
     for inner in _models_in(list(vars(model).values())):
         check_consistent(inner)
+    for graph in vars(model).values():
+        if isinstance(graph, FactorGraph):  # how it was learned is a part of it
+            check_consistent(graph)
     learned = {name: value for name, value in vars(model).items() if name.endswith("_")}
     for part in parts_of(list(vars(model).values())):
         check_fields(part)
@@ -224,6 +227,8 @@ def parts_of(value: Any) -> Iterator[Any]:
 
 def _models_in(value: Any) -> Iterator[Any]:
     """The estimators within a value."""
+    if value is None or isinstance(value, str | int | float | np.ndarray):  # most, and none is one
+        return
     if isinstance(value, Estimator) and not isinstance(value, type):
         yield value
     elif isinstance(value, list | tuple):
