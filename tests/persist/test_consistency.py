@@ -67,6 +67,7 @@ PREPARED = likely.Prepared(likely.LogisticRegression()).fit(FRAME, Y)
 TIED = likely.DiscriminantAnalysis().fit(NUMBERS, Y)
 FULL = likely.DiscriminantAnalysis(covariance="full").fit(NUMBERS, Y)
 NETWORK = likely.BayesianNetworkClassifier().fit(FRAME[["c"]], Y)
+SPLINE = likely.BasisFunctions("spline", centres=5).fit(NUMBERS)
 VALUES = [
     (LOGISTIC, setting("coef_", cell(np.nan)), "coef_ must be finite"),
     (LOGISTIC, setting("coef_", cell(1e308)), "coef_ must be finite"),
@@ -87,7 +88,15 @@ VALUES = [
     (MIXTURE, setting("components_.distribution.covariance", np.negative), "positive"),
     (MIXTURE, setting("components_.distribution.mean", cell(1e200)), "at most 1e150"),
     (PLATT, setting("a_", cell(np.inf)), "a_ must be finite"),
+    (SPLINE, lambda tensors: _near(tensors), "distances of knots must be at least"),
 ]
+
+
+def _near(tensors):
+    """Knots so near to each other that their distance cannot be divided by."""
+    for name, array in tensors.items():
+        if name.startswith("centres_"):
+            tensors[name] = np.arange(len(array)) * 1e-320
 
 
 @pytest.mark.parametrize(("model", "change", "message"), VALUES)

@@ -66,6 +66,8 @@ def check_values(model: Any, learned: dict[str, Any]) -> None:
     if name == "BasisFunctions" and model.basis == "spline":
         fewest = min((len(each) for each in learned["centres_"]), default=2)
         same_count("The fewest knots", min(fewest, 2), 2)
+        steps = [np.diff(each) for each in learned["centres_"]]
+        _refuse("The distances of knots", steps, lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")
 
 
 def check_part_values(part: Any) -> None:
