@@ -68,6 +68,8 @@ TIED = likely.DiscriminantAnalysis().fit(NUMBERS, Y)
 FULL = likely.DiscriminantAnalysis(covariance="full").fit(NUMBERS, Y)
 NETWORK = likely.BayesianNetworkClassifier().fit(FRAME[["c"]], Y)
 SPLINE = likely.BasisFunctions("spline", centres=5).fit(NUMBERS)
+CALIBRATED = likely.NaiveBayes(calibrate="temperature").fit(FRAME, Y)
+PERCEPTRON = likely.NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0).fit(NUMBERS, Y)
 VALUES = [
     (LOGISTIC, setting("coef_", cell(np.nan)), "coef_ must be finite"),
     (LOGISTIC, setting("coef_", cell(1e308)), "coef_ must be finite"),
@@ -88,6 +90,9 @@ VALUES = [
     (MIXTURE, setting("components_.distribution.covariance", np.negative), "positive"),
     (MIXTURE, setting("components_.distribution.mean", cell(1e200)), "at most 1e150"),
     (PLATT, setting("a_", cell(np.inf)), "a_ must be finite"),
+    (CALIBRATED, setting("outlier_share_", cell(np.nan)), "outlier_share_ must be from 0"),
+    (CALIBRATED, setting("outlier_share_", lambda x: x[:1]), "outlier_share_ has"),
+    (PERCEPTRON, setting("column_strengths_", lambda x: x[:0]), "column_strengths_ has"),
     (SPLINE, lambda tensors: _near(tensors), "distances of knots must be at least"),
 ]
 

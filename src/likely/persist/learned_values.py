@@ -236,6 +236,14 @@ def _check_covariances(kind: str, learned: dict[str, Any]) -> None:
         same_count("The covariances", np.shape(matrices)[:1], (n_matrices,))
 
 
+def _check_naive_bayes(learned: dict[str, Any]) -> None:
+    """A share of outliers for each class, where the evidence was calibrated."""
+    share = learned["outlier_share_"]
+    if share is not None:
+        same_count("outlier_share_", np.shape(share), (len(learned["classes_"]),))
+        _refuse("outlier_share_", [share], lambda x: (x >= 0) & (x < 1), "from 0 to 1")
+
+
 def _check_network_classifier(learned: dict[str, Any]) -> None:
     probabilities("class_log_prior_", learned["class_log_prior_"])
 
@@ -248,6 +256,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "IsotonicScaling": _check_isotonic,
     "LogisticRegression": _check_logistic,
     "MaxEntropy": _check_max_entropy,
+    "NaiveBayes": _check_naive_bayes,
     "OrdinalRegression": _check_ordinal,
     "PenaltyPath": _check_path,
     "PlattScaling": _check_platt,
