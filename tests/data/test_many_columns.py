@@ -11,6 +11,8 @@ from likely.cli.main import run
 from likely.data.formats import csv_files
 from likely.data.formats.text_files import text_file
 from likely.data.frames import as_table
+from likely.workbench import comparison
+from likely.workbench.opening import dataset
 
 
 def seconds(table):
@@ -71,3 +73,15 @@ def test_a_type_that_changes_late_is_found_among_many_columns(tmp_path, monkeypa
     found = "".join(source.types[name][0] for name in "abcdefghi")
     assert found == "iftiiiiit"
     assert sum(batch.num_rows for batch in source) == 400
+
+
+def test_models_of_pairs_of_columns_are_slow_where_columns_are_many(monkeypatch):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 6))).add_prefix("c")
+    frame["y"] = ["no", "yes"] * 20
+    monkeypatch.setattr(comparison, "MOST_COLUMNS", 5)
+    given = dataset(frame, "y").with_task()
+    chosen, slow, _ = comparison._suited(given, everything=False)
+    assert comparison.OF_PAIRS <= set(slow)
+    assert "naive-bayes" in [each.name for each in chosen]
+    every, slow, _ = comparison._suited(given, everything=True)
+    assert comparison.OF_PAIRS <= {each.name for each in every} and not slow
