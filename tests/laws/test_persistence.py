@@ -19,7 +19,6 @@ import likely.fast.propagation  # loaded: the same loops before and after
 from likely import likelihoods, links, solvers
 from likely.compute.executor import Threads
 from likely.distributions import Bernoulli, DiagonalFamily, LaplaceFamily
-from likely.errors import InvalidInput
 from likely.graphical.learning.family_counts import EquivalentSample
 from likely.graphical.learning.hill_climbing import HillClimbing
 from tests.estimators import made, public_estimators
