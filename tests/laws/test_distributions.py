@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from likely._typing import NumbersAndCodes
 from likely.distributions import Labels
+from likely.errors import InvalidInput
 from tests.event_models import (
     DENSITIES,
     MODELS,
@@ -29,7 +30,7 @@ every_family = pytest.mark.parametrize("name", MODELS)
 every_density = pytest.mark.parametrize("name", DENSITIES)
 seeds = st.integers(0, 999)
 few = settings(max_examples=8)
-WHOLE = {"full", "tied", "joint-table"}  # these do not split into one term per feature
+WHOLE = {"full", "tied"}  # contributions include a term that all components share
 
 
 @every_density
