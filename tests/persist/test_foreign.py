@@ -1,7 +1,10 @@
 """Estimators of other libraries in a model file: equal predictions, trusted classes only."""
 
+import json
 import sys
 import warnings
+from io import BytesIO
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -236,6 +239,28 @@ def test_sparse_coefficients_must_lie_inside_of_their_table(frame):
     model.coef_.indices[:] = 10**6
     with pytest.raises(ValueError, match="indices must be < 1"):
         foreign_model(skops.dumps(model), named)
+
+
+@pytest.mark.parametrize("place", ["classes", "nodes", "values"])
+def test_a_tree_without_one_of_its_arrays_is_refused_before_it_is_made(frame, place):
+    model = DecisionTreeClassifier(max_depth=2).fit(frame[["a"]].to_numpy(), frame["y"])
+    with ZipFile(BytesIO(skops.dumps(model))) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(files["schema.json"])
+    tree = schema["content"]["content"]["tree_"]
+    args, state = tree["__reduce__"]["args"]["content"], tree["content"]["content"]
+    nothing = {**args[0], "content": "null"}
+    if place == "classes":
+        args[1] = nothing
+    else:
+        state[place] = nothing
+    files["schema.json"] = json.dumps(schema).encode()
+    out = BytesIO()
+    with ZipFile(out, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    with pytest.raises(InvalidInput, match="other things in place of its arrays"):
+        foreign_model(out.getvalue())
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

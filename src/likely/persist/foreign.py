@@ -25,6 +25,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput, NeedsTrust, warn_user
 from likely.names import has_method
+from likely.persist.foreign_archive import check_archive
 from likely.persist.foreign_checks import check_parts, unchecked_classes
 
 TREE = "sklearn.tree._tree.Tree"
@@ -86,11 +87,16 @@ def foreign_model(content: bytes, trusted: Collection[str] = ()) -> Any:
     try:
         with ZipFile(BytesIO(content)) as archive:
             size = sum(each.file_size for each in archive.infolist())
+            names = archive.namelist()
         if size > len(content):  # skops compresses nothing
             raise InvalidInput(
                 f"its estimator of another library would be {size} bytes large, and the file has "
                 f"{len(content)}; expected as many or fewer. Save the model again."
             )
+        if len({*names}) < len(names):  # what is checked must be what is read
+            raise InvalidInput("its archive has a file twice. Save the model again.")
+        with ZipFile(BytesIO(content)) as archive:
+            check_archive(archive.read("schema.json"))
         _refuse_untrusted(skops, content, trusted, "it holds", "load")
         model = skops.loads(content, trusted=sorted({*READABLE, *trusted}))
     except InvalidInput:
