@@ -22,6 +22,7 @@ from likely.errors import InvalidInput
 from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
+from likely.inputs.offsets import refuse_without_offset
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood, Response
@@ -305,12 +306,14 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Twice the log-likelihood of the saturated model minus that of the model."""
+        refuse_without_offset(self, offset=offset, exposure=exposure)
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
         return float(np.dot(weight, self.likelihood_.response.deviance(y, mean)))
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """log p(y_i | x_i) of each row, with all its terms, at ``ml_dispersion_``."""
+        refuse_without_offset(self, offset=offset, exposure=exposure)
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, _ = self._responses(X, y, None, len(mean))
         return self.likelihood_.response.log_prob(y, mean, self._largest_dispersion())
@@ -319,6 +322,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Σ w_i log p(y_i | x_i), with all its terms, at ``ml_dispersion_``."""
+        refuse_without_offset(self, offset=offset, exposure=exposure)
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
         response, psi = self.likelihood_.response, self._largest_dispersion()
