@@ -28,7 +28,7 @@ from likely.linear.covariance import (
     estimated_dispersion,
     kind_of_errors,
 )
-from likely.linear.divergence import Divergence, divergence
+from likely.linear.divergence import Divergence, divergence, separated_directions
 from likely.linear.edge import (
     EVERYWHERE,
     optimum_at_edge,
@@ -133,6 +133,8 @@ def fit_linear(
             infinite = divergence(problem, found, start)
     warn_of_fit(estimator, found, rows.coding.names, infinite)
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
+    if infinite is not None and inference is not None:
+        inference = without_separated(inference, infinite, problem, likelihood)
     if edge is not None and not inside:
         warn_of_edge(type(estimator).__name__, likelihood, edge)
         inference = None if inference is None else inference.without_errors(edge.n_rows)
@@ -149,6 +151,20 @@ def fit_linear(
         dispersion=dispersion.value,
         ml_dispersion=dispersion.at_maximum,
     )
+
+
+def without_separated(
+    inference: Inference, infinite: Divergence, problem: Problem, likelihood: Likelihood
+) -> Inference:
+    """Without robust errors where the responses are separated: the scores there are all 0.
+
+    Those of the model are finite only because the search stopped, and so large that they show it.
+    """
+    if inference.covariance_kind in ("model", "quasi"):
+        return inference
+    data = problem.data
+    along = separated_directions(likelihood, infinite.direction, data.blocks, problem.executor)
+    return inference.without_errors_along(data.framing.jacobian() @ along)
 
 
 def problem_of(

@@ -151,6 +151,8 @@ class GoodnessOfFit(ABC):
 
     def _wald_test_of_all(self) -> HypothesisTest | None:
         """None where the covariance has too low a rank, as with few clusters."""
+        if self.unknown is not None:  # separated, or determined by single rows
+            return None
         errors = self.standard_errors
         tested = np.isfinite(errors)
         tested[list(self.constants)] = False

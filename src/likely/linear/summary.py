@@ -186,6 +186,12 @@ class Summary:
         if fit.redundant:
             held = quoted([fit.names[j] for j in fit.redundant])
             yield f"fixed at 0, because they can be computed from other columns: {held}."
+        if fit.alone:
+            lone = quoted([fit.names[j] for j in fit.alone])
+            yield (
+                f"{lone}: single rows determine these coefficients (leverage 1), so "
+                f"{fit.covariance_kind} knows no standard error for them."
+            )
         if fit.excluded:
             yield f"set to 0 by the penalty: {quoted([fit.names[j] for j in fit.excluded])}."
         if fit.alpha is not None and fit.alpha.alpha == 0:
