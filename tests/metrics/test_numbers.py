@@ -128,7 +128,9 @@ def test_the_null_of_rates_is_a_constant_rate(name):
     assert abs(metric.value(statistics)) < 0.05
     low, high = metric.interval(statistics)
     assert low <= metric.value(statistics) <= high
-    halves = [metric.statistics(truth.rows(i), guess.rows(i)) for i in (slice(200), slice(200, 400))]
+    halves = [
+        metric.statistics(truth.rows(i), guess.rows(i)) for i in (slice(200), slice(200, 400))
+    ]
     assert metric.value(halves[0] + halves[1]) == pytest.approx(found)
 
 
