@@ -85,7 +85,7 @@ def formula_rows(formula: str, data: Any, *, classes: bool) -> FormulaRows:
             "or the name of a column, or exposure= for the log link."
         )
     needed = sorted(map(str, parsed.lhs.required_variables | parsed.rhs.required_variables))
-    frame = _checked(data, needed, formula)
+    frame = _with_used_levels(_checked(data, needed, formula), needed)
     y = _labels(frame, parsed, formula) if classes else _response(frame, parsed, formula)
     made = _evaluated(
         formula,
@@ -154,6 +154,18 @@ def _checked(data: Any, needed: list[str], formula: str) -> Any:
                 "Drop such rows, fill them in, or use lk.Prepared, which imputes."
             )
     return native
+
+
+def _with_used_levels(frame: Any, names: list[str]) -> Any:
+    """A pandas frame without the categories that no row has, as in R."""
+    unused = [
+        name
+        for name in names
+        if hasattr(frame[name], "cat") and hasattr(frame[name].cat, "remove_unused_categories")
+    ]
+    if not unused:
+        return frame
+    return frame.assign(**{name: frame[name].cat.remove_unused_categories() for name in unused})
 
 
 def _evaluated(formula: str, make: Any) -> Any:

@@ -41,6 +41,7 @@ from likely.linear.prediction_interval import (
     refuse_quasi,
     response_interval,
     student_interval,
+    warn_of_narrow,
 )
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Identity, Link
@@ -283,6 +284,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             return np.clip(interval, *likelihood.response.means)
         if self.standard_errors == "quasi" and likelihood.response.dispersion_is_known:
             refuse_quasi(likelihood.response.name, self.dispersion_)
+        warn_of_narrow(self._inference())
         eta, spread = self._predictor_and_error(X, offset, exposure)
         self._inference().quantile(level)  # a level that is none is refused
         if isinstance(likelihood.link, Identity) and has_constant_variance(likelihood):

@@ -147,6 +147,12 @@ class FittedLinear(StandardErrors):
         or names of columns) and of the constructor.  Predictions take frames with the columns of
         the formula.  ``0 +`` leaves the intercept out.
         """
+        if settings.get("reference") is not None:
+            name, value = next(iter(dict(settings["reference"]).items()), ("b", "red"))
+            raise InvalidInput(
+                "reference was given with a formula, whose terms say what is compared. Write "
+                f"C({name}, Treatment({str(value)!r})) in it."
+            )
         rows = formula_rows(formula, data, classes=issubclass(cls, ClassifierMixin))
         model = cls(**settings, **cls._intercept_setting(rows.terms, settings))
         given = {
