@@ -104,3 +104,12 @@ def test_a_separated_reference_is_named() -> None:
     frame.loc[frame.g == "b", "y"] = 0
     with pytest.warns(Separation, match=r"along 'g\[b\]'"):
         GLM("poisson").fit(frame, "y")
+
+
+def test_the_references_of_a_formula_are_noted() -> None:
+    pytest.importorskip("formulaic")
+    notes = " ".join(GLM.from_formula("y ~ x + g", counts(), response="poisson").summary().notes)
+    assert "g = a" in notes
+    chosen = "y ~ x + C(g, contr.treatment('b'))"
+    notes = " ".join(GLM.from_formula(chosen, counts(), response="poisson").summary().notes)
+    assert "= b" in notes

@@ -41,6 +41,17 @@ class FormulaTerms:
     names: tuple[str, ...]  # of the columns, without the intercept
     intercept: bool
 
+    def references(self) -> list[str]:
+        """``ship = 1`` of each factor that is compared with one of its categories."""
+        found = []
+        for factor, state in self.spec.factor_contrasts.items():
+            if not any(f"{factor}[T." in name for name in self.names):
+                continue
+            levels = list(state.levels)
+            base = getattr(state.contrasts, "base", None)
+            found.append(f"{factor} = {base if base in levels else levels[0]}")
+        return found
+
     def frame(self, data: Any) -> Any:
         """The columns of the terms for new rows, as a pandas frame."""
         frame = _checked(data, sorted(map(str, self.spec.required_variables)), self.text)

@@ -16,7 +16,7 @@ from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import Explanation
-from likely.formatting import count
+from likely.formatting import count, listed
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import Coding, columns_coded, new_rows, refuse_gaps
@@ -103,7 +103,11 @@ class StandardErrors(ABC):
     def _remarks(self) -> tuple[str, ...]:
         """Further notes for the summary."""
         formula = vars(self).get("formula_")
-        written = () if formula is None else (f"formula: {formula.text}",)
+        written: tuple[str, ...] = ()
+        if formula is not None:
+            known = formula.references()
+            named = f"reference categories, which have no coefficient: {listed(known)}."
+            written = (f"formula: {formula.text}", *([named] if known else []))
         return (*written, *remarks_on_held_rows(self))
 
     def _terms_of(self, terms: Any) -> Any:
