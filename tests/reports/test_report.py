@@ -87,6 +87,18 @@ def test_a_final_score_is_reported(tmp_path, monkeypatch):
     found = likely.report(score, path=None)
     assert "Result" in found.sections
     assert "sealed" in found.html
+    assert "no rows were sealed" not in found.html
+
+
+def test_a_model_of_sealed_data_has_the_evaluations_of_its_seal(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = flowers()
+    sealed = likely.seal(X.assign(kind=y), "kind", name="flowers")
+    found = likely.compare(sealed, models="naive-bayes", folds=2, repeats=1)
+    made = likely.report(found, path=None)
+    assert "Ledger" in made.sections
+    assert "0 of 1" in made.html
+    assert "no rows were sealed" not in made.html
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import InvalidInput
@@ -26,7 +25,7 @@ from likely.explanations.explanation import (
 from likely.explanations.mixed_rows import mixed_rows
 from likely.explanations.sampled import N_ORDERS, background_rows, sampled_contributions
 from likely.formatting import cell
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import check_fitted_model, feature_names
 from likely.inputs.offsets import offset_arguments
 from likely.inputs.tables import as_frame, is_frame, n_rows_of, refuse_file
 from likely.names import has_method
@@ -98,7 +97,7 @@ def sampled_explanation(
     model: Any, X: Any, against: Any = None, *, background: Any = None
 ) -> Explanation:
     """The explanation of any model by replacing cells."""
-    check_is_fitted(model)
+    check_fitted_model(model)
     score, quantity, groups = predicted_score(model)
     refuse_against(against, quantity)
     n = n_rows_of(X)

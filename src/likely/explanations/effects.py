@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
 from likely.data.frames import as_table, frame_of
@@ -24,6 +23,7 @@ from likely.explanations.any_model import predicted_score
 from likely.explanations.explanation import PROBABILITY
 from likely.explanations.mixed_rows import MixedRows, mixed_rows
 from likely.formatting import capitalised, cell, count, number, text_table
+from likely.inputs.estimators import check_fitted_model
 from likely.inputs.offsets import about_missing_offset, numbers_beside
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
 
@@ -246,7 +246,7 @@ def partial_effects(
     >>> partial_effects(model, X, "x0", points=3)["x0"].mean.round(9)[:, 0].tolist()
     [0.0, 1.0, 2.0]
     """
-    check_is_fitted(model)
+    check_fitted_model(model)
     refuse_file(X, "partial_effects")
     notes = list(filter(None, [about_missing_offset(model, offset=offset, exposure=exposure)]))
     X, offset, exposure = own_columns(as_frame(X), offset, exposure)

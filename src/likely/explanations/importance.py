@@ -18,7 +18,6 @@ from typing import Any, final
 import numpy as np
 from scipy.stats import rankdata, t
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
 from likely.data.frames import as_table, frame_of
@@ -35,7 +34,7 @@ from likely.formatting import (
     paragraph,
     text_table,
 )
-from likely.inputs.estimators import refuse_unless_whole
+from likely.inputs.estimators import check_fitted_model, refuse_unless_whole
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_numbers
 from likely.inputs.offsets import numbers_beside, offset_arguments, refuse_without_offset
@@ -209,7 +208,7 @@ def permutation_importance(
     >>> permutation_importance(model, X[100:], 3 * X[100:, 0]).names[0]
     'x0'
     """
-    check_is_fitted(model)
+    check_fitted_model(model)
     refuse_file(X, "permutation_importance")
     refuse_unless_whole("repeats", repeats, lowest=1, advice="Use 5.")
     rng = np.random.default_rng(random_state)

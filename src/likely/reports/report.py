@@ -23,6 +23,7 @@ from likely.metrics.baseline import BestConstant
 from likely.reports.page import Report, report_of
 from likely.runs.catalogue import open_run
 from likely.runs.folder import RunFacts, read_run, versions
+from likely.runs.seals import ledger_facts, seal_facts
 from likely.sealing.final_score import FinalScore
 from likely.workbench.column_effects import (
     MOST_COLUMNS,
@@ -260,6 +261,7 @@ def _run_facts(
     effects: ColumnEffects | None,
 ) -> RunFacts:
     task = rows.settled
+    seal = None if rows.seal is None else seal_facts(rows.seal)
     run = {
         "model": name,
         "target": task.target,
@@ -271,7 +273,7 @@ def _run_facts(
         "data": {"name": rows.label, "sha256": rows.digest, "rows": rows.table.num_rows},
         "seed": 0,
         "versions": versions(),
-        "seal": None,
+        "seal": seal,
         "scores": None if validation is None else validation.score.to_json(),
     }
     return RunFacts(
@@ -280,6 +282,7 @@ def _run_facts(
         look=look(rows).facts(),
         validation=validation,
         effects=effects,
+        ledger=None if rows.seal is None else ledger_facts(rows.seal.path, seal or {}),
         description=describe(model),
         in_python=True,
     )

@@ -90,7 +90,9 @@ def evaluations(facts: RunFacts) -> str:
 
 def recorded_evaluations(facts: RunFacts) -> str | None:
     """The number of evaluations that the run recorded; None where no rows were sealed."""
-    seal = facts.run.get("seal")
+    seal, final = facts.run.get("seal"), facts.final
+    if not seal and final is not None:  # a score without its run
+        return _used_of(int(final["evaluation"]), int(final["budget"]))
     return _used_of(int(seal.get("evaluations", 0)), int(seal.get("budget", 1))) if seal else None
 
 
