@@ -44,8 +44,9 @@ def rows_answer(
     said = found.to_json()
     for each, value in zip(said["rows"], predicted.tolist(), strict=True):
         each["prediction"] = value
-    for i, each in enumerate(said["rows"] if moved is not None else ()):
-        each["offset"] = float(moved[i])
+    if moved is not None:
+        for each, value in zip(said["rows"], moved.tolist(), strict=True):
+            each["offset"] = value
     model = opened.facts.get("model", type(opened.model).__name__)
     return Answer(
         text="\n\n".join(texts),
