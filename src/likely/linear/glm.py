@@ -284,9 +284,9 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             return np.clip(interval, *likelihood.response.means)
         if self.standard_errors == "quasi" and likelihood.response.dispersion_is_known:
             refuse_quasi(likelihood.response.name, self.dispersion_)
-        warn_of_narrow(self._inference())
         eta, spread = self._predictor_and_error(X, offset, exposure)
         self._inference().quantile(level)  # a level that is none is refused
+        warn_of_narrow(self._inference())
         if isinstance(likelihood.link, Identity) and has_constant_variance(likelihood):
             df = self._inference().df_residual
             return student_interval(eta, spread, self.dispersion_, df, level)

@@ -63,7 +63,8 @@ def student_interval(
 
 def warn_of_narrow(fit: GoodnessOfFit) -> None:
     """Warn where counts vary clearly more than their family says."""
-    if fit.response != "negative-binomial" and fit.is_overdispersed(OVERDISPERSED):
+    known = fit.response == "negative-binomial" or fit.alpha is not None
+    if not known and fit.is_overdispersed(OVERDISPERSED):
         warn_user(
             f"Pearson χ²/df is {short_number(fit.pearson_dispersion)}: the responses vary more "
             f"than those of a {fit.response}, so intervals for y are too narrow. Use "
