@@ -41,6 +41,7 @@ VARIANTS = {  # beside the defaults
         {"event": {0: "poisson", 1: Bernoulli, 2: DiagonalFamily(floor=0.1)}},
         {"event": LaplaceFamily(limit=8), "executor": Threads(2)},
         {"unlabelled": -1},
+        {"calibrate": "temperature"},
         {"discretize": likely.Discretizer("uniform", n_bins=3), "smoothing": "auto"},
     ],
     "BayesianNetworkClassifier": [

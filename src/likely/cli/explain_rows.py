@@ -124,8 +124,9 @@ def _source(opened: "Run", run: str, data: str) -> Any:
     rows = dataset(data)
     _refuse_missing_columns(opened, rows.source.names, rows.label, run)
     names = needed_columns(opened.model)
+    here = set(names)
     declared = DataOptions.in_run(opened.facts).category
-    rows = dataset(rows, category=[name for name in declared if name in names])
+    rows = dataset(rows, category=[name for name in declared if name in here])
     return rows.source.select([*names, *roles_in_run(opened.facts).at_prediction()])
 
 

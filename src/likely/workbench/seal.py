@@ -23,7 +23,7 @@ from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
 from likely.sealing.split import row_mask
 from likely.workbench.dataset import UNNAMED, Dataset
-from likely.workbench.look.findings import WITHOUT_LABELS, sorted_findings
+from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute, sorted_findings
 from likely.workbench.opening import dataset
 from likely.workbench.task import task_of
 
@@ -161,8 +161,9 @@ def findings_of_seal(rows: Dataset, train: "pa.Table") -> list[dict[str, Any]]:
     from likely.workbench.look.look import checked
 
     training = replace(rows, source=TableSource(train))
-    everywhere = [each for each in checked(rows).findings if each.code in WITHOUT_LABELS]
-    others = [each for each in checked(training).findings if each.code not in WITHOUT_LABELS]
+    of_labels = frozenset(CODES) - WITHOUT_LABELS
+    everywhere = checked(rows, Mute(of_labels, frozenset())).findings
+    others = checked(training, Mute(WITHOUT_LABELS, frozenset())).findings
     return [each.record() for each in sorted_findings([*everywhere, *others])]
 
 
