@@ -14,7 +14,7 @@ import numpy as np
 from likely.data.arrow import TableSource
 from likely.data.source import are_known
 from likely.errors import InvalidInput
-from likely.kinds import TargetKind
+from likely.kinds import IN_WORDS, TargetKind
 from likely.sealing.create import Origin, SealTerms, create_seal
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder
@@ -29,6 +29,8 @@ from likely.workbench.task import task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+WITH_EXPOSURE = ("count", "positive")  # kinds of target whose mean an exposure multiplies
 
 
 def seal(
@@ -205,8 +207,33 @@ def _check_roles(rows: Dataset, judge: str) -> None:
     rows.roles.offsets(rows.table)
 
 
+def _kind_with_exposure(rows: Dataset) -> TargetKind | None:
+    """Counts, where few whole numbers have an exposure; refused where no model would take it."""
+    target = rows.required_target()
+    task = task_of(rows.table, target, ordered=rows.order, kind=rows.kind)
+    if task.kind in WITH_EXPOSURE:
+        return rows.kind
+    if not rows.declared and _are_counts(rows, target):
+        return "count"
+    raise InvalidInput(
+        f"The exposure {rows.exposure!r} was given, and {target!r} is taken as "
+        f"{IN_WORDS[task.kind]} ({task.reason}); an exposure multiplies the mean of counts or "
+        "of amounts above 0. Give kind='count' (--kind count) if they are counts, or leave the "
+        "exposure out."
+    )
+
+
+def _are_counts(rows: Dataset, target: str) -> bool:
+    try:
+        return task_of(rows.table, target, kind="count").kind == "count"
+    except InvalidInput:
+        return False
+
+
 def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | None]:
     """The kind of the target and the order of its classes; refused if the values forbid it."""
+    if rows.exposure is not None:
+        return _kind_with_exposure(rows), None
     if not rows.declared:
         return None, None
     task = task_of(rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind)

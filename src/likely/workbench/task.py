@@ -209,9 +209,9 @@ def _whole(seen: TargetValues) -> Task:
         )
         reason = f"the target holds {n} different whole numbers, each in many rows"
         return _classes(seen, reason, "" if n == 2 else doubt)
-    if seen.typed_whole and seen.values[0] >= 0 and seen.are_amounts:
+    if seen.values[0] >= 0 and seen.are_amounts:
         return _amounts(seen)
-    if seen.typed_whole and seen.values[0] >= 0:
+    if seen.values[0] >= 0:
         other = "'positive' or 'real'" if seen.values[0] > 0 else "'real'"
         doubt = f"Whole numbers from 0 up: taken as counts; use kind={other} (--kind) if measured."
         return Task(
