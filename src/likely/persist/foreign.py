@@ -96,7 +96,7 @@ def foreign_model(content: bytes, trusted: Collection[str] = ()) -> Any:
         if len({*names}) < len(names):  # what is checked must be what is read
             raise InvalidInput("its archive has a file twice. Save the model again.")
         with ZipFile(BytesIO(content)) as archive:
-            check_archive(archive.read("schema.json"))
+            check_archive(archive)
         _refuse_untrusted(skops, content, trusted, "it holds", "load")
         model = skops.loads(content, trusted=sorted({*READABLE, *trusted}))
     except InvalidInput:

@@ -8,22 +8,26 @@ of outputs as numbers, its classes, nodes and values as arrays.
 import json
 from collections import Counter
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
 
 from likely.errors import InvalidInput
 
 ARRAY, TREE, LOSS = "NdArrayNode", "TreeNode", "LossNode"
 
 
-def check_archive(schema: bytes) -> None:
+def check_archive(archive: ZipFile) -> None:
     """Refuse trees that are not made of arrays, and losses that are none."""
-    nodes = list(_nodes(json.loads(schema)))
+    nodes = list(_nodes(json.loads(archive.read("schema.json"))))
     ids = [node["__id__"] for node in nodes if node.get("__id__") is not None]
     twice = {each for each, times in Counter(map(str, ids)).items() if times > 1}
     for node in nodes:
         loader = node.get("__loader__")
         fine = (
-            (loader != TREE or _is_tree(node, twice))
+            (loader != TREE or _is_tree(node, twice, archive))
             and (loader != LOSS or str(node.get("__module__")).startswith("sklearn._loss."))
             and ("__reduce__" not in node or loader in (TREE, LOSS))
         )
@@ -34,14 +38,24 @@ def check_archive(schema: bytes) -> None:
             )
 
 
-def _is_tree(node: dict[str, Any], twice: set[str]) -> bool:
+def _is_tree(node: dict[str, Any], twice: set[str], archive: ZipFile) -> bool:
     """Whether the arguments and the state have arrays, which no other object of the same id is."""
     args, state = node["__reduce__"]["args"], node["content"]
     if (args["__loader__"], state["__loader__"]) != ("TupleNode", "DictNode"):
         return False
     arrays = [args["content"][1], *(state["content"][name] for name in ("nodes", "values"))]
     alone = all(str(each.get("__id__")) not in twice for each in (args, state, *arrays))
-    return len(args["content"]) == 3 and alone and all(map(_is_array, arrays))
+    return (
+        len(args["content"]) == 3
+        and alone
+        and all(_is_array(each) and _ndim(archive, each) for each in arrays)
+    )
+
+
+def _ndim(archive: ZipFile, node: dict[str, Any]) -> int:
+    if (node["__module__"], node["__class__"]) != ("numpy", "ndarray"):
+        return 0
+    return int(np.ndim(np.load(BytesIO(archive.read(node["file"])), allow_pickle=False)))
 
 
 def _is_array(node: Any) -> bool:
