@@ -13,7 +13,7 @@ import click
 
 from likely.cli.answer import Exit, Refusal
 from likely.cli.terminal import Settings
-from likely.formatting import printable
+from likely.formatting import without_controls
 
 Chunk = dict[str, Any]  # columns of equal length: lists, or Arrow arrays
 TEXTS = (".csv", ".tsv", ".jsonl")
@@ -63,7 +63,7 @@ class _Screen:
     """A terminal that text from data cannot control; what goes to a file or a pipe is kept."""
 
     def write(self, text: str) -> int:
-        return sys.stdout.write(printable(text))
+        return sys.stdout.write(without_controls(text))
 
 
 def _standard_output() -> Any:

@@ -206,9 +206,14 @@ def _check_roles(rows: Dataset, judge: str) -> None:
 
 def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | None]:
     """The kind of the target and the order of its classes; refused if the values forbid it."""
-    if not rows.declared:
+    roles = rows.roles
+    if not rows.declared and not roles.at_prediction():
         return None, None
-    task = task_of(rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind)
+    task = task_of(
+        rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind, beside=roles
+    )
+    if not rows.declared and task.kind != "count":  # what an exposure says; the rest, by values
+        return None, None
     return task.kind, None if rows.order is None else task.order
 
 
