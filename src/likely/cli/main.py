@@ -226,10 +226,10 @@ def _refused_by_the_system(error: OSError) -> str:
     if isinstance(error.filename, str | bytes):
         name = shortened(os.fsdecode(error.filename), LONGEST_NAME)
     return (
-        f"{name} cannot be used ({error.strerror or error}). Check its permissions and the "
-        "space on the disk. On a read-only system, set the environment variables TMPDIR (temporary "
-        "files), MPLCONFIGDIR (pictures) and NUMBA_CACHE_DIR (compiled loops) to a folder that can be "
-        "written."
+        f"{name} cannot be used ({error.strerror or error}). Check its permissions and the space "
+        "on the disk. On a read-only system, set the environment variables TMPDIR (temporary "
+        "files), MPLCONFIGDIR (pictures) and NUMBA_CACHE_DIR (compiled loops) to a folder that "
+        "can be written."
     )
 
 
