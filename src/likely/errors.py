@@ -37,6 +37,7 @@ LikelyWarning
 ├── SortedRows         rows are sorted by their target, and are shuffled inside windows only
 ├── NothingToCalibrate held-out scores do not determine a temperature
 ├── SomeSealedRows     data hold a few sealed rows, which the ledger records
+├── EffectsLeftOut     the importance of columns could not be measured
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
 
@@ -58,6 +59,7 @@ __all__ = [
     "CollapsedComponent",
     "ContinuousColumn",
     "CyclicGraph",
+    "EffectsLeftOut",
     "FormatLoss",
     "GraphTooLarge",
     "HonestyRefusal",
@@ -383,6 +385,10 @@ class LoopsNotKept(LikelyWarning):
 
 class SomeSealedRows(LikelyWarning):
     """Data hold a few sealed rows: fewer than are refused, and the ledger records it."""
+
+
+class EffectsLeftOut(LikelyWarning):
+    """The importance and the effects of columns could not be measured; the report goes without."""
 
 
 class FormatLoss(LikelyWarning):
