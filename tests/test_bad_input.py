@@ -338,7 +338,7 @@ ARGUMENTS = {  # argument: (a wrong value, what every estimator that takes it sa
     "l2": (-1.0, r"l2=-1 is not a strength.*Use 0"),
     "cv": (1, r"cv is 1; expected a number of folds, 2 or more.*Use 5"),
     "order": ([0], r"y has the label 1; the order is 0. Add"),
-    "reference": ("x", r"no class for reference 'x'"),
+    "reference": ("x", r"no class for reference 'x'|a mapping from columns to categories"),
     "model": (NaiveBayes(), r"model is NaiveBayes; a path of penalties is for.*Use one"),
     "n_penalties": (0, r"n_penalties is 0; expected a whole number.*Use 100"),
     "degree": (0, r"degree is 0; expected a whole number.*Use 2"),

@@ -11,6 +11,7 @@ from likely.formatting import (
     all_listed,
     capitalised,
     cell,
+    coefficient_cells,
     count,
     estimate,
     estimate_cells,
@@ -238,3 +239,10 @@ def test_a_whole_list_has_a_word_before_its_last_name(names, text):
 def test_an_interval_of_negative_numbers_is_written_with_to_and_tiny_ones_keep_their_digits():
     assert estimate(-2.9, -4.6, -1.2) == "-2.9 (-4.6 to -1.2)"
     assert estimate_cells(0.00004, 0.00001, 0.00007)[:2] == ["0.000040", "0.000010 to 0.000070"]
+
+
+def test_the_ends_of_an_interval_show_on_which_side_of_0_they_are():
+    assert estimate(0.21, 0.0012, 0.42) == "0.210 (0.001 to 0.420)"
+    assert estimate(0.21, -0.0012, 0.42) == "0.210 (-0.001 to 0.420)"
+    assert estimate(0.21, 0.0, 0.42) == "0.21 (0.00 to 0.42)"
+    assert coefficient_cells(0.2, 0.1, 0.004, 0.396)[2] == "0.004"

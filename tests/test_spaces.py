@@ -248,7 +248,8 @@ def test_one_declared_space_drives_the_three_searches_of_a_model(search: str) ->
     assert all(trial.problem == "" for trial in study.trials)
     assert all(space.to_unit(trial.parameters) is not None for trial in study.trials)
     assert {trial.parameters["link"] for trial in study.trials} == {"logit", "probit"}
-    assert study.best_score_ == min(trial.value for trial in study.trials)
+    assert study.best_score_ in {trial.value for trial in study.trials}
+    assert study.best_score_ <= study.trials[0].value  # the default, or clearly better
 
 
 def test_a_model_without_settings_says_so_and_a_stranger_is_named() -> None:

@@ -26,6 +26,7 @@ LikelyWarning
 ├── UnseenCategories   categories not seen in training are ignored
 ├── SingularCovariance a covariance has no inverse, so its pseudo-inverse is used
 ├── Separation         responses are separated: the estimate is infinite
+├── NarrowIntervals    intervals for y from a family with too small a variance
 ├── OutsideLink        a predictor for which the link has no mean
 ├── RedundantColumns   columns that others determine; their coefficients are fixed at 0
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
@@ -73,6 +74,7 @@ __all__ = [
     "LikelyWarning",
     "MissingCells",
     "MissingFont",
+    "NarrowIntervals",
     "NotConverged",
     "NothingToCalibrate",
     "OutOfDeviceMemory",
@@ -330,6 +332,10 @@ class Separation(LikelyWarning):
 
 class BoundaryEstimate(LikelyWarning):
     """The best coefficients give some rows a mean at the edge of what the response can have."""
+
+
+class NarrowIntervals(LikelyWarning):
+    """Intervals for new responses come from a family with too small a variance."""
 
 
 class OutsideLink(LikelyWarning):

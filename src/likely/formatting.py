@@ -21,6 +21,7 @@ from typing import Any
 
 DASH = "–"  # where there is no value
 DIGITS = 4  # significant digits of a number without an interval
+MOST_MORE = 4  # digits that show on which side of 0 an end is
 INTERVAL_DIGITS = 2  # significant digits of an interval's half-width
 MOST_DECIMALS = 6  # smaller numbers are written with a power of ten
 SMALLEST_FIXED, LARGEST_FIXED = 1e-3, 1e9  # beyond these a power of ten is easier to read
@@ -125,7 +126,7 @@ def estimate_cells(value: Any, low: Any, high: Any, *beside: Any) -> list[str]:
     if value is not None and not isfinite(value):  # its ends say nothing either
         value = low = high = None
     beside = tuple(None if each is None or not isfinite(each) else each for each in beside)
-    half = _half_width(value, low, high)
+    half = _visible(_half_width(value, low, high), low, high)
     if half is None:
         written = [number(each) for each in (value, low, high, *beside)]
     else:
@@ -143,7 +144,7 @@ def coefficient_cells(coef: Any, error: Any, low: Any, high: Any) -> list[str]:
     >>> coefficient_cells(1.23456, 0.2345, 0.7749, 1.694)
     ['1.23', '0.23', '0.77', '1.69']
     """
-    half = None if error is None else _half_width(error, -error, error)
+    half = None if error is None else _visible(_half_width(error, -error, error), low, high)
     return [
         number(each) if half is None else _to_place(each, half) for each in (coef, error, low, high)
     ]
@@ -372,6 +373,20 @@ def _half_width(value: Any, low: Any, high: Any) -> float | None:
     else:
         return None
     return half if half >= ROUNDING else None
+
+
+def _visible(half_width: float | None, *ends: Any) -> float | None:
+    """A smaller half-width, with up to four more digits, where an end beside 0 is written as 0."""
+    if half_width is None:
+        return None
+    near = [abs(float(end)) for end in ends if end is not None and isfinite(end) and end != 0]
+    for more in range(MOST_MORE + 1):
+        place = INTERVAL_DIGITS - 1 - floor(log10(half_width)) + more
+        if place > MOST_DECIMALS:
+            break
+        if all(round(end, place) > 0 for end in near):
+            return half_width / 10**more
+    return half_width
 
 
 def _to_place(value: Any, half_width: float) -> str:

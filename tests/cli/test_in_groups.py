@@ -139,7 +139,9 @@ def test_train_tune_and_compare_have_one_best_constant(likely, tmp_path, group):
     patients(tmp_path)
     likely("seal", "patients.csv", "--target", "y", *group)
     likely("train", "patients.seal", "logistic")
-    tuned = likely("tune", "patients.seal", "logistic", "--trials", "2", "--json").json["result"]
+    tuned = likely(
+        "tune", "patients.seal", "logistic", "--trials", "2", "--repeats", "1", "--json"
+    ).json["result"]
     words = ("--folds", "5", "--repeats", "1", "--json")
     found = likely("compare", "patients.seal", "logistic", *words).json["result"]
     constant = next(each for each in found["models"] if each["model"] == "constant")

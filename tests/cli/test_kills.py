@@ -60,17 +60,17 @@ VERBS = {
     "train": Verb(
         "train rows.seal naive-bayes",
         "sealed",
-        ("runs", RUN, *EVIDENCE, "run.json", "model.likely", RUN),
-        24,
+        ("runs", RUN, *EVIDENCE, "effects.json", "run.json", "model.likely", RUN),
+        28,
     ),
     "tune": Verb(
         "tune rows.seal discriminant --trials 2 --folds 2 --jobs 1 -o mine",
         "sealed",
         (
             *("study", "command.txt", HOLDER, "study.json", "trials.jsonl", "trials.jsonl"),
-            *(*EVIDENCE, "study.json", "run.json", "model.likely"),
+            *(*EVIDENCE, "effects.json", "study.json", "run.json", "model.likely"),
         ),
-        38,
+        42,
     ),
     "final": Verb(
         "final @last",
@@ -187,7 +187,7 @@ def test_everything_that_a_verb_writes_goes_through_the_door(stage, verb):
 
 @pytest.mark.parametrize(
     ("verb", "n_states"),
-    [("seal", 3), ("train", 4), ("tune", 21), ("final", 16), ("predict", 8), ("report", 2)],
+    [("seal", 3), ("train", 4), ("tune", 23), ("final", 16), ("predict", 8), ("report", 2)],
 )
 def test_a_kill_at_any_point_leaves_what_the_next_command_can_use(
     stage, tmp_path, monkeypatch, verb, n_states

@@ -181,7 +181,7 @@ def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_pat
     assert time.perf_counter() - start < DEMO_SECONDS
     for verb in ("look", "seal", "compare", "tune", "final", "report"):
         assert f"$ likely {verb}" in outcome.out
-    assert "113 sealed rows; evaluation 1 of 1. Baseline (constant)" in " ".join(
+    assert "114 sealed rows; evaluation 1 of 1. Baseline (constant)" in " ".join(
         outcome.out.split()
     )
     facts = json.loads((tmp_path / "story/runs/001-logistic/final.json").read_text())

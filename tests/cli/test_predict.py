@@ -7,6 +7,7 @@ import json
 import pytest
 
 import likely as lk
+from likely.cli import table_files
 from likely.data import arrow
 
 
@@ -201,3 +202,32 @@ def test_a_word_among_numbers_is_named_with_its_row(likely, tmp_path, table, mod
         "Column 'age' must hold numbers, as in training; found 'old' in row 2 (counted from 0). "
         "Correct the cell, or drop the row."
     )
+
+
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "plain", "'=x"]
+
+
+def test_safe_csv_marks_text_that_a_spreadsheet_would_run(likely, trained, tmp_path):
+    n = len(FORMULAS)
+    columns = {"note": FORMULAS, "age": [-70.5] * n, "city": ["Bonn"] * n}
+    columns |= {"smoker": ["true"] * n, "visits": [6] * n}
+    with open(tmp_path / "new.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    asked = ("predict", "@last", "new.csv", "--keep", "note", "--keep", "age")
+    plain, safe = (
+        list(csv.DictReader(io.StringIO(likely(*asked, *more).out, newline="")))
+        for more in ((), ("--safe-csv",))
+    )
+    assert [row["note"] for row in plain] == FORMULAS
+    assert [row["note"] for row in safe] == [f"'{each}" for each in FORMULAS[:5]] + FORMULAS[5:]
+    assert {row["age"] for row in safe} == {"-70.5"}
+    assert table_files._no_formulas(["\rx", -1, None]) == ["'\rx", -1, None]
+    likely(*asked, "--safe-csv", "-o", "out.tsv")
+    assert (tmp_path / "out.tsv").read_text().splitlines()[1].startswith("'=1+1\t")
+
+
+def test_safe_csv_is_for_text_files(likely, trained):
+    outcome = likely("predict", "@last", trained, "--safe-csv", "-o", "out.parquet")
+    assert outcome.exit == 1 and "--safe-csv is for CSV and TSV" in outcome.err

@@ -7,7 +7,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from likely.cli.main import run
+from likely.data.formats import csv_files
+from likely.data.formats.text_files import text_file
 from likely.data.frames import as_table
+from likely.workbench import comparison
+from likely.workbench.opening import dataset
 
 
 def seconds(table):
@@ -28,3 +33,55 @@ def test_twice_the_columns_take_less_than_three_times_as_long(library):
     seconds(made(10))  # imports
     small, large = (min(seconds(made(n)) for _ in range(3)) for n in (1500, 3000))
     assert large < 3 * small
+
+
+def made_file(folder, n_columns):
+    """A CSV file of numbers and two classes, and its name."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, n_columns)).round(3)).add_prefix("c")
+    frame["y"] = np.where(frame["c0"] + rng.normal(size=40) > 0, "yes", "no")
+    path = folder / f"table{n_columns}.csv"
+    frame.to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.mark.parametrize("verb", ["look", "train"])
+def test_commands_cost_less_than_three_times_as_much_for_twice_the_columns(
+    verb, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+
+    def cpu(n_columns):
+        argv = [verb, made_file(tmp_path, n_columns), *["naive-bayes"] * (verb == "train")]
+        began = time.process_time()
+        assert run([*argv, "--target", "y", "--quiet"]) == 0
+        assert capsys.readouterr().out.count("\n") < 100
+        return time.process_time() - began
+
+    cpu(10)  # imports and compiled loops
+    assert cpu(2000) < 3 * cpu(1000)
+
+
+def test_a_type_that_changes_late_is_found_among_many_columns(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 2**10)
+    monkeypatch.setattr(csv_files, "BYTES_PER_COLUMN", 1)
+    rows = [[str(j)] * 9 for j in range(400)]
+    rows[300][1], rows[310][2], rows[320][3], rows[399][8] = "1.5", "word", "", "007"
+    lines = [",".join("abcdefghi"), *map(",".join, rows)]
+    (tmp_path / "late.csv").write_text("\n".join(lines) + "\n")
+    source = csv_files.open_csv(text_file(tmp_path / "late.csv", "late.csv"))
+    found = "".join(source.types[name][0] for name in "abcdefghi")
+    assert found == "iftiiiiit"
+    assert sum(batch.num_rows for batch in source) == 400
+
+
+def test_models_of_pairs_of_columns_are_slow_where_columns_are_many(monkeypatch):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 6))).add_prefix("c")
+    frame["y"] = ["no", "yes"] * 20
+    monkeypatch.setattr(comparison, "MOST_COLUMNS", 5)
+    given = dataset(frame, "y").with_task()
+    chosen, slow, _ = comparison._suited(given, everything=False)
+    assert set(slow) >= comparison.OF_PAIRS
+    assert "naive-bayes" in [each.name for each in chosen]
+    every, slow, _ = comparison._suited(given, everything=True)
+    assert {each.name for each in every} >= comparison.OF_PAIRS and not slow

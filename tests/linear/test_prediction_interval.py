@@ -129,12 +129,14 @@ def test_what_has_no_interval_for_y_is_refused_in_words():
         none.predict_interval(X, of="y")
 
 
+@pytest.mark.filterwarnings("ignore::likely.errors.NarrowIntervals")  # they are wide
 def test_far_from_the_data_they_are_wide_and_not_an_error():
     X, y, _ = counts()
     low, high = lk.GLM("poisson").fit(X, y).predict_interval([[60.0, 60.0]], of="y")[0]
     assert 0 <= low < high
 
 
+@pytest.mark.filterwarnings("ignore::likely.errors.NarrowIntervals")  # they are wide
 def test_a_tweedie_of_power_1_has_whole_ends():
     X, y, _ = counts()
     found = lk.GLM("tweedie(1)").fit(X, y).predict_interval(X, of="y")

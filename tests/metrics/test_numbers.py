@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.optimize import minimize_scalar
 
 from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.poisson import Poisson
 from likely.metrics import METRICS, Prediction, Truth
+from likely.metrics.baseline import constant_prediction
 
 
 def numbers(y, mean, kind="real"):
@@ -101,3 +103,41 @@ def test_intervals_of_the_deviance_explained_cover(kind):
         low, high = metric.interval(drawn(300))
         inside += low <= expected <= high
     assert 0.915 <= inside / 400 <= 0.98  # 0.95 ± 3 standard errors
+
+
+@pytest.mark.parametrize("name", ["poisson-deviance-explained", "gamma-deviance-explained", "r2"])
+def test_the_null_of_rates_is_a_constant_rate(name):
+    """By definition: the best λ in μ = λe, found by search; the constant rate explains about 0."""
+    rng = np.random.default_rng(0)
+    exposure = rng.uniform(0.1, 20.0, 400)
+    rate = np.exp(rng.normal(size=400) / 2)
+    y = rng.poisson(rate * exposure).astype(float) if "poisson" in name else rate * exposure
+    kind = {"p": "count", "g": "positive", "r": "real"}[name[0]]
+    truth = Truth(y, kind=kind, exposure=exposure)
+    metric = METRICS[name]
+
+    def deviance(mean):
+        return float(metric.family.of(y, mean).mean())
+
+    null = minimize_scalar(lambda a: deviance(np.exp(a) * exposure), bounds=(-5, 5)).fun
+    guess = Prediction.of_numbers(1.3 * exposure)
+    found = metric.value(metric.statistics(truth, guess))
+    assert found == pytest.approx(1 - deviance(guess.means) / null, rel=1e-8)
+    constant = constant_prediction(truth, truth)
+    statistics = metric.statistics(truth, constant)
+    assert abs(metric.value(statistics)) < 0.05
+    low, high = metric.interval(statistics)
+    assert low <= metric.value(statistics) <= high
+    halves = [
+        metric.statistics(truth.rows(i), guess.rows(i)) for i in (slice(200), slice(200, 400))
+    ]
+    assert metric.value(halves[0] + halves[1]) == pytest.approx(found)
+
+
+def test_r2_is_of_what_an_offset_leaves():
+    rng = np.random.default_rng(1)
+    offset, y = rng.normal(size=(2, 50))
+    truth = Truth(y + 9 * offset, kind="real", offset=9 * offset)
+    metric = METRICS["r2"]
+    constant = Prediction.of_numbers(y.mean() + 9 * offset)
+    assert metric.value(metric.statistics(truth, constant)) == pytest.approx(0.0, abs=1e-9)

@@ -63,6 +63,13 @@ ORDINAL = likely.OrdinalRegression().fit(NUMBERS, np.arange(60) % 4)
 BAYES = likely.NaiveBayes().fit(FRAME, Y)
 MIXTURE = likely.GaussianMixture(2, random_state=0).fit(NUMBERS)
 PLATT = likely.PlattScaling(likely.LogisticRegression(), cv=3).fit(NUMBERS, Y)
+PREPARED = likely.Prepared(likely.LogisticRegression()).fit(FRAME, Y)
+TIED = likely.DiscriminantAnalysis().fit(NUMBERS, Y)
+FULL = likely.DiscriminantAnalysis(covariance="full").fit(NUMBERS, Y)
+NETWORK = likely.BayesianNetworkClassifier().fit(FRAME[["c"]], Y)
+SPLINE = likely.BasisFunctions("spline", centres=5).fit(NUMBERS)
+CALIBRATED = likely.NaiveBayes(calibrate="temperature").fit(FRAME, Y)
+PERCEPTRON = likely.NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0).fit(NUMBERS, Y)
 VALUES = [
     (LOGISTIC, setting("coef_", cell(np.nan)), "coef_ must be finite"),
     (LOGISTIC, setting("coef_", cell(1e308)), "coef_ must be finite"),
@@ -81,9 +88,20 @@ VALUES = [
     (ORDINAL, setting("thresholds_", cell(np.nan)), "thresholds_ must be in increasing order"),
     (BAYES, setting("components_.log_mixing", cell(3.0)), "log_mixing must be logs of prob"),
     (MIXTURE, setting("components_.distribution.covariance", np.negative), "positive"),
-    (MIXTURE, setting("components_.distribution.mean", cell(1e200)), "at most 1e100"),
+    (MIXTURE, setting("components_.distribution.mean", cell(1e200)), "at most 1e150"),
     (PLATT, setting("a_", cell(np.inf)), "a_ must be finite"),
+    (CALIBRATED, setting("outlier_share_", cell(np.nan)), "outlier_share_ must be from 0"),
+    (CALIBRATED, setting("outlier_share_", lambda x: x[:1]), "outlier_share_ has"),
+    (PERCEPTRON, setting("column_strengths_", lambda x: x[:0]), "column_strengths_ has"),
+    (SPLINE, lambda tensors: _near(tensors), "distances of knots must be at least"),
 ]
+
+
+def _near(tensors):
+    """Knots so near to each other that their distance cannot be divided by."""
+    for name, array in tensors.items():
+        if name.startswith("centres_"):
+            tensors[name] = np.arange(len(array)) * 1e-320
 
 
 @pytest.mark.parametrize(("model", "change", "message"), VALUES)
@@ -106,7 +124,24 @@ HEADERS = [
     (BAYES, lambda head: head["fitted"].update(temperature_=-1.0), "temperature_ must be above 0"),
     (BAYES, lambda head: head["fitted"].update(schema_=3), "schema_ is '3', a int"),
     (PLATT, lambda head: head["fitted"].pop("estimator_"), "has estimator_"),
+    (PREPARED, lambda head: _steps(head).pop(), "The steps has 1 entries where 2"),
+    (TIED, lambda head: head["arguments"].update(covariance="full"), "The covariances"),
+    (TIED, lambda head: head["arguments"].update(covariance="diagonal"), "The matrices of the"),
+    (FULL, lambda head: head["arguments"].update(covariance="tied"), "The covariances"),
+    (NETWORK, lambda head: _report(head).update(solution=True), "solution is 'True'"),
 ]
+
+
+def _steps(head):
+    return head["fitted"]["preparation_"]["part"][1]["steps"]["tuple"]
+
+
+def _report(head):
+    found = [head]
+    for part in found:  # grows
+        found += list(part.values()) if isinstance(part, dict) else []
+        found += part if isinstance(part, list) else []
+    return next(part for part in found if isinstance(part, dict) and "log_likelihood" in part)
 
 
 @pytest.mark.parametrize(("model", "change", "message"), HEADERS)

@@ -242,12 +242,12 @@ def error_rate(wrong, groups=None, constant_wrong=None):
 
 @pytest.mark.parametrize("n", [1, 5, 20, 400])
 def test_no_errors_in_n_rows_are_no_certainty(n):
-    """Wilson's end at p̂ = 0 is z²/(n + z²)."""
-    z2 = 1.959963984540054**2
+    """The end is between the rule of three, 3/n, and the exact one of Clopper and Pearson."""
     none, _ = error_rate(np.zeros(n))
     assert none.low == 0.0
-    assert_allclose(none.high, z2 / (n + z2))
-    assert_allclose(error_rate(np.ones(n))[0].low, n / (n + z2))
+    exact = 1 - 0.025 ** (1 / n)
+    assert 0.75 * exact < none.high <= min(1.0, 1.05 * exact)
+    assert_allclose(error_rate(np.ones(n))[0].low, 1 - none.high)
 
 
 def test_one_row_tells_nothing_but_the_range_of_the_loss():

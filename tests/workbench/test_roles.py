@@ -156,11 +156,11 @@ def test_models_that_take_no_exposure_are_left_out_with_a_note_unless_they_were_
     options = {"exposure": "years", "kind": "count", "folds": 3, "repeats": 1}
     found = lk.compare(table, "claims", **options)
     assert not found.failed
-    assert found.unable == {"exposure": ("linear", "ridge", "lasso")}
+    assert found.unable == {"exposure": ("linear", "ridge", "lasso", "neural-network")}
     assert {each.name for each in found.entries}.isdisjoint(found.unable["exposure"])
-    sentence = "Models that take no exposure were not tried: linear, ridge, lasso."
+    sentence = "Models that take no exposure were not tried: linear, ridge, lasso, neural-network."
     assert sentence in str(found).replace("\n", " ")
-    assert found.facts()["unable"] == {"exposure": ["linear", "ridge", "lasso"]}
+    assert found.facts()["unable"] == {"exposure": ["linear", "ridge", "lasso", "neural-network"]}
     named = lk.compare(table, "claims", ["linear", "ridge", "glm-poisson"], **options)
     assert {each.name for each in named.failed} == {"linear", "ridge"}
     assert not named.unable
@@ -417,7 +417,7 @@ def test_a_score_has_the_baseline_of_its_own_link_in_train_tune_and_compare():
     for name, link in [("linear", "identity"), ("glm-poisson", "log")]:
         held = cross_validate(found[name].estimator, Loop(rows, rows.folds(5, seed=0))).held
         known = held.score().main.baseline
-        study = lk.tune(table, "claims", name, trials=1, space={"l2": [0.0]}, **given)
+        study = lk.tune(table, "claims", name, trials=1, space={"l2": [0.0]}, repeats=1, **given)
         assert study.baseline == known == found[name].main.baseline
         assert found[name].facts()["baseline_link"] == link
         assert found[name].facts()["baseline"] == known

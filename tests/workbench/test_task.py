@@ -30,7 +30,7 @@ def table(values, **more):
         ([0.5 + k for k in range(MANY)], "positive"),
         ([0.5 * k for k in range(MANY)], "real"),
         ([-0.5 + k for k in range(MANY)], "real"),
-        ([1.0 + k for k in range(MANY)], "positive"),  # floats that happen to be whole
+        ([1.0 + k for k in range(MANY)], "count"),  # integers beside a missing cell are floats
         ([5, 6, 7], "count"),  # few values, but no more rows than values
     ],
 )

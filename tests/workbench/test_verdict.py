@@ -97,7 +97,7 @@ def test_worse_a_negative_gain_stops():
     verdict = verdict_on(gained(-1.0, -1.5, -0.5, r2=Estimate(0.16, 0.12, 0.19, 0.0)))
     assert verdict.severity == "stop"
     assert [each.rule for each in verdict.objections] == ["worse"]
-    assert "By other metrics it is clearly better: R² 0.160 (0.120 to 0.190)." in verdict.doubts[0]
+    assert "seems to contradict R² 0.160 (0.120 to 0.190), which is better" in verdict.doubts[0]
 
 
 def test_no_gain_an_interval_with_0_warns_and_names_metrics_that_gain():
@@ -210,3 +210,26 @@ def test_the_docs_have_the_rules_of_the_code():
         elif text.startswith("- ") and rows:
             rows[-1].append(text.removeprefix("- "))
     assert rows == [[name, rule.severity, rule.when] for name, rule in RULES.items()]
+
+
+def test_a_better_metric_must_exceed_the_noise_of_its_baseline_too():
+    """An interval that excludes a baseline number says little if that number is as uncertain."""
+    barely = gained(0.01, -0.02, 0.04, r2=Estimate(0.1, 0.01, 0.19, 0.0))
+    assert "By other metrics" not in verdict_on(barely).doubts[0]
+    around = gained(0.01, -0.02, 0.04, r2=Estimate(0.1, -0.01, 0.21, -0.5))
+    assert "By other metrics" not in verdict_on(around).doubts[0]
+    clear = gained(0.01, -0.02, 0.04, r2=Estimate(0.5, 0.3, 0.7, -0.01))
+    assert "By other metrics" in verdict_on(clear).doubts[0]
+    few = replace(clear, score=replace(clear.score, n_rows=12))
+    assert "By other metrics" not in verdict_on(few).doubts[0]
+
+
+def test_a_worse_likelihood_with_a_better_mean_is_explained():
+    counts = {
+        "poisson-deviance": Estimate(2.0, 1.8, 2.2, 4.0),
+        "poisson-deviance-explained": Estimate(0.5, 0.4, 0.6, 0.0),
+    }
+    text = verdict_on(gained(-0.5, -0.8, -0.2, **counts)).doubts[0]
+    assert "seems to contradict" in text
+    assert "overdispersion" in text
+    assert "By other metrics" not in text

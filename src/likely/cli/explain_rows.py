@@ -4,7 +4,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.formatting import count
+from likely.formatting import cell, count
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 FIRST_ROWS = 3  # without --row
 BACKGROUND_ROWS = 500  # of the table, for models that compare a row with others
+BESIDE = (
+    "The contributions and their total are without the {} of the row, which the prediction "
+    "includes: an offset, or the logarithm of an exposure, is added to the total first."
+)
 MOST_COLUMNS = 20  # without --top; JSON has all
 
 
@@ -26,16 +30,23 @@ def rows_answer(
 
     table, others, positions = _tables(opened, run, data, rows)
     found = _explained(opened, table, others, positions, against)
-    given = roles_in_run(opened.facts).to_predict(table)
+    roles = roles_in_run(opened.facts)
+    given, moved = roles.to_predict(table), roles.offsets(table)
+    if moved is not None:
+        found = found.also(BESIDE.format(" and ".join(given)))
     predicted = opened.model.predict(_features(opened, table), **given)
     names = [str(value) for value in predicted.tolist()]
     texts = found.text(most=len(found), top=top or MOST_COLUMNS, width=width()).split("\n\n")
     for i, name in enumerate(names):
         title, _, rest = texts[i].partition("\n")
-        texts[i] = f"{heading(f'{title}; prediction {name}')}\n{rest}"
+        beside = "".join(f", {role} {cell(column[i].as_py())}" for role, column in given.items())
+        texts[i] = f"{heading(f'{title}; prediction {name}{beside}')}\n{rest}"
     said = found.to_json()
     for each, value in zip(said["rows"], predicted.tolist(), strict=True):
         each["prediction"] = value
+    if moved is not None:
+        for each, value in zip(said["rows"], moved.tolist(), strict=True):
+            each["offset"] = value
     model = opened.facts.get("model", type(opened.model).__name__)
     return Answer(
         text="\n\n".join(texts),
@@ -113,8 +124,9 @@ def _source(opened: "Run", run: str, data: str) -> Any:
     rows = dataset(data)
     _refuse_missing_columns(opened, rows.source.names, rows.label, run)
     names = needed_columns(opened.model)
+    here = set(names)
     declared = DataOptions.in_run(opened.facts).category
-    rows = dataset(rows, category=[name for name in declared if name in names])
+    rows = dataset(rows, category=[name for name in declared if name in here])
     return rows.source.select([*names, *roles_in_run(opened.facts).at_prediction()])
 
 

@@ -10,7 +10,13 @@ import click
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.kept_columns import keep_option, kept_cells, kept_names
 from likely.cli.prediction_options import BesidePredictions, interval_option, threshold_option
-from likely.cli.table_files import Chunk, is_same_file, refuse_json_on_stdout, write_table
+from likely.cli.table_files import (
+    Chunk,
+    is_same_file,
+    refuse_json_on_stdout,
+    refuse_safe_csv,
+    write_table,
+)
 from likely.cli.terminal import Settings, global_options
 from likely.formatting import listed
 
@@ -37,6 +43,11 @@ if TYPE_CHECKING:
 @click.option("--proba", is_flag=True, help="Also write the probability of each class, p_<class>.")
 @interval_option
 @threshold_option
+@click.option(
+    "--safe-csv",
+    is_flag=True,
+    help="Write an apostrophe before text that a spreadsheet would run as a formula.",
+)
 @global_options
 @click.pass_obj
 def predict(
@@ -48,6 +59,7 @@ def predict(
     proba: bool,
     interval: float | None,
     threshold: float | None,
+    safe_csv: bool,
 ) -> Answer:
     """Write a prediction of RUN (a folder, or @last) for every row of DATA, in the same order.
 
@@ -61,6 +73,8 @@ def predict(
     from likely.workbench.predictions import probability_labels
 
     refuse_json_on_stdout(settings, output, "Predictions")
+    if safe_csv:
+        refuse_safe_csv(output)
     opened = open_run(run)
     _refuse_own_input(run, data, output)
     labels = probability_labels(opened.model) if proba else []
@@ -74,7 +88,7 @@ def predict(
     except HeaderAlone as alone:
         findings = _nothing_to_predict(opened, alone, run)
         names = [*kept_names(settings, keep, alone.names, names), *names]
-        n, path = write_table(output, names, ())
+        n, path = write_table(output, names, (), safe=safe_csv)
     else:
         _refuse_missing_columns(opened, rows.source.names, rows.label, run)
         findings = (*rows.log_prediction(), *beside.remarks)
@@ -85,7 +99,7 @@ def predict(
         chunks = _prediction_chunks(opened, rows, names, kept, beside)
         names = [*kept, *names]
         with settings.using_jobs(), showing_progress(settings, "predicting", rows.source.n_rows):
-            n, path = write_table(output, names, chunks)
+            n, path = write_table(output, names, chunks, safe=safe_csv)
     where = "standard output" if path is None else str(path)
     return Answer(
         text=f"{count(n, 'prediction')} written to {where}.",
@@ -152,7 +166,7 @@ def _prediction_chunks(
 
 def needed_columns(model: Any) -> list[str]:
     """The columns that a prediction needs: those of the fit that its preparation did not drop."""
-    dropped: tuple[str, ...] = getattr(model, "dropped_", ())
+    dropped = set(getattr(model, "dropped_", ()))
     return [name for name in map(str, model.feature_names_in_) if name not in dropped]
 
 
@@ -162,11 +176,10 @@ def _refuse_text(table: "pa.Table", numbers: tuple[str, ...], start: int) -> Non
 
     from likely.data.labels import are_written_numbers
 
-    for name in numbers:
-        if name not in table.column_names:
-            continue
-        column = table.column(name)
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    held_numbers = set(numbers)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if not text or name not in held_numbers:
             continue
         for row, cell in enumerate(column.to_pylist(), start=start):
             if cell is not None and not are_written_numbers([cell])[0]:
@@ -228,10 +241,11 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
             "likely train --help",
         )
     wanted = [*needed_columns(run.model), *roles_in_run(run.facts).at_prediction()]
-    missing = [str(column) for column in wanted if column not in names]
+    here, read = set(names), set(wanted)
+    missing = [str(column) for column in wanted if column not in here]
     if not missing:
         return
-    extra = [column for column in names if column not in set(wanted)]
+    extra = [column for column in names if column not in read]
     close = get_close_matches(missing[0], extra, n=1, cutoff=0.4)
     hint = f" Was it renamed to {close[0]!r}? Rename it back." if close else " Add it."
     others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""

@@ -17,20 +17,27 @@ from likely.formatting import without_controls
 
 Chunk = dict[str, Any]  # columns of equal length: lists, or Arrow arrays
 TEXTS = (".csv", ".tsv", ".jsonl")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet runs
 SUFFIXES = (*TEXTS, *(f"{suffix}.gz" for suffix in TEXTS), ".parquet")
 
 
 def write_table(
-    output: str, names: list[str], chunks: Iterable[Chunk], *, verb: str = "predict"
+    output: str,
+    names: list[str],
+    chunks: Iterable[Chunk],
+    *,
+    verb: str = "predict",
+    safe: bool = False,
 ) -> tuple[int, Path | None]:
     """Write all chunks; the number of rows, and the file (None for standard output).
 
-    A file gets its name only when it is complete; standard output is written chunk by chunk.
+    A file gets its name only when it is complete; standard output is written chunk by chunk.  In
+    ``safe`` CSV or TSV, no cell of text is a formula of a spreadsheet.
     """
     from likely.files import file_made_whole
 
     if output == "-":
-        n = _write_delimited(_standard_output(), names, chunks, ",")
+        n = _write_delimited(_standard_output(), names, chunks, ",", safe)
         sys.stdout.flush()
         return n, None
     path = Path(output)
@@ -46,16 +53,19 @@ def write_table(
         if suffix == ".parquet":
             return _write_parquet(file, names, chunks), path
         if not suffix.endswith(".gz"):
-            return _write_text(file, suffix, names, chunks), path
+            return _write_text(file, suffix, names, chunks, safe), path
         with GzipFile("", "wb", fileobj=file, mtime=0) as compressed:  # equal tables, equal bytes
-            return _write_text(compressed, suffix, names, chunks), path
+            return _write_text(compressed, suffix, names, chunks, safe), path
 
 
-def _write_text(file: Any, suffix: str, names: list[str], chunks: Iterable[Chunk]) -> int:
+def _write_text(
+    file: Any, suffix: str, names: list[str], chunks: Iterable[Chunk], safe: bool
+) -> int:
     text = getwriter("utf-8")(file)
     if suffix.startswith(".jsonl"):
         return _write_json_lines(text, chunks)
-    return _write_delimited(text, names, chunks, "\t" if suffix.startswith(".tsv") else ",")
+    tabs = suffix.startswith(".tsv")
+    return _write_delimited(text, names, chunks, "\t" if tabs else ",", safe)
 
 
 @final
@@ -79,17 +89,31 @@ def refuse_json_on_stdout(settings: Settings, output: str | None, what: str) -> 
         )
 
 
+def refuse_safe_csv(output: str) -> None:
+    """Refuse --safe-csv for a file that a spreadsheet does not read as text."""
+    plain = output.lower().removesuffix(".gz")
+    if output != "-" and not plain.endswith((".csv", ".tsv")):
+        raise click.UsageError(
+            f"--safe-csv is for CSV and TSV, and {output!r} is neither. Leave it out, or write to "
+            "a .csv file."
+        )
+
+
 def is_same_file(given: str, output: str) -> bool:
     """Whether both are names of one file, which the output would replace."""
     return Path(given).is_file() and Path(output).is_file() and Path(given).samefile(output)
 
 
-def _write_delimited(file: Any, names: list[str], chunks: Iterable[Chunk], delimiter: str) -> int:
+def _write_delimited(
+    file: Any, names: list[str], chunks: Iterable[Chunk], delimiter: str, safe: bool
+) -> int:
     """CSV or TSV, written chunk by chunk; the number of rows."""
     writer, n = csv.writer(file, delimiter=delimiter, lineterminator="\n"), 0
-    writer.writerow(names)
+    written = _no_formulas if safe else list
+    writer.writerow(written(names))
     for columns in chunks:
-        writer.writerows(zip(*map(_plain_cells, columns.values()), strict=True))
+        cells = (written(_plain_cells(column)) for column in columns.values())
+        writer.writerows(zip(*cells, strict=True))
         n += len(columns[names[0]])
     return n
 
@@ -104,6 +128,13 @@ def _write_json_lines(file: Any, chunks: Iterable[Chunk]) -> int:
             file.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
             n += 1
     return n
+
+
+def _no_formulas(cells: list[Any]) -> list[Any]:
+    """Text that a spreadsheet would run as a formula, after an apostrophe; numbers as they are."""
+    return [
+        f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in cells
+    ]
 
 
 def _plain_cells(column: Any) -> list[Any]:

@@ -5,6 +5,7 @@ would not fit is refused before it is read.  A fit of one model, and a look, rea
 chunks.  A run, a seal and a study recognise their data by its SHA-256.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.frames import as_table, is_sparse, library_of
-from likely.data.source import ColumnKind, Source, are_known, as_categories, column_index
+from likely.data.source import ColumnKind, Source, are_known, as_categories, column_indices
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ GIGABYTE = 1e9
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")  # version 2, as containers have it
 CHUNK_ROWS = 65536
+SHORT_CHUNK = 1000  # rows: of shorter chunks, the cost of each column would be that of its chunks
 PIECE = 2**20  # bytes hashed at a time
 LONGEST_INT64 = 18  # decimal digits, all of which an int64 holds
 
@@ -57,7 +59,8 @@ def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
 
 def refuse_twins(names: Sequence[str]) -> None:
     """Refuse a table in which two columns have the same name."""
-    twice = next((name for name in names if list(names).count(name) > 1), None)
+    rows = Counter(names)
+    twice = next((name for name in names if rows[name] > 1), None)
     if twice is not None:
         raise InvalidInput(
             f"Two columns are called {twice!r}; names must differ. Rename one of them."
@@ -225,8 +228,7 @@ class TableSource(Source):
         yield from self.table.to_batches(max_chunksize=CHUNK_ROWS)
 
     def select(self, names: Sequence[str]) -> "TableSource":
-        for name in names:
-            column_index(self.names, name)
+        column_indices(self.names, names)
         return TableSource(self.table.select(list(names)))
 
     def with_known(self, name: str) -> "TableSource":
@@ -248,7 +250,8 @@ def in_one_table(source: Source) -> "pa.Table":
         if not batches and source.n_rows is not None:
             _refuse_too_large(batch, source.n_rows)
         batches.append(batch)
-    return plain_types(pa.Table.from_batches(batches))
+    table = plain_types(pa.Table.from_batches(batches))
+    return table.combine_chunks() if table.num_rows < SHORT_CHUNK * len(batches) else table
 
 
 def free_memory() -> float:

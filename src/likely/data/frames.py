@@ -198,10 +198,14 @@ class FrameTable(InMemoryTable):
 
     @cached_property
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
-        return tuple(_kind_of_series(self._series(j)) for j in range(len(self.names)))
+        if self._arrow is not None:
+            return tuple(map(kind_of_arrow, self._arrow.schema.types))
+        return tuple(_kind_of_series(self.series(j)) for j in range(len(self.names)))
 
     def numbers(self, j: int) -> Array:
-        series = self._series(j)
+        if self._arrow is not None:
+            return floats_of_arrow(self._arrow.column(j))
+        series = self.series(j)
         native = series.to_native()
         if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiu":
             return np.asarray(native)
@@ -210,7 +214,7 @@ class FrameTable(InMemoryTable):
         return floats_of_arrow(series.to_arrow())
 
     def factor(self, j: int) -> Factor:
-        series = self._series(j)
+        series = self.series(j)
         if _is_object(series):
             return factor_of_objects(series.to_numpy())
         return factor_of_arrow(series.to_arrow())
@@ -230,14 +234,33 @@ class FrameTable(InMemoryTable):
         """
         import narwhals as nw
 
-        series = self._series(j)
+        series = self.series(j)
         if series.dtype not in (nw.Categorical, nw.Enum):
             return None
         pandas = library_of(self.native) == "pandas"  # patsy and R go by its order, ordered or not
         return categories_of(series) if pandas or nw.is_ordered_categorical(series) else None
 
-    def _series(self, j: int) -> Any:
+    def is_declared(self, j: int) -> bool:
+        """Whether column j has the type of categories, or of floats."""
+        import narwhals as nw
+        import pyarrow as pa
+
+        if self._arrow is not None:
+            type_ = self._arrow.column(j).type
+            return pa.types.is_dictionary(type_) or pa.types.is_floating(type_)
+        dtype = self.series(j).dtype
+        return dtype in (nw.Categorical, nw.Enum) or dtype.is_float()
+
+    def series(self, j: int) -> Any:
+        """Column j as a series of narwhals."""
         return self._columns[j]
+
+    @cached_property
+    def _arrow(self) -> "pa.Table | None":
+        """The table of Arrow, where it is one: a series of narwhals costs more than a column."""
+        import pyarrow as pa
+
+        return self.native if isinstance(self.native, pa.Table) else None
 
     @cached_property
     def _columns(self) -> list[Any]:

@@ -31,7 +31,7 @@ from likely.data.frames import (
     side_by_side,
 )
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
-from likely.data.source import column_index, column_label
+from likely.data.source import column_indices, column_label
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
 
@@ -174,7 +174,7 @@ class Schema(Additive):
     def _columns_of(self, read: InMemoryTable) -> list[int]:
         """Where each column of the schema is in the table: by name if both have names."""
         if self.names is not None and read.names is not None:
-            return [column_index(read.names, name) for name in self.names]
+            return column_indices(read.names, self.names)
         if len(read.kinds) != len(self.kinds):
             raise InvalidInput(
                 f"The table has {len(read.kinds)} columns; {len(self.kinds)} were expected. "

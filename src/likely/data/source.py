@@ -44,9 +44,9 @@ class Source(ABC):
 
     def drop(self, names: Sequence[str]) -> "Source":
         """All rows, without these columns."""
-        for name in names:
-            column_index(self.names, name)
-        return self.select([name for name in self.names if name not in set(names)])
+        column_indices(self.names, names)
+        gone = set(names)
+        return self.select([name for name in self.names if name not in gone])
 
     def with_text(self, names: Sequence[str]) -> "Source":
         """All rows, with these columns as they are written, in a file of text: NA is text, too.
@@ -113,7 +113,7 @@ class _SelectedSource(Source):
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
-        places = [column_index(self.source.names, name) for name in self.names]
+        places = column_indices(self.source.names, self.names)
         return tuple(self.source.kinds[place] for place in places)
 
     @property
@@ -129,8 +129,7 @@ class _SelectedSource(Source):
             yield batch.select(list(self.names))
 
     def select(self, names: Sequence[str]) -> "_SelectedSource":
-        for name in names:
-            column_index(self.names, name)
+        column_indices(self.names, names)
         return replace(self, names=tuple(names))
 
 
@@ -226,6 +225,12 @@ def column_index(names: Sequence[str], name: str) -> int:
         return names.index(name)
     except ValueError:
         raise UnknownName("column", name, names) from None
+
+
+def column_indices(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """The positions of several columns, in one pass: each name must exist."""
+    place = {name: j for j, name in reversed(list(enumerate(names)))}  # the first of equal names
+    return [place[name] if name in place else column_index(names, name) for name in wanted]
 
 
 def refuse_others(table: TableKinds) -> None:

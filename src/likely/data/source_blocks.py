@@ -18,7 +18,7 @@ from likely.data.block import Block, Blocks, block_rows
 from likely.data.categories import codes_of_factor
 from likely.data.frames import kinds_of
 from likely.data.schema import Schema
-from likely.data.source import Source, column_index
+from likely.data.source import Source, column_indices
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ class SourceBlocks(Blocks):
     groups: Array | None = None  # sorted; the distinct values of the column of groups
 
     def __post_init__(self) -> None:
-        for name in (*(self.schema.names or ()), *self._beside()):
-            column_index(self.source.names, name)
+        column_indices(self.source.names, (*(self.schema.names or ()), *self._beside()))
 
     @property
     def n_features(self) -> int:  # type: ignore[override]  # read-only here

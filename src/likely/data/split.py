@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.data.source import ColumnKind, Source, column_index
+from likely.data.source import ColumnKind, Source, column_indices
 from likely.keyed_random import GOLDEN, mix
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class SomeRows(Source):
                 yield kept
 
     def select(self, names: Sequence[str]) -> "SomeRows":
-        kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
+        kinds = tuple(self.kinds[j] for j in column_indices(self.names, names))
         return replace(self, source=self.source.select(names), names=tuple(names), kinds=kinds)
 
 

@@ -7,12 +7,12 @@ Models of other libraries, and pipelines, are explained by ``likely.explanations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import InvalidInput
@@ -25,7 +25,8 @@ from likely.explanations.explanation import (
 from likely.explanations.mixed_rows import mixed_rows
 from likely.explanations.sampled import N_ORDERS, background_rows, sampled_contributions
 from likely.formatting import cell
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import check_fitted_model, feature_names
+from likely.inputs.offsets import offset_arguments
 from likely.inputs.tables import as_frame, is_frame, n_rows_of, refuse_file
 from likely.names import has_method
 
@@ -96,7 +97,7 @@ def sampled_explanation(
     model: Any, X: Any, against: Any = None, *, background: Any = None
 ) -> Explanation:
     """The explanation of any model by replacing cells."""
-    check_is_fitted(model)
+    check_fitted_model(model)
     score, quantity, groups = predicted_score(model)
     refuse_against(against, quantity)
     n = n_rows_of(X)
@@ -137,24 +138,37 @@ def _cells_by_column(X: Any, names: tuple[str, ...]) -> list[list[str]] | None:
     return [[cell(value) for value in column] for column in values.T.tolist()]
 
 
-def predicted_score(model: Any) -> tuple[Callable[[Any], Array], str, Array | None]:
-    """What is explained: a function of tables to (n, G), its name, and the groups."""
+def predicted_score(
+    model: Any, moved: dict[str, Array] | None = None
+) -> tuple[Callable[[Any], Array], str, Array | None]:
+    """What is explained: a function of tables to (n, G), its name, and the groups.
+
+    ``moved`` are the offsets or exposures of the rows of every table.
+    """
     if is_classifier(model) and has_method(model, "predict_proba"):
-        return _columns(model.predict_proba), PROBABILITY, np.asarray(model.classes_)
+        return (
+            _columns(_moved(model, "predict_proba", moved)),
+            PROBABILITY,
+            np.asarray(model.classes_),
+        )
     if is_classifier(model) and has_method(model, "decision_function"):
         classes = np.asarray(model.classes_)
         return (
-            _columns(model.decision_function),
+            _columns(_moved(model, "decision_function", moved)),
             "decision function",
             classes[1:] if len(classes) == 2 else classes,
         )
     if has_method(model, "predict") and not is_classifier(model):
-        return _columns(model.predict), PREDICTION, None
+        return _columns(_moved(model, "predict", moved)), PREDICTION, None
     raise InvalidInput(
         f"{type(model).__name__} has neither predict_proba nor numeric predictions; one is needed "
         "to explain a row. Calibrate a classifier without probabilities: "
         f"PlattScaling({type(model).__name__}())."
     )
+
+
+def _moved(model: Any, method: str, moved: dict[str, Array] | None) -> Callable[[Any], Any]:
+    return partial(getattr(model, method), **offset_arguments(model, method, **(moved or {})))
 
 
 def _columns(predict: Callable[[Any], Any]) -> Callable[[Any], Array]:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
 from likely.data.frames import as_table, frame_of
@@ -24,7 +23,9 @@ from likely.explanations.any_model import predicted_score
 from likely.explanations.explanation import PROBABILITY
 from likely.explanations.mixed_rows import MixedRows, mixed_rows
 from likely.formatting import capitalised, cell, count, number, text_table
-from likely.inputs.tables import as_frame, n_rows_of, refuse_file, rows_at
+from likely.inputs.estimators import check_fitted_model
+from likely.inputs.offsets import about_missing_offset, numbers_beside
+from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
 
 MOST_ROWS = 300
 POINTS = 20
@@ -206,6 +207,8 @@ def partial_effects(
     X: Any,
     columns: str | Sequence[str],
     *,
+    offset: Any = None,
+    exposure: Any = None,
     points: int = POINTS,
     rows: int | None = MOST_ROWS,
     random_state: int = 0,
@@ -220,6 +223,9 @@ def partial_effects(
         Rows over which predictions are averaged.
     columns : str or sequence of str
         Names of columns; x0, x1, … in an array.
+    offset, exposure : array or str
+        Of each row, or the name of a column of X.  Without them the predictions of a model that was
+        fitted with an exposure are rates, and a note says so.
     points : int, default=20
         Values of a number at which the model predicts, at equal steps of its quantiles.
     rows : int or None, default=300
@@ -240,14 +246,17 @@ def partial_effects(
     >>> partial_effects(model, X, "x0", points=3)["x0"].mean.round(9)[:, 0].tolist()
     [0.0, 1.0, 2.0]
     """
-    check_is_fitted(model)
+    check_fitted_model(model)
     refuse_file(X, "partial_effects")
+    notes = list(filter(None, [about_missing_offset(model, offset=offset, exposure=exposure)]))
+    X, offset, exposure = own_columns(as_frame(X), offset, exposure)
     X = as_frame(X)
     n_given = n_rows_of(X)
-    notes = []
+    moved = numbers_beside(n_given, offset=offset, exposure=exposure)
     if rows is not None and n_given > rows:
         index = np.sort(np.random.default_rng(random_state).choice(n_given, rows, replace=False))
         X = rows_at(X, index)
+        moved = {name: values[index] for name, values in moved.items()}
         notes.append(f"{rows:,} of {n_given:,} rows were used, drawn at random.")
     cells, table = mixed_rows(X), as_table(X)
     names = list(cells.names or (f"x{j}" for j in range(cells.n_columns)))
@@ -255,7 +264,7 @@ def partial_effects(
     for name in wanted:
         if name not in names:
             raise UnknownName("column", name, names)
-    score, quantity, groups = predicted_score(model)
+    score, quantity, groups = predicted_score(model, moved)
     found = [_effect(score, cells, table, names.index(name), name, points) for name in wanted]
     n_groups = found[0].mean.shape[1] if found else 1
     labels = ["prediction"] if n_groups == 1 else list(range(n_groups))

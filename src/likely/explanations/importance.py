@@ -18,7 +18,6 @@ from typing import Any, final
 import numpy as np
 from scipy.stats import rankdata, t
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
 from likely.data.frames import as_table, frame_of
@@ -35,10 +34,11 @@ from likely.formatting import (
     paragraph,
     text_table,
 )
-from likely.inputs.estimators import refuse_unless_whole
+from likely.inputs.estimators import check_fitted_model, refuse_unless_whole
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_numbers
-from likely.inputs.tables import as_frame, n_rows_of, refuse_file, rows_at
+from likely.inputs.offsets import numbers_beside, offset_arguments, refuse_without_offset
+from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.special import LOG_FLOOR
@@ -167,6 +167,8 @@ def permutation_importance(
     y: Any,
     *,
     columns: Sequence[str] | None = None,
+    offset: Any = None,
+    exposure: Any = None,
     repeats: int = REPEATS,
     rows: int | None = MOST_ROWS,
     random_state: int = 0,
@@ -181,8 +183,11 @@ def permutation_importance(
     model : fitted classifier or regressor
         Of this library or another.
     X, y : the rows and their targets
+        y may be the name of a column of X.
     columns : sequence of str or None
         The columns to shuffle; all where none are given.
+    offset, exposure : array or str
+        Of each row, or the name of a column of X: for a model that was fitted with one.
     repeats : int, default=5
         How often each column is shuffled.
     rows : int or None, default=1000
@@ -203,18 +208,22 @@ def permutation_importance(
     >>> permutation_importance(model, X[100:], 3 * X[100:, 0]).names[0]
     'x0'
     """
-    check_is_fitted(model)
+    check_fitted_model(model)
     refuse_file(X, "permutation_importance")
     refuse_unless_whole("repeats", repeats, lowest=1, advice="Use 5.")
     rng = np.random.default_rng(random_state)
+    refuse_without_offset(model, offset=offset, exposure=exposure)
+    X, y, offset, exposure = own_columns(as_frame(X), y, offset, exposure)
     X = as_frame(X)
     n_given = n_rows_of(X)
+    moved = numbers_beside(n_given, offset=offset, exposure=exposure)
     notes = []
     if rows is not None and n_given > rows:
         index = np.sort(rng.choice(n_given, rows, replace=False))
         X, y = rows_at(X, index), rows_at(y, index)
+        moved = {name: values[index] for name, values in moved.items()}
         notes.append(f"{rows:,} of {n_given:,} rows were used, drawn at random.")
-    losses, unit = _losses(model, y, n_rows_of(X))
+    losses, unit = _losses(model, y, n_rows_of(X), moved)
     cells = mixed_rows(X)
     names = list(cells.names or _column_names(model, cells.n_columns))
     wanted = [_place(names, name) for name in names if columns is None or name in columns]
@@ -276,35 +285,41 @@ def _importance(
     )
 
 
-def _losses(model: Any, y: Any, n_rows: int) -> tuple[Callable[[Any], Array], str]:
+def _losses(
+    model: Any, y: Any, n_rows: int, moved: dict[str, Array]
+) -> tuple[Callable[[Any], Array], str]:
     """The loss of each row of a table, as a function, and its name."""
     if is_classifier(model):
         codes = codes_among(y, np.asarray(model.classes_), n_rows=n_rows)
         if not has_method(model, "predict_proba"):
             wrong = model.classes_[codes]
             return lambda X: np.asarray(model.predict(X) != wrong, dtype=np.float64), "error rate"
-        return lambda X: _log_loss(model, X, codes), "log loss"
+        moved = offset_arguments(model, "predict_proba", **moved)
+        return lambda X: _log_loss(model, X, codes, moved), "log loss"
     numbers = np.asarray(check_numbers(y, "y", n_rows=n_rows), dtype=np.float64)
+    moved = offset_arguments(model, "predict", **moved)
     family: PredictiveFamily | None = (
         model.predictive_family() if has_method(model, "predictive_family") else None
     )
     if family is None:
-        return lambda X: np.square(numbers - _means(model, X)), "squared error"
+        return lambda X: np.square(numbers - _means(model, X, moved)), "squared error"
     whole = bool((numbers == np.round(numbers)).all() and (numbers >= 0).all())
     return (
-        lambda X: -np.maximum(family.log_density(numbers, _means(model, X), counts=whole), -745.0),
+        lambda X: (
+            -np.maximum(family.log_density(numbers, _means(model, X, moved), counts=whole), -745.0)
+        ),
         "negative log-likelihood",
     )
 
 
-def _log_loss(model: Any, X: Any, codes: Codes) -> Array:
+def _log_loss(model: Any, X: Any, codes: Codes, moved: dict[str, Array]) -> Array:
     with np.errstate(divide="ignore"):  # log 0
-        log_proba = np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
+        log_proba = np.log(np.asarray(model.predict_proba(X, **moved), dtype=np.float64))
     return -np.maximum(log_proba[np.arange(len(codes)), codes], LOG_FLOOR)
 
 
-def _means(model: Any, X: Any) -> Array:
-    return np.asarray(model.predict(X), dtype=np.float64).ravel()
+def _means(model: Any, X: Any, moved: dict[str, Array]) -> Array:
+    return np.asarray(model.predict(X, **moved), dtype=np.float64).ravel()
 
 
 def _collinear(X: Any, wanted: Sequence[int]) -> list[tuple[int, ...]]:

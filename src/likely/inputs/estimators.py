@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array, Codes
 from likely.data.split import FOLD_SEED, stratified_fold_of
@@ -112,6 +112,16 @@ def warn_unless_converged(estimator: Any, solution: Any) -> None:
             f"{type(estimator).__name__} did not converge: {solution.reason}.{advice}",
             ConvergenceWarning,
         )
+
+
+def check_fitted_model(model: Any) -> None:
+    """Refuse what is no estimator, and one that was not fitted."""
+    if not hasattr(model, "fit"):
+        raise InvalidInput(
+            f"a {type(model).__name__} was given where a fitted model was expected. Pass the model "
+            "first, then its data."
+        )
+    check_is_fitted(model)
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -196,8 +196,9 @@ def remember_names(estimator: Any, names: tuple[str, ...]) -> None:
 
 
 def _changed_names(known: list[str], found: list[str]) -> str:
-    missing = [name for name in known if name not in found]
-    extra = [name for name in found if name not in known]
+    before, now = set(known), set(found)
+    missing = [name for name in known if name not in now]
+    extra = [name for name in found if name not in before]
     if not missing and not extra:
         what = "Feature names must be in the same order as they were in fit."
         return f"The feature names should match those that were passed during fit.\n{what}\n"

@@ -82,7 +82,9 @@ class Bread:
         found = root @ middle @ root.T
         unknown = self.held | self._is_lost(jacobian)
         found[unknown] = found[:, unknown] = np.nan
-        return np.asarray((found + found.T) / 2)
+        found = (found + found.T) / 2
+        np.fill_diagonal(found, np.maximum(np.diag(found), 0.0))  # below 0 by rounding alone
+        return np.asarray(found)
 
     def _is_lost(self, jacobian: Array) -> Array:
         """Which entries of Jθ vary in a direction that the data do not determine."""

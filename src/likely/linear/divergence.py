@@ -193,6 +193,29 @@ def _null_space(gram: Array) -> Array:
     return np.asarray(vectors[:, values <= NO_LENGTH * max(float(values[-1]), 0.0)])
 
 
+def block_unseparated(likelihood: Likelihood, direction: Array, block: Block) -> Total:
+    """Σ x xᵀ of all rows, and of those that do not gain by a direction."""
+    gained = sides(likelihood, block.target) * block.X.matmat(direction[:, None])[:, 0]
+    counts = np.ones(block.n_rows) if block.weight is None else (block.weight > 0).astype(float)
+    kept = counts * (gained <= LEAST_MARGIN)
+    return Total(np.stack([block.X.sandwich(counts), block.X.sandwich(kept)]))
+
+
+def separated_directions(
+    likelihood: Likelihood, direction: Array, blocks: Blocks, executor: Executor
+) -> Array:
+    """All directions, (p, k), that move only the rows that this one separates.
+
+    The other rows alone do not determine them: Correia, Guimarães & Zylkin, §3.
+    """
+    term = partial(block_unseparated, likelihood, direction)
+    whole, kept = np.asarray(executor.sum(term, blocks).value)
+    scale = np.sqrt(np.diag(whole))
+    scale = np.where(scale > 0, scale, 1.0)
+    along = _null_space(kept / scale[:, None] / scale) / scale[:, None]
+    return np.column_stack([direction, along])
+
+
 class Divergence(NamedTuple):
     """A direction along which the likelihood never decreases."""
 

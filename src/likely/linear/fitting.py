@@ -5,7 +5,7 @@
 All scalar linear models use this function with different likelihoods.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from math import isfinite, nan
@@ -28,7 +28,7 @@ from likely.linear.covariance import (
     estimated_dispersion,
     kind_of_errors,
 )
-from likely.linear.divergence import Divergence, divergence
+from likely.linear.divergence import Divergence, divergence, separated_directions
 from likely.linear.edge import (
     EVERYWHERE,
     optimum_at_edge,
@@ -57,6 +57,7 @@ from likely.solvers.choice import finish, hessian_at, solve
 from likely.solvers.minimise import Solution
 from likely.solvers.search_problem import Found
 
+SAME = 1e-6  # of the largest entry of a direction
 USUAL_STEPS = 3  # of the last digits; a search that diverges takes more
 
 
@@ -131,8 +132,10 @@ def fit_linear(
         found = finish(problem, start, found, tol=estimator.tol, max_iter=estimator.max_iter)
         if edge is None and found.solution.n_iter > n_iter + USUAL_STEPS:
             infinite = divergence(problem, found, start)
-    warn_of_fit(estimator, found, rows.coding.names, infinite)
+    warn_of_fit(estimator, found, rows.coding.names, infinite, rows.coding.references())
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
+    if infinite is not None and inference is not None:
+        inference = without_separated(inference, infinite, problem, likelihood)
     if edge is not None and not inside:
         warn_of_edge(type(estimator).__name__, likelihood, edge)
         inference = None if inference is None else inference.without_errors(edge.n_rows)
@@ -149,6 +152,20 @@ def fit_linear(
         dispersion=dispersion.value,
         ml_dispersion=dispersion.at_maximum,
     )
+
+
+def without_separated(
+    inference: Inference, infinite: Divergence, problem: Problem, likelihood: Likelihood
+) -> Inference:
+    """Without robust errors where the responses are separated: the scores there are all 0.
+
+    Those of the model are finite only because the search stopped, and so large that they show it.
+    """
+    if inference.covariance_kind in ("model", "quasi"):
+        return inference
+    data = problem.data
+    along = separated_directions(likelihood, infinite.direction, data.blocks, problem.executor)
+    return inference.without_errors_along(data.framing.jacobian() @ along)
 
 
 def problem_of(
@@ -277,6 +294,7 @@ def warn_of_fit(
     found: Found,
     names: Callable[[], tuple[str, ...]],
     infinite: Divergence | None,
+    references: Sequence[tuple[str, Any]] = (),
 ) -> None:
     """The warnings of a fit: separation, redundant columns, a search that did not converge."""
     name = type(estimator).__name__
@@ -285,10 +303,16 @@ def warn_of_fit(
     if infinite is not None:
         named = [labels[j] for j in infinite.columns if j < len(labels) - 1]
         shown = quoted(named or [labels[-1]])
+        shown = at_reference(references, labels, infinite.direction) or shown
+        advice = f"Give a penalty (l2=1.0){', or firth=True' if 'firth' in vars(estimator) else ''}"
+        if not named:  # every response is at one end of what it can be
+            advice = (
+                "All responses are alike, and penalties leave the intercept free: give l2=1.0 with "
+                "penalise_intercept=True, or rows with other responses"
+            )
         warn_user(
             f"{name}: the responses are separated along {shown}, so no finite estimate "
-            "exists; the values shown are where the search stopped. Give a penalty (l2=1.0)"
-            f"{', or firth=True' if 'firth' in vars(estimator) else ''}.",
+            f"exists; the values shown are where the search stopped. {advice}.",
             Separation,
         )
     if found.held:
@@ -301,6 +325,23 @@ def warn_of_fit(
         )
     if infinite is None:
         warn_unless_converged(estimator, found.solution)
+
+
+def at_reference(
+    references: Sequence[tuple[str, Any]], labels: Sequence[str], direction: Array
+) -> str:
+    """The reference category that is separated, where all others move alike; may be empty."""
+    if len(direction) > len(labels):
+        return ""
+    size = float(np.abs(direction).max())
+    for column, value in references:
+        levels = [j for j, label in enumerate(labels[:-1]) if label.startswith(f"{column}[")]
+        moved = direction[levels]
+        others = np.delete(direction[: len(labels) - 1], levels)
+        alike = moved.size > 0 and np.ptp(moved) <= SAME * size and abs(moved[0]) > SAME * size
+        if alike and (np.abs(others) <= SAME * size).all():
+            return f"{column!r}, at its reference {value!r}"
+    return ""
 
 
 def errors_of(

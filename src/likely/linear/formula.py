@@ -41,6 +41,17 @@ class FormulaTerms:
     names: tuple[str, ...]  # of the columns, without the intercept
     intercept: bool
 
+    def references(self) -> list[str]:
+        """``ship = 1`` of each factor that is compared with one of its categories."""
+        found = []
+        for factor, state in self.spec.factor_contrasts.items():
+            if not any(f"{factor}[T." in name for name in self.names):
+                continue
+            levels = list(state.levels)
+            base = getattr(state.contrasts, "base", None)
+            found.append(f"{factor} = {base if base in levels else levels[0]}")
+        return found
+
     def frame(self, data: Any) -> Any:
         """The columns of the terms for new rows, as a pandas frame."""
         frame = _checked(data, sorted(map(str, self.spec.required_variables)), self.text)
@@ -85,7 +96,7 @@ def formula_rows(formula: str, data: Any, *, classes: bool) -> FormulaRows:
             "or the name of a column, or exposure= for the log link."
         )
     needed = sorted(map(str, parsed.lhs.required_variables | parsed.rhs.required_variables))
-    frame = _checked(data, needed, formula)
+    frame = _with_used_levels(_checked(data, needed, formula), needed)
     y = _labels(frame, parsed, formula) if classes else _response(frame, parsed, formula)
     made = _evaluated(
         formula,
@@ -154,6 +165,18 @@ def _checked(data: Any, needed: list[str], formula: str) -> Any:
                 "Drop such rows, fill them in, or use lk.Prepared, which imputes."
             )
     return native
+
+
+def _with_used_levels(frame: Any, names: list[str]) -> Any:
+    """A pandas frame without the categories that no row has, as in R."""
+    unused = [
+        name
+        for name in names
+        if hasattr(frame[name], "cat") and hasattr(frame[name].cat, "remove_unused_categories")
+    ]
+    if not unused:
+        return frame
+    return frame.assign(**{name: frame[name].cat.remove_unused_categories() for name in unused})
 
 
 def _evaluated(formula: str, make: Any) -> Any:

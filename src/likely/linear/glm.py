@@ -22,6 +22,7 @@ from likely.errors import InvalidInput
 from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
+from likely.inputs.offsets import refuse_without_offset
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood, Response
@@ -40,6 +41,7 @@ from likely.linear.prediction_interval import (
     refuse_quasi,
     response_interval,
     student_interval,
+    warn_of_narrow,
 )
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Identity, Link
@@ -284,6 +286,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             refuse_quasi(likelihood.response.name, self.dispersion_)
         eta, spread = self._predictor_and_error(X, offset, exposure)
         self._inference().quantile(level)  # a level that is none is refused
+        warn_of_narrow(self._inference())
         if isinstance(likelihood.link, Identity) and has_constant_variance(likelihood):
             df = self._inference().df_residual
             return student_interval(eta, spread, self.dispersion_, df, level)
@@ -305,12 +308,14 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Twice the log-likelihood of the saturated model minus that of the model."""
+        refuse_without_offset(self, offset=offset, exposure=exposure)
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
         return float(np.dot(weight, self.likelihood_.response.deviance(y, mean)))
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """log p(y_i | x_i) of each row, with all its terms, at ``ml_dispersion_``."""
+        refuse_without_offset(self, offset=offset, exposure=exposure)
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, _ = self._responses(X, y, None, len(mean))
         return self.likelihood_.response.log_prob(y, mean, self._largest_dispersion())
@@ -319,6 +324,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Σ w_i log p(y_i | x_i), with all its terms, at ``ml_dispersion_``."""
+        refuse_without_offset(self, offset=offset, exposure=exposure)
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
         response, psi = self.likelihood_.response, self._largest_dispersion()

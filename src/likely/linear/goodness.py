@@ -27,12 +27,15 @@ from math import exp, isnan, log, nan
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtrc
 
 from likely.errors import InvalidInput
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 
 DISCRETE = ("bernoulli", "poisson", "negative-binomial", "classes")
 ROUNDING = 1e-7  # relative to η: squares and deviances of (1e-7)² are rounding
+CLEARLY = 0.05  # p-value of χ² above which overdispersion may be chance
+PERFECT = 1e-24  # of the mean square of η: what rounding leaves of squared residuals
 SURE = 1e-7  # nats per observation: a null model that predicts so well leaves nothing to explain
 WITH_MEAN_SQUARES = ("model", "quasi")  # kinds of covariance that believe the variance function
 
@@ -52,6 +55,7 @@ class GoodnessOfFit(ABC):
     null_deviance: float
     pearson: float
     largest_eta: float
+    unknown: Any
     response: str
     covariance_kind: str
     penalised: bool
@@ -131,6 +135,20 @@ class GoodnessOfFit(ABC):
         """Pearson's χ² divided by the residual degrees of freedom: above 1 is overdispersion."""
         return self.pearson / self.df_residual if self.df_residual > 0 else nan
 
+    def is_overdispersed(self, above: float = 1.0) -> bool:
+        """Whether χ²/df of counts or proportions is above this, and not by chance (p < 0.05)."""
+        single = self.response == "bernoulli" and not self.n_grouped
+        if self.response not in DISCRETE or single or not self.pearson_dispersion > above:
+            return False
+        return bool(chdtrc(self.df_residual, self.pearson) < CLEARLY)
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether the residuals of a Gaussian response are no more than rounding."""
+        if self.response != "gaussian":
+            return False
+        return self.deviance <= PERFECT * self.n * max(self.largest_eta, 1e-300) ** 2
+
     def overall_test(self) -> HypothesisTest | None:
         """The test that all coefficients are 0, except intercepts and thresholds.
 
@@ -151,6 +169,8 @@ class GoodnessOfFit(ABC):
 
     def _wald_test_of_all(self) -> HypothesisTest | None:
         """None where the covariance has too low a rank, as with few clusters."""
+        if self.unknown is not None:  # separated, or determined by single rows
+            return None
         errors = self.standard_errors
         tested = np.isfinite(errors)
         tested[list(self.constants)] = False

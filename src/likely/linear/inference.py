@@ -38,16 +38,25 @@ from likely.data.layouts.intercept import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
 from likely.linear.alpha import AlphaEstimate
-from likely.linear.covariance import EXPONENTS, Bread, check_covariance, small_sample, square_root
+from likely.linear.covariance import (
+    EXPONENTS,
+    TOUCHED,
+    Bread,
+    check_covariance,
+    small_sample,
+    square_root,
+)
 from likely.linear.goodness import GoodnessOfFit
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 from likely.linear.without_errors import refuse_without_errors
 from likely.links import Link
 from likely.objectives.inference import (
     FitStatistics,
+    LoneRows,
     Term,
     block_cluster_scores,
     block_log_likelihood,
+    block_lone_rows,
     block_meat,
     block_null_log_likelihood,
     block_several,
@@ -92,12 +101,24 @@ class Inference(GoodnessOfFit):
     n_clusters: int | None = None  # of clustered standard errors
     response: str = ""  # the name of the family, or "classes"
     n_null: float = nan  # parameters of the null model; nan where it is not nested in this one
+    unknown: Array | None = None  # (p, k): directions of θ in which its variance is not known
+    alone: tuple[int, ...] = ()  # coefficients that single rows determine, under HC2 and HC3
     constants: tuple[int, ...] = ()  # where the intercept, or intercepts or thresholds, are in θ
 
     def without_errors(self, n_at_edge: float) -> "Inference":
         """The estimate without its covariance: an optimum at the boundary has none."""
         unknown = np.full_like(self.covariance, np.nan)
         return replace(self, covariance=unknown, root=unknown, n_at_edge=n_at_edge)
+
+    def without_errors_along(self, directions: Array) -> "Inference":
+        """The estimate without a variance in these directions, (p, k), of θ."""
+        moved = touched_by(directions)
+        covariance = np.array(self.covariance)
+        root = square_root(covariance) if self.root is None else self.root
+        covariance[moved] = covariance[:, moved] = np.nan
+        known = [] if self.unknown is None else [self.unknown]
+        unknown = np.column_stack([*known, directions])
+        return replace(self, covariance=covariance, root=root, unknown=unknown)
 
     @property
     def df_tests(self) -> float:
@@ -145,8 +166,9 @@ class Inference(GoodnessOfFit):
         missing = np.isnan(self.standard_errors)
         if R[:, missing].any():
             j = int(np.flatnonzero(missing & R.any(axis=0))[0])
+            why = "was not estimated" if self.unknown is None else "has no standard error"
             raise InvalidInput(
-                f"{self.names[j]!r} was not estimated; a Wald test needs its standard error. "
+                f"{self.names[j]!r} {why}; a Wald test needs its standard error. "
                 "Leave it out of the constraints."
             )
         off = R @ self.theta - np.broadcast_to(np.asarray(value, dtype=float), R.shape[:1])
@@ -170,7 +192,12 @@ class Inference(GoodnessOfFit):
                 "model without a penalty that sets coefficients to 0."
             )
         root = square_root(self.covariance) if self.root is None else self.root
-        return np.sqrt(np.square(design.matmat(root)).sum(axis=1))
+        errors = np.sqrt(np.square(design.matmat(root)).sum(axis=1))
+        if self.unknown is None:
+            return errors
+        units = np.maximum(np.abs(self.unknown).max(axis=0), 1e-300)
+        moved = np.abs(design.matmat(np.ascontiguousarray(self.unknown / units)))
+        return np.where((moved > TOUCHED).any(axis=1), np.nan, errors)
 
     def mean_interval(self, eta: Array, eta_se: Array, *, link: Link, level: float = 0.95) -> Array:
         """The mean at the ends of η ± q se, the smaller first: (n, 2)."""
@@ -208,6 +235,12 @@ class Inference(GoodnessOfFit):
                 "Give a contrast matrix, one column per coefficient, or rename a column."
             )
         return self.names.index(name)
+
+
+def touched_by(directions: Array) -> Array:
+    """Which entries of θ vary in some of these directions, (p,)."""
+    size = np.abs(directions)
+    return np.asarray((size > TOUCHED * size.max(axis=0, initial=0.0)).any(axis=1))
 
 
 class Inferred(Protocol):
@@ -274,9 +307,17 @@ def infer(
         **_null_model(likelihood, intercept=intercept),
         constants=(theta.size - 1,) if intercept else (),
     )
+    if read.lone is not None and len(read.lone.rows):
+        return _without_lone(inference, to_user @ bread.root @ (bread.root.T @ read.lone.rows.T))
     if standard_errors != "quasi":
         return inference
     return replace(inference, dispersion=psi, dispersion_is_known=False)
+
+
+def _without_lone(inference: Inference, directions: Array) -> Inference:
+    """Without the errors of what rows of leverage 1 determine: B x, of these rows x."""
+    alone = tuple(np.flatnonzero(touched_by(directions)).tolist())
+    return replace(inference.without_errors_along(directions), alone=alone)
 
 
 def _null_model(likelihood: Likelihood, *, intercept: bool) -> dict[str, Any]:
@@ -295,6 +336,7 @@ class _Read(NamedTuple):
     dispersion: float
     log_likelihood: float
     meat: Any  # a Total, ClusterScores, or None
+    lone: LoneRows | None = None
 
 
 def _read(
@@ -326,7 +368,8 @@ def _read(
     second = executor.sum(partial(block_several, (*terms, *meat)), blocks).parts
     if terms:
         log_likelihood, at_null = float(second[0].value), float(second[1].value)
-    return _Read(fit, null.nll, at_null, psi, log_likelihood, second[-1] if meat else None)
+    own = (*second[len(terms) :], None, None)
+    return _Read(fit, null.nll, at_null, psi, log_likelihood, *own[:2])
 
 
 def _meat_term(
@@ -336,7 +379,9 @@ def _meat_term(
         return ()
     if standard_errors == "clustered":
         return (partial(block_cluster_scores, likelihood, theta),)
-    return (partial(block_meat, likelihood, theta, bread.root, EXPONENTS[standard_errors]),)
+    exponent = EXPONENTS[standard_errors]
+    meat = partial(block_meat, likelihood, theta, bread.root, exponent)
+    return (meat, partial(block_lone_rows, likelihood, theta, bread.root)) if exponent else (meat,)
 
 
 def _inference(

@@ -28,6 +28,7 @@ from likely.graphical.conditional_graph import ConditionalGraph
 from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_offset, check_weight
+from likely.inputs.offsets import refuse_without_offset
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
@@ -281,6 +282,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
         """log p(y_i | x_i) of each row."""
+        refuse_without_offset(self, offset=offset)
         X, y, offset = own_columns(X, y, offset)
         log_proba = self.predict_log_proba(X, offset=offset)
         codes = codes_among(y, self.classes_, n_rows=len(log_proba))
@@ -330,6 +332,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """The accuracy of ``predict``."""
+        refuse_without_offset(self, offset=offset)
         X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
         right = self.predict(X, offset=offset) == label_array(y)
         return float(np.average(right, weights=check_weight(sample_weight, n_rows=len(right))))

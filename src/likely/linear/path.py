@@ -194,6 +194,7 @@ class PenaltyPath(BaseEstimator):
         self.mean_deviance_, self.standard_error_, self.best_index_, self.index_ = choice
         self.penalty_ = float(self.penalties_[self.index_])
         self.model_ = fitted_at(self.model, moved, walked, self.index_, rows)
+        self.model_.moved_by_ = tuple(rows.moved)
         self.model_.beside_ = self.beside_  # a frame to predict may hold them, too
         take_columns(self, self.model_)
         if is_classifier(self.model):

@@ -20,11 +20,14 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from likely._typing import Array
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, NarrowIntervals, warn_user
+from likely.formatting import short_number
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.quantile_search import search_quantiles, search_whole_quantiles
 from likely.likelihoods.tweedie import Tweedie
+from likely.linear.goodness import GoodnessOfFit
 
+OVERDISPERSED = 1.5  # Pearson χ²/df above which intervals for counts are clearly too narrow
 HERMITE = 9  # nodes where y varies more than its mean is uncertain
 REACH, SPACING = 6.0, 0.05  # equally spaced nodes, in standard errors
 ROWS = 1000  # at once
@@ -56,6 +59,18 @@ def student_interval(
     """μ̂ ± t √(se² + ψ) of a Gaussian response, exact for least squares: (n, 2)."""
     reach = stdtrit(df, (1 + level) / 2) * np.hypot(mean_se, np.sqrt(dispersion))
     return np.column_stack([mean - reach, mean + reach])
+
+
+def warn_of_narrow(fit: GoodnessOfFit) -> None:
+    """Warn where counts vary clearly more than their family says."""
+    known = fit.response == "negative-binomial" or fit.alpha is not None
+    if not known and fit.is_overdispersed(OVERDISPERSED):
+        warn_user(
+            f"Pearson χ²/df is {short_number(fit.pearson_dispersion)}: the responses vary more "
+            f"than those of a {fit.response}, so intervals for y are too narrow. Use "
+            "response='negative-binomial' for counts (the model negative-binomial).",
+            NarrowIntervals,
+        )
 
 
 class _Nodes(NamedTuple):

@@ -27,6 +27,7 @@ from likely.errors import InvalidInput
 from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
+from likely.inputs.offsets import refuse_without_offset
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
@@ -270,6 +271,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
 
         Squares are around the mean, or around 0 without an intercept.
         """
+        refuse_without_offset(self, offset=offset)
         mean = self.predict(X, offset=offset)
         X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
         y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
@@ -284,6 +286,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
         """log N(y_i; μ_i, σ²) of each row at ``ml_dispersion_``; one for each target."""
+        refuse_without_offset(self, offset=offset)
         mean = self.predict(X, offset=offset)
         X, y = own_columns(X, y)
         y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)

@@ -77,7 +77,7 @@ class Summary:
                 f"Ratios were asked of {self.title!r}; exp(coef) is a ratio for the logit, log and "
                 "cloglog links, and of classes against a reference. Read coef from to_frame()."
             )
-        at = self._slopes()
+        at = self._slopes_of_ratios()
         columns = self._ratio_columns(at)
         return self._frame(at, {**columns, "p": self.inference.p[at]}, library)
 
@@ -107,6 +107,21 @@ class Summary:
     def _slopes(self) -> Array:
         """Where the coefficients are in θ: intercepts and thresholds are left out."""
         return np.setdiff1d(np.arange(self.inference.theta.size), self.inference.constants)
+
+    def _slopes_of_ratios(self) -> Array:
+        return np.setdiff1d(self._slopes(), self._rates())
+
+    def _rates(self) -> list[int]:
+        """Levels of a column that has them all, in a model without an intercept."""
+        fit = self.inference
+        if not self.ratio or fit.constants:
+            return []
+        compared = tuple(f"{name}[" for name, _ in self.references)
+        return [
+            j
+            for j, name in enumerate(fit.names)
+            if "[" in name and "[T." not in name and not name.startswith(compared)
+        ]
 
     def _ratio_columns(self, at: Array) -> dict[str, Array]:
         with np.errstate(over="ignore"):  # a separated class: inf
@@ -186,12 +201,32 @@ class Summary:
         if fit.redundant:
             held = quoted([fit.names[j] for j in fit.redundant])
             yield f"fixed at 0, because they can be computed from other columns: {held}."
+        if fit.alone:
+            lone = quoted([fit.names[j] for j in fit.alone])
+            yield (
+                f"{lone}: single rows determine these coefficients (leverage 1), so "
+                f"{fit.covariance_kind} knows no standard error for them."
+            )
         if fit.excluded:
             yield f"set to 0 by the penalty: {quoted([fit.names[j] for j in fit.excluded])}."
         if fit.alpha is not None and fit.alpha.alpha == 0:
+            hint = (
+                f" But Pearson χ²/df is {short_number(fit.pearson_dispersion)}, clearly above 1: "
+                "standard_errors='quasi' or 'HC1' allow for it."
+            )
             yield (
-                "alpha = 0: the counts are not overdispersed, so the negative binomial equals the "
-                "Poisson."
+                "the likelihood is largest at alpha = 0, where the negative binomial equals the "
+                f"Poisson.{hint if fit.is_overdispersed() else ''}"
+            )
+        if fit.is_perfect:
+            yield (
+                "essentially perfect fit: the residuals are no more than rounding, so standard "
+                "errors, tests and intervals are unreliable."
+            )
+        if self._rates():
+            yield (
+                "without an intercept the coefficients of levels compare with nothing: exp(coef) "
+                f"is no {self.ratio}, so they are left out of the {plural(self.ratio).lower()}."
             )
         if isnan(fit.dispersion):
             yield "as many parameters as observations: no data are left to estimate the dispersion."
@@ -237,7 +272,7 @@ class Summary:
 
     def _ratio_tables(self) -> tuple[NamedTable, ...]:
         """exp(coef) of the coefficients that were estimated, where it has a name."""
-        at = self._slopes()
+        at = self._slopes_of_ratios()
         at = at[np.isfinite(self.inference.standard_errors[at])]
         if not self.ratio or not at.size:
             return ()
@@ -312,6 +347,8 @@ def response_described(fitted: dict[str, Any]) -> str:
         return f"P(y = {classes.tolist()[1]!r}), {name} link"
     if len(classes):
         return f"{len(classes)} ordered classes, {name} link"
+    if fitted.get("alpha_") == 0:
+        return f"negative-binomial response (alpha = 0: Poisson), {name} link"
     return f"{likelihood.response.name} response, {name} link"
 
 

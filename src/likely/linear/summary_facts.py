@@ -4,10 +4,10 @@ A measure that is not defined for a model is left out: see ``goodness``.
 """
 
 from collections.abc import Iterator
-from math import isnan, nan
+from math import isfinite, isnan, nan
 
 from likely.description import Fact
-from likely.formatting import fixed, p_value, short_number
+from likely.formatting import DASH, fixed, p_value, short_number
 from likely.linear.goodness import WITH_MEAN_SQUARES
 from likely.linear.inference import Inference
 
@@ -34,7 +34,7 @@ def facts_of(fit: Inference, penalty: str = "") -> Iterator[Fact]:
         ("bic", "BIC"),
     ):
         value = float(getattr(fit, key))
-        yield Fact(key, name, value, fixed(value, 3))
+        yield Fact(key, name, value, fixed(value, 3) if isfinite(value) else DASH)
     dispersion = f"{short_number(fit.dispersion)}{known}"
     yield Fact("dispersion", "dispersion", fit.dispersion, dispersion)
     yield from _alpha_facts(fit)

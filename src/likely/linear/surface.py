@@ -16,7 +16,7 @@ from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import Explanation
-from likely.formatting import count
+from likely.formatting import count, listed
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import Coding, columns_coded, new_rows, refuse_gaps
@@ -103,7 +103,11 @@ class StandardErrors(ABC):
     def _remarks(self) -> tuple[str, ...]:
         """Further notes for the summary."""
         formula = vars(self).get("formula_")
-        written = () if formula is None else (f"formula: {formula.text}",)
+        written: tuple[str, ...] = ()
+        if formula is not None:
+            known = formula.references()
+            named = f"reference categories, which have no coefficient: {listed(known)}."
+            written = (f"formula: {formula.text}", *([named] if known else []))
         return (*written, *remarks_on_held_rows(self))
 
     def _terms_of(self, terms: Any) -> Any:
@@ -147,6 +151,12 @@ class FittedLinear(StandardErrors):
         or names of columns) and of the constructor.  Predictions take frames with the columns of
         the formula.  ``0 +`` leaves the intercept out.
         """
+        if settings.get("reference") is not None:
+            name, value = next(iter(dict(settings["reference"]).items()), ("b", "red"))
+            raise InvalidInput(
+                "reference was given with a formula, whose terms say what is compared. Write "
+                f"C({name}, Treatment({str(value)!r})) in it."
+            )
         rows = formula_rows(formula, data, classes=issubclass(cls, ClassifierMixin))
         model = cls(**settings, **cls._intercept_setting(rows.terms, settings))
         given = {

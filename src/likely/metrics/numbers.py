@@ -2,12 +2,14 @@
 
     log-likelihood        mean log p(yᵢ | xᵢ), where a density of 0 costs 745 nats
     deviance              mean d(yᵢ, μᵢ), of the Poisson for counts, of the gamma for amounts
-    deviance explained    1 − Σ d(yᵢ, μᵢ) / Σ d(yᵢ, ȳ)        R² where d is (y − μ)²
+    deviance explained    1 − Σ d(yᵢ, μᵢ) / Σ d(yᵢ, λeᵢ)      R² where d is (y − μ)²
     RMSE, MAE             √ mean (y − μ)²,  mean |y − μ|
 
-ȳ is the mean of the scored rows, as in scikit-learn.  d(y, ȳ) is linear in y and one function of
-y, so its sum, and the variance of the ratio by the delta method, need only joint moments of the
-rows.  As ȳ minimises Σ d(y, ȳ), its estimation has no effect to first order.
+e is the exposure of a row, 1 without one, and λ the rate that minimises Σ d(yᵢ, λeᵢ): of rows
+without exposures their mean ȳ, as in scikit-learn.  Of (y − μ)², an offset is taken from y first.
+d(y, λe) is linear in three numbers a, b and t of a row, so its sum, and the variance of the ratio
+by the delta method, need only joint moments of the rows.  As λ is at the minimum, its estimation
+has no effect to first order.
 
 References
 ----------
@@ -89,7 +91,7 @@ class MAE(MeanOfRows):
 
 
 class UnitDeviance(ABC):
-    """d(y, μ) of one family, and d(y, ȳ) as a₀ + a₁y + a₂t(y)."""
+    """d(y, μ) of one family, and d(y, λe) as c₁a + c₂t + c₃b, of three numbers of a row."""
 
     @property
     @abstractmethod
@@ -109,17 +111,20 @@ class UnitDeviance(ABC):
         """d(y, μ); inf where the mean is not valid for the family."""
 
     @abstractmethod
-    def statistic(self, y: Array) -> Array:
-        """t(y)."""
+    def terms(self, y: Array, exposure: Array, offset: Array | float) -> tuple[Array, Array, Array]:
+        """a, t and b of each row; λ = Σa/Σb."""
 
     @abstractmethod
-    def about(self, mean: float) -> tuple[float, float, float]:
-        """a₀, a₁ and a₂ at ȳ = ``mean``."""
+    def about(self, rate: float) -> tuple[float, float, float]:
+        """c₁, c₂ and c₃ at this λ."""
+
+    def slopes(self, moments: Moments) -> Array:
+        """(c₁, c₂, c₃), from the moments of (…, a, t, b)."""
+        return np.array(self.about(float(moments.mean[1] / moments.mean[3])))
 
     def null(self, moments: Moments) -> float:
-        """The mean of d(y, ȳ), from the moments of (…, y, t)."""
-        constant, along_y, along_t = self.about(float(moments.mean[1]))
-        return constant + along_y * float(moments.mean[1]) + along_t * float(moments.mean[2])
+        """The mean of d(y, λe), from the moments of (…, a, t, b)."""
+        return float(self.slopes(moments) @ moments.mean[1:])
 
 
 @final
@@ -134,14 +139,17 @@ class SquaredDeviance(UnitDeviance):
     def of(self, y: Array, mean: Array) -> Array:
         return np.square(y - mean)
 
-    def statistic(self, y: Array) -> Array:
-        return np.square(y)
+    def terms(self, y: Array, exposure: Array, offset: Array | float) -> tuple[Array, Array, Array]:
+        rest = y - offset
+        return rest * exposure, np.square(rest), np.square(exposure)
 
-    def about(self, mean: float) -> tuple[float, float, float]:
-        return mean * mean, -2 * mean, 1.0
+    def about(self, rate: float) -> tuple[float, float, float]:
+        return -2 * rate, 1.0, rate * rate
 
     def null(self, moments: Moments) -> float:
-        return float(moments.scatter[1, 1]) / moments.n  # centred: it does not cancel
+        if moments.scatter[3, 3] == 0:  # of one exposure: centred, it does not cancel
+            return float(moments.scatter[1, 1] / moments.mean[3]) / moments.n
+        return super().null(moments)
 
 
 @final
@@ -158,11 +166,11 @@ class PoissonDeviance(UnitDeviance):
         loss = 2 * (xlogy(y, y / inside) - y + np.where(valid, np.maximum(mean, 0.0), 0.0))
         return np.where(valid, loss, inf)
 
-    def statistic(self, y: Array) -> Array:
-        return np.asarray(2 * xlogy(y, y))
+    def terms(self, y: Array, exposure: Array, offset: Array | float) -> tuple[Array, Array, Array]:
+        return y, np.asarray(2 * xlogy(y, y / exposure)), exposure
 
-    def about(self, mean: float) -> tuple[float, float, float]:
-        return (2 * mean, -2 * (1 + log(mean)), 1.0) if mean > 0 else (0.0, 0.0, 1.0)
+    def about(self, rate: float) -> tuple[float, float, float]:
+        return (-2 * (1 + log(rate)), 1.0, 2 * rate) if rate > 0 else (0.0, 1.0, 0.0)
 
 
 @final
@@ -177,11 +185,12 @@ class GammaDeviance(UnitDeviance):
         ratio = y / np.where(mean > 0, mean, 1.0)
         return np.where(mean > 0, 2 * (ratio - 1 - np.log(ratio)), inf)
 
-    def statistic(self, y: Array) -> Array:
-        return np.asarray(-2 * np.log(y))
+    def terms(self, y: Array, exposure: Array, offset: Array | float) -> tuple[Array, Array, Array]:
+        ratio = y / exposure
+        return ratio, np.asarray(-2 * np.log(ratio)), np.ones(len(y))
 
-    def about(self, mean: float) -> tuple[float, float, float]:
-        return 2 * log(mean) - 2, 2 / mean, 1.0
+    def about(self, rate: float) -> tuple[float, float, float]:
+        return 2 / rate, 1.0, 2 * log(rate) - 2
 
 
 @final
@@ -212,7 +221,7 @@ class Deviance(MeanOfRows):
 @final
 @dataclass(frozen=True)
 class DevianceExplained(Metric):
-    """The share of the deviance around the mean that the predictions explain."""
+    """The share of the deviance around the mean, or a constant rate, that is explained."""
 
     family: UnitDeviance
 
@@ -232,7 +241,9 @@ class DevianceExplained(Metric):
 
     def summary(self, truth: Truth, prediction: Prediction) -> RowValues:
         y = truth.y
-        columns = (self.family.of(y, prediction.means), y, self.family.statistic(y))
+        exposure = np.ones(len(y)) if truth.exposure is None else truth.exposure
+        offset = 0.0 if truth.offset is None else truth.offset
+        columns = (self.family.of(y, prediction.means), *self.family.terms(y, exposure, offset))
         return RowValues.of(np.column_stack(columns), truth.weights)
 
     def likeness(self, truth: Truth, prediction: Prediction) -> Array:
@@ -249,8 +260,7 @@ class DevianceExplained(Metric):
         if not (null > 0 and np.isfinite(rows.mean).all()):
             return -inf, 1.0
         ratio = rows.first / null
-        _, along_y, along_t = self.family.about(float(rows.mean[1]))
-        slope = np.array([1.0, -ratio * along_y, -ratio * along_t])
+        slope = np.array([1.0, *(-ratio * self.family.slopes(rows))])
         scatter = float(slope @ rows.scatter @ slope)
         extreme = np.vstack([statistics.most[0], statistics.least[1], statistics.most[1]])
         beyond = np.dot(extreme - rows.mean, slope)  # rows that one more may be like

@@ -237,6 +237,27 @@ def block_meat(
     return Total(block.X.sandwich(weighted(block.weight, square)))
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class LoneRows(Additive):
+    """Rows of the design that alone fix their fitted values."""
+
+    rows: Array  # (k, p)
+
+    def __add__(self, other: "LoneRows") -> "LoneRows":
+        return LoneRows(np.concatenate([self.rows, other.rows]))
+
+
+def block_lone_rows(likelihood: Likelihood, theta: Array, root: Array, block: Block) -> LoneRows:
+    """The rows of leverage 1, whose residuals say nothing about the spread of y."""
+    _, _, curvature = likelihood.derivatives(block.target, block_eta(theta, block))
+    leverage = curvature * np.square(block.X.matmat(root)).sum(axis=1)
+    lone = np.flatnonzero(leverage >= 1 - NOTHING_LEFT)
+    at = np.zeros((block.n_rows, lone.size))
+    at[lone, np.arange(lone.size)] = 1.0
+    return LoneRows(np.asarray(block.X.rmatmat(at)).T)
+
+
 def block_cluster_scores(likelihood: Likelihood, theta: Array, block: Block) -> ClusterScores:
     slope = likelihood.derivatives(block.target, block_eta(theta, block))[1]
     rows = block.X.matmat(np.eye(block.X.n_features))  # any layout, as numbers

@@ -45,6 +45,9 @@ def check_consistent(model: Any) -> None:
         return
     for inner in _models_in(list(vars(model).values())):
         check_consistent(inner)
+    for graph in vars(model).values():
+        if isinstance(graph, FactorGraph):  # how it was learned is a part of it
+            check_consistent(graph)
     learned = {name: value for name, value in vars(model).items() if name.endswith("_")}
     for part in parts_of(list(vars(model).values())):
         check_fields(part)
@@ -61,6 +64,7 @@ def check_consistent(model: Any) -> None:
         _check_classes(learned, parts)
     if "architecture_" in learned:
         _check_layers(learned)
+        _check_strengths(learned)
     elif "coding_" in learned:
         _check_linear(learned)
     if "chain_" in learned:
@@ -135,6 +139,15 @@ def _check_estimates(learned: dict[str, Any], n_coefficients: int) -> None:
         plain = predictors * n_coefficients
         if inference.theta.size not in (plain, plain + others):
             same_count("The estimates", inference.theta.size, plain + others)
+
+
+def _check_strengths(learned: dict[str, Any]) -> None:
+    """One number for each column that the network reads."""
+    strengths = learned.get("column_strengths_")
+    if strengths is not None:
+        n = learned["architecture_"].sizes[0]
+        numeric = isinstance(strengths, np.ndarray) and strengths.dtype.kind == "f"
+        same_count("column_strengths_", np.shape(strengths) if numeric else (), (n,))
 
 
 def _check_layers(learned: dict[str, Any]) -> None:
@@ -224,6 +237,8 @@ def parts_of(value: Any) -> Iterator[Any]:
 
 def _models_in(value: Any) -> Iterator[Any]:
     """The estimators within a value."""
+    if value is None or isinstance(value, str | int | float | np.ndarray):  # most, and none is one
+        return
     if isinstance(value, Estimator) and not isinstance(value, type):
         yield value
     elif isinstance(value, list | tuple):

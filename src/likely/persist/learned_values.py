@@ -17,6 +17,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.distributions.base import Distribution
+from likely.distributions.full_gaussian import FullFamily
 from likely.distributions.product import Product, ProductFamily, Selection
 from likely.errors import InvalidInput
 from likely.generative.events import EventPlan
@@ -32,7 +33,7 @@ from likely.persist.encoding import same_count
 LARGEST = 1e150  # beyond, squares overflow
 LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
 LARGEST_THRESHOLD = 1e15  # on the scale of a probit or logit, where 40 is certainty
-SMALLEST_SPREAD, LARGEST_CENTRE = 1e-100, 1e100  # of distributions: deviations are divided, squared
+SMALLEST_SPREAD, LARGEST_SPREAD = 1e-300, 1e300  # of distributions: the squares of such columns
 MOST_ESTIMATES = 2000  # whose covariance is factorised to see that it is one
 LONGEST_MONOMIAL = 1000  # factors
 NEAR_1 = 1e-6  # by how much probabilities may miss a sum of 1
@@ -60,9 +61,13 @@ def check_values(model: Any, learned: dict[str, Any]) -> None:
             _refuse(attribute, rows, lambda x: ~(x < 0), "0 or more")
     if (name := type(model).__name__) in CHECKS:
         CHECKS[name](learned)
+    if name == "DiscriminantAnalysis":
+        _check_covariances(model.covariance, learned)
     if name == "BasisFunctions" and model.basis == "spline":
         fewest = min((len(each) for each in learned["centres_"]), default=2)
         same_count("The fewest knots", min(fewest, 2), 2)
+        steps = [np.diff(each) for each in learned["centres_"]]
+        _refuse("The distances of knots", steps, lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")
 
 
 def check_part_values(part: Any) -> None:
@@ -214,6 +219,31 @@ def _check_path(learned: dict[str, Any]) -> None:
             raise _unlike(name, f"from 0 to {n - 1}")
 
 
+def _check_prepared(learned: dict[str, Any]) -> None:
+    """A step for each column; a sparse table, and a pipeline, have no preparation."""
+    preparation = learned.get("preparation_")
+    if preparation is not None:
+        same_count("The steps", len(preparation.steps), learned["n_features_in_"])
+
+
+def _check_covariances(kind: str, learned: dict[str, Any]) -> None:
+    """One covariance matrix if it is tied, one for each class if it is full; else variances."""
+    n_matrices = {"tied": 1, "full": len(learned["classes_"])}.get(kind)
+    full = isinstance(learned["family_"], FullFamily)
+    same_count("The matrices of the covariance", full, n_matrices is not None)
+    if full and n_matrices is not None:
+        matrices = learned["components_"].distribution.covariance
+        same_count("The covariances", np.shape(matrices)[:1], (n_matrices,))
+
+
+def _check_naive_bayes(learned: dict[str, Any]) -> None:
+    """A share of outliers for each class, where the evidence was calibrated."""
+    share = learned["outlier_share_"]
+    if share is not None:
+        same_count("outlier_share_", np.shape(share), (len(learned["classes_"]),))
+        _refuse("outlier_share_", [share], lambda x: (x >= 0) & (x < 1), "from 0 to 1")
+
+
 def _check_network_classifier(learned: dict[str, Any]) -> None:
     probabilities("class_log_prior_", learned["class_log_prior_"])
 
@@ -226,10 +256,12 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "IsotonicScaling": _check_isotonic,
     "LogisticRegression": _check_logistic,
     "MaxEntropy": _check_max_entropy,
+    "NaiveBayes": _check_naive_bayes,
     "OrdinalRegression": _check_ordinal,
     "PenaltyPath": _check_path,
     "PlattScaling": _check_platt,
     "PolynomialFeatures": _check_powers,
+    "Prepared": _check_prepared,
     "TemperatureScaling": _check_around,
 }
 
@@ -276,10 +308,11 @@ def _check_covariance(part: Inference) -> None:
     fixed = {*part.redundant, *part.excluded}
     known = np.array([j not in fixed for j in range(len(C))], dtype=bool)
     C = C[np.ix_(known, known)]
-    _refuse("The covariance", [C], lambda x: np.abs(x) <= LARGEST, "finite")
+    _refuse("The covariance", [C], np.isfinite, "finite")
     if len(C) <= MOST_ESTIMATES:
         scale = np.sqrt(np.diag(C))
-        R = C / np.where(scale > 0, np.outer(scale, scale), 1.0)
+        scale = np.where(scale > 0, scale, 1.0)
+        R = C / scale[:, None] / scale  # their product may overflow
         definite = np.allclose(R, R.T, rtol=0, atol=1e-6) and (
             not len(C) or np.linalg.eigvalsh((R + R.T) / 2)[0] >= -1e-6
         )
@@ -292,10 +325,12 @@ def _check_distribution(part: Distribution) -> None:
         if not isinstance(value, np.ndarray) or name.startswith("log") or value.dtype.kind != "f":
             continue
         what = f"{type(part).__name__}.{name}"
-        _refuse(what, [value], lambda x: np.abs(x) <= LARGEST_CENTRE, "at most 1e100 in size")
-        if name in SPREADS:
-            diagonal = np.einsum("kii->ki", value) if value.ndim == 3 else value
-            _refuse(what, [diagonal], lambda x: x >= SMALLEST_SPREAD, "at least 1e-100")
+        if name not in SPREADS:
+            _refuse(what, [value], lambda x: np.abs(x) <= LARGEST, "at most 1e150 in size")
+            continue
+        _refuse(what, [value], lambda x: np.abs(x) <= LARGEST_SPREAD, "at most 1e300 in size")
+        diagonal = np.einsum("kii->ki", value) if value.ndim == 3 else value
+        _refuse(what, [diagonal], lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")
 
 
 def _check_selections(part: Product | ProductFamily) -> None:

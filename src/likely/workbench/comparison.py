@@ -37,6 +37,9 @@ from likely.workbench.records import keep_comparison
 from likely.workbench.roles import ARGUMENTS
 from likely.workbench.task import Task
 
+MOST_COLUMNS = 2000  # for models of pairs of columns, unless slow models are asked for
+OF_PAIRS = frozenset({"discriminant", "discriminant-full", "bayesian-network"})  # columns² or ³
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -352,6 +355,8 @@ def _suited(
             "if it holds counts or amounts."
         )
     chosen = [each for each in entries_for(kind, everything=everything) if each in able]
+    if not everything and len(rows.source.names) > MOST_COLUMNS:
+        chosen = [each for each in chosen if each.name not in OF_PAIRS]
     return chosen, tuple(each.name for each in able if each not in chosen), unable
 
 

@@ -183,7 +183,7 @@ def _learned_otherwise(found: "Comparison") -> str:
     """A sentence about a model that is clearly better than the baseline by another metric."""
     for each in found.entries:
         measures = {} if each.score is None or each.name == BASELINE else each.score.estimates
-        better = better_metrics(measures)
+        better = better_metrics(measures, each.score.n_rows if each.score else 0)
         if better:
             return f" But {each.name} is clearly better by {in_words(better, measures)}."
     return ""

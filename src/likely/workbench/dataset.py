@@ -225,7 +225,8 @@ class Dataset:
     def readable(self) -> "tuple[Dataset, tuple[str, ...]]":
         """These data without dates and the like, for a fit without preparation; and a note."""
         kinds = dict(zip(self.source.names, self.source.kinds, strict=True))
-        used = [name for name in kinds if name not in self.apart and name != self.target]
+        others = {*self.apart, self.target}
+        used = [name for name in kinds if name not in others]
         gone = [name for name in used if kinds[name] not in FEATURE_KINDS]
         if not gone:
             return self, ()

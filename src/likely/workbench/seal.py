@@ -14,7 +14,7 @@ import numpy as np
 from likely.data.arrow import TableSource
 from likely.data.source import are_known
 from likely.errors import InvalidInput
-from likely.kinds import TargetKind
+from likely.kinds import IN_WORDS, TargetKind
 from likely.sealing.create import Origin, SealTerms, create_seal
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder
@@ -23,9 +23,9 @@ from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
 from likely.sealing.split import row_mask
 from likely.workbench.dataset import UNNAMED, Dataset
-from likely.workbench.look.findings import WITHOUT_LABELS, sorted_findings
+from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute, sorted_findings
 from likely.workbench.opening import dataset
-from likely.workbench.task import task_of
+from likely.workbench.task import WITH_EXPOSURE, task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -159,8 +159,9 @@ def findings_of_seal(rows: Dataset, train: "pa.Table") -> list[dict[str, Any]]:
     from likely.workbench.look.look import checked
 
     training = replace(rows, source=TableSource(train))
-    everywhere = [each for each in checked(rows).findings if each.code in WITHOUT_LABELS]
-    others = [each for each in checked(training).findings if each.code not in WITHOUT_LABELS]
+    of_labels = frozenset(CODES) - WITHOUT_LABELS
+    everywhere = checked(rows, Mute(of_labels, frozenset())).findings
+    others = checked(training, Mute(WITHOUT_LABELS, frozenset())).findings
     return [each.record() for each in sorted_findings([*everywhere, *others])]
 
 
@@ -212,6 +213,13 @@ def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | N
     task = task_of(
         rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind, beside=roles
     )
+    if rows.exposure is not None and task.kind not in WITH_EXPOSURE:
+        raise InvalidInput(
+            f"The exposure {rows.exposure!r} was given, and {task.target!r} is taken as "
+            f"{IN_WORDS[task.kind]} ({task.reason}); an exposure multiplies the mean of counts or "
+            "of amounts above 0. Give kind='count' (--kind count) if they are counts, or leave the "
+            "exposure out."
+        )
     if not rows.declared and task.kind != "count":  # what an exposure says; the rest, by values
         return None, None
     return task.kind, None if rows.order is None else task.order

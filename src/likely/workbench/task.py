@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NO_ROLES = Roles()
+WITH_EXPOSURE: tuple[TargetKind, ...] = ("count", "positive")  # whose mean it multiplies
 PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
 
 
@@ -217,9 +218,9 @@ def _whole(seen: TargetValues) -> Task:
         )
         reason = f"the target holds {n} different whole numbers, each in many rows"
         return _classes(seen, reason, "" if n == 2 else doubt)
-    if seen.typed_whole and seen.values[0] >= 0 and seen.are_amounts:
+    if seen.values[0] >= 0 and seen.are_amounts:
         return _amounts(seen)
-    if seen.typed_whole and seen.values[0] >= 0:
+    if seen.values[0] >= 0:
         other = "'positive' or 'real'" if seen.values[0] > 0 else "'real'"
         doubt = f"Whole numbers from 0 up: taken as counts; use kind={other} (--kind) if measured."
         return Task(
@@ -229,9 +230,12 @@ def _whole(seen: TargetValues) -> Task:
 
 
 def _beside(found: Task, seen: TargetValues, roles: Roles) -> Task:
-    """The task where an exposure, or an offset and several classes, say that numbers are counts."""
-    rules_out = roles.exposure is not None or (roles.offset is not None and len(seen.values) > 2)
-    if not (found.has_classes and rules_out and seen.values[0] >= 0):
+    """The task where an exposure, or an offset beside several classes, makes numbers counts."""
+    if roles.exposure is not None:
+        rules_out = seen.whole and found.kind not in WITH_EXPOSURE
+    else:
+        rules_out = roles.offset is not None and found.kind == "classes"
+    if not rules_out or seen.values[0] < 0:
         return found
     role, name = ("exposure", roles.exposure) if roles.exposure else ("offset", roles.offset)
     doubt = f"Whole numbers with the {role} {name!r}: taken as counts; use kind= (--kind) if not."

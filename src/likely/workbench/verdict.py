@@ -38,6 +38,13 @@ SHIFTED = 0.05  # of quantiles: the largest distance of shares, beyond what chan
 KOLMOGOROV = 1.36  # √n D of uniform numbers is above this in 5 % of samples
 CENTRAL = (0.1, 0.9)  # quantiles of the 80 % interval that a sentence names
 MOST_NAMED = 3  # metrics in a sentence
+FEWEST_ROWS = 20  # with fewer, no other metric is called clearly better
+EXACT = (
+    "auc",
+    "auc-approximate",
+    "balanced-accuracy",
+    "kappa",
+)  # metrics of which a constant has the same value on all rows
 
 
 @final
@@ -64,6 +71,13 @@ class Evidence:
         if self.final is None:
             return None if self.score is None else self.score.gain
         return self.final.gain_over_baseline if self.final.of_this_model else None
+
+    @property
+    def n_rows(self) -> int:
+        """The rows of the score."""
+        if self.final is not None:
+            return self.final.n_rows
+        return 0 if self.score is None else self.score.n_rows
 
     @property
     def baseline(self) -> str:
@@ -167,11 +181,29 @@ def evidence_in_run(
     )
 
 
-def better_metrics(measures: Mapping[str, Estimate]) -> list[str]:
-    """The metrics that are clearly better than their baseline."""
+def better_metrics(measures: Mapping[str, Estimate], n_rows: int) -> list[str]:
+    """The metrics that are clearly better than their baseline, which has noise of its own.
+
+    No differences by row are known of them, so the noise of the baseline is taken to be as large
+    and independent: the value must be beyond the baseline by √2 times its own half interval.  A
+    share that is explained must also be clearly above 0.
+    """
+    if n_rows < FEWEST_ROWS:
+        return []
     return [
-        name for name, found in measures.items() if name != CALIBRATION and _side(name, found) > 0
+        name
+        for name, found in measures.items()
+        if name != CALIBRATION and _side(name, found) > 0 and _beyond_noise(name, found)
     ]
+
+
+def _beyond_noise(name: str, found: Estimate) -> bool:
+    if name in EXACT:
+        return True
+    if (name == "r2" or name.endswith("-explained")) and not found.low > 0:
+        return False
+    half = found.value - found.low if found.value > found.baseline else found.high - found.value
+    return abs(found.value - found.baseline) > sqrt(2) * half
 
 
 def worse_metrics(measures: Mapping[str, Estimate]) -> list[str]:
@@ -208,7 +240,7 @@ def _worse(evidence: Evidence) -> str:
     if gain is None or not gain.high < 0:
         return ""
     words = _gain_in_words(evidence, gain)
-    return f"The model is clearly worse than {evidence.baseline}: {words}.{_better_by(evidence)}"
+    return f"The model is clearly worse than {evidence.baseline}: {words}.{_explained(evidence)}"
 
 
 def _no_gain(evidence: Evidence) -> str:
@@ -222,10 +254,29 @@ def _no_gain(evidence: Evidence) -> str:
 
 def _better_by(evidence: Evidence) -> str:
     """A sentence about metrics that contradict a bad gain; may be empty."""
-    better = better_metrics(evidence.measures)
+    better = better_metrics(evidence.measures, evidence.n_rows)
     if not better:
         return ""
     return f" By other metrics it is clearly better: {in_words(better, evidence.measures)}."
+
+
+def _explained(evidence: Evidence) -> str:
+    """Why other metrics are better where the likelihood is clearly worse; may be empty."""
+    measures = evidence.measures
+    better = better_metrics(measures, evidence.n_rows)
+    if not better:
+        return ""
+    if "accuracy" in measures:
+        judged, wrong = "the order or the labels of classes", "the probabilities are too extreme"
+    elif "poisson-deviance" in measures:
+        judged = "predicted means"
+        wrong = "the predicted spread is too narrow (overdispersion: try negative-binomial)"
+    else:
+        judged, wrong = "predicted means", "the predicted spread is wrong"
+    return (
+        f" This seems to contradict {in_words(better, measures)}, which is better; but that judges "
+        f"{judged} alone, so the reason is probably that {wrong}."
+    )
 
 
 def _gain_in_words(evidence: Evidence, gain: Estimate) -> str:

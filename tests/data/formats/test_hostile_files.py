@@ -42,7 +42,10 @@ HOSTILE = {
     "nul.csv": (TABLE + b"1,\0,a\n", "line 32: the line contains NUL bytes"),
     "holes.csv": (TABLE + bytes(10_000), "line 32: the line contains NUL bytes"),
     "spaces.csv": (b"a, a,y\n" + ROWS, "line 1: two columns are called ' a', apart from spaces"),
-    "wide.csv": (TABLE + b"x" * 5_000_000 + b",1,a\n" + ROWS, "at most 1,048,576 can be read"),
+    "wide.csv": (
+        TABLE + b"x" * 5_000_000 + b",1,a\n" + ROWS,
+        "the row has 5,000,010 bytes; one of more than 2,097,152",
+    ),
     "nothing.csv.gz": (gzip.compress(b""), "the first line is blank"),
     "cut.csv.gz": (gzip.compress(TABLE)[:60], "cut short or damaged"),
     "twice.csv.gz": (gzip.compress(gzip.compress(TABLE)), "the line contains NUL bytes"),
@@ -57,6 +60,15 @@ def test_a_hostile_file_is_refused_in_words(tmp_path, name, capsys):
         list(read(tmp_path / name))
     assert message in str(error.value)
     assert "straddl" not in str(error.value)
+
+
+def test_a_row_that_fills_a_block_is_read_and_a_longer_one_has_a_right_message(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_bytes(TABLE + "é".encode() * 1_048_000 + b",1,a\n" + ROWS)  # 2,096,004 bytes
+    assert sum(batch.num_rows for batch in read(path)) == 2 * ROWS.count(b"\n") + 1
+    path.write_bytes(TABLE + "é".encode() * 2_200_000 + b",1,a\n" + ROWS)
+    with pytest.raises(InvalidFile, match=r"4,400,\d+ bytes; one of more than 2,097,152"):
+        list(read(path))
 
 
 def test_brackets_in_text_are_not_nesting(tmp_path):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 from likely.data.formats.column_types import ValueType, arrow_type, join, type_of_strings
 from likely.data.formats.text_files import TextFile
-from likely.data.source import Source, column_index
+from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
 
@@ -66,7 +66,7 @@ class ArffSource(Source):
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
 
-        wanted = [column_index([a.name for a in self.attributes], name) for name in self.names]
+        wanted = column_indices([a.name for a in self.attributes], self.names)
         for rows in _pieces(self.file, self.attributes):
             columns = [
                 _converted(self.file, rows, j, self.attributes[j], self.types[j]) for j in wanted
@@ -74,7 +74,7 @@ class ArffSource(Source):
             yield pa.RecordBatch.from_arrays(columns, names=list(self.names))
 
     def select(self, names: Sequence[str]) -> "ArffSource":
-        kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
+        kinds = tuple(self.kinds[j] for j in column_indices(self.names, names))
         return replace(self, names=tuple(names), kinds=kinds)
 
 

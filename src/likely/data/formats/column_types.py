@@ -9,6 +9,7 @@ Digits after a leading zero (the zip code 02134, the label 01) are text, because
 the zero; so is 0x1F.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
@@ -114,6 +115,39 @@ def type_of_strings(column: Any, known: ValueType) -> ValueType:
         if _casts(numbers, pa.float64()):
             return "float"
     return "text"
+
+
+def types_of_strings(columns: Sequence[Any], known: Sequence[ValueType]) -> list[ValueType]:
+    """The types of several columns of strings, each joined with what is known of it.
+
+    Columns of one known type are checked together, end to end: as a rule no block of rows after
+    the first changes a type.  Where one does, it is searched for by halves.
+    """
+    out = list(known)
+    for type_ in _BELOW:
+        same = [j for j, each in enumerate(known) if each == type_]
+        if type_ in ("integer", "float", "boolean"):
+            same = _changed(columns, same, type_)
+        elif type_ in ("text", "nested"):
+            same = []
+        for j in same:
+            out[j] = join(type_, type_of_strings(columns[j], type_))
+    return out
+
+
+def _changed(columns: Sequence[Any], same: list[int], known: ValueType) -> list[int]:
+    """Which columns of a known type hold something else."""
+    import pyarrow as pa
+
+    if not same:
+        return []
+    ends = pa.concat_arrays([columns[j] for j in same]) if len(same) > 1 else columns[same[0]]
+    if join(known, type_of_strings(ends, known)) == known:
+        return []
+    if len(same) == 1:
+        return same
+    half = len(same) // 2
+    return [*_changed(columns, same[:half], known), *_changed(columns, same[half:], known)]
 
 
 def _have_leading_zeros(column: Any) -> bool:

@@ -14,16 +14,19 @@ from likely.data.formats.column_types import (
     arrow_type,
     join,
     type_of_strings,
+    types_of_strings,
 )
 from likely.data.formats.text_files import LONGEST_LINE, GuardedStream, TextFile
-from likely.data.source import Source, column_index
+from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK_BYTES = 2 * 2**20  # of text in a chunk; several are processed at once
+BLOCK_BYTES = 2 * 2**20  # of text in a chunk, at least; several are processed at once
+BYTES_PER_COLUMN = 2 * 2**10  # in a chunk, so that many columns do not mean many short chunks
+LARGEST_BLOCK = 32 * 2**20
 DELIMITERS = (",", ";", "\t", "|")
 LONGEST_FIELD = LONGEST_LINE  # characters: the csv module's own limit is meant for small files
 
@@ -48,7 +51,7 @@ class CsvSource(Source):
         yield from _batches(self.file, self.delimiter, types, names, as_written=self.as_written)
 
     def select(self, names: Sequence[str]) -> "CsvSource":
-        kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
+        kinds = tuple(self.kinds[j] for j in column_indices(self.names, names))
         return replace(self, names=tuple(names), kinds=kinds)
 
     def with_text(self, names: Sequence[str]) -> "CsvSource":
@@ -108,11 +111,8 @@ def _settle(file: TextFile, delimiter: str, names: list[str]) -> ColumnTypes:
     strings = dict.fromkeys(names, pa.string())
     quotes = _QuoteCount()
     for batch in _batches(file, delimiter, strings, names, quotes):
-        types: dict[str, ValueType] = {
-            name: join(known, type_of_strings(batch.column(name), known))
-            for name, known in total.types.items()
-        }
-        total = total + ColumnTypes(types, batch.num_rows)
+        types = types_of_strings(batch.columns, list(total.types.values()))
+        total = ColumnTypes(dict(zip(names, types, strict=True)), total.n_rows + batch.num_rows)
     if quotes.count % 2:  # a quote that is never closed includes the rows after it
         _refuse_broken_rows(file, delimiter, names)
     return total
@@ -164,7 +164,7 @@ def _batches(
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    read = arrow_csv.ReadOptions(block_size=BLOCK_BYTES)
+    read = arrow_csv.ReadOptions(block_size=_block_bytes(names))
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     convert = arrow_csv.ConvertOptions(
         column_types=types,
@@ -189,22 +189,28 @@ def _explain(
     """Read again, slowly, to find the line at which the fast reader failed."""
     _refuse_broken_rows(file, delimiter, names)
     _refuse_broken_values(file, delimiter, names, types)
-    _refuse_long_rows(file, delimiter)
+    _refuse_long_rows(file, delimiter, _block_bytes(names))
     raise InvalidFile(
         file.label,
         f"it cannot be read as delimited text ({error}). Check the delimiter and the quotes.",
     ) from None
 
 
-def _refuse_long_rows(file: TextFile, delimiter: str) -> None:
-    """Rows that do not fit into a block of the fast reader."""
+def _block_bytes(names: Sequence[str]) -> int:
+    """Bytes of text in a chunk; a row that is not longer can always be read."""
+    return min(max(BLOCK_BYTES, BYTES_PER_COLUMN * len(names)), LARGEST_BLOCK)
+
+
+def _refuse_long_rows(file: TextFile, delimiter: str, most: int) -> None:
+    """Rows that are longer than a block of the fast reader: there is no row in it that ends."""
     for line, record in _records(file, delimiter, strict=True):
-        if sum(map(len, record)) > BLOCK_BYTES // 2:
+        quotes = sum(cell.count('"') + 2 for cell in record)  # at most
+        size = len(delimiter.join(record).encode("utf-8", "surrogatepass")) + quotes
+        if size > most:
             raise InvalidFile(
                 file.label,
-                f"the row has {sum(map(len, record)):,} characters; at most "
-                f"{BLOCK_BYTES // 2:,} can be read in one row. Shorten its cells, or close a "
-                "quote that is open.",
+                f"the row has {size:,} bytes; one of more than {most:,} may not be read. Shorten "
+                "its cells, or close a quote that is open.",
                 line=line,
             )
 

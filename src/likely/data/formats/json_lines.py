@@ -21,7 +21,7 @@ from likely.data.formats.column_types import (
     type_of_value,
 )
 from likely.data.formats.text_files import TextFile
-from likely.data.source import Source, column_index
+from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
 
@@ -59,7 +59,7 @@ class JsonLinesSource(Source):
             yield _batch(self.file, piece, types)
 
     def select(self, names: Sequence[str]) -> "JsonLinesSource":
-        kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
+        kinds = tuple(self.kinds[j] for j in column_indices(self.names, names))
         return replace(self, names=tuple(names), kinds=kinds)
 
 

@@ -5,6 +5,7 @@ file with one source and list it in ``READERS``.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -17,7 +18,7 @@ from likely.data.formats.arff import looks_like_arff, open_arff
 from likely.data.formats.csv_files import open_csv
 from likely.data.formats.json_lines import open_json_lines
 from likely.data.formats.text_files import PARQUET, first_bytes, spooled, text_file
-from likely.data.source import Source, column_index
+from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile, UnknownName
 from likely.kinds import ColumnKind
 
@@ -72,7 +73,7 @@ class ParquetSource(Source):
             ) from None
 
     def select(self, names: Sequence[str]) -> "ParquetSource":
-        kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
+        kinds = tuple(self.kinds[j] for j in column_indices(self.names, names))
         return replace(self, names=tuple(names), kinds=kinds)
 
 
@@ -159,8 +160,9 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
             label, f"it is not a complete Parquet file, although its name says so ({error}). {do}"
         ) from None
     names = tuple(schema.names)
+    columns = Counter(names)
     for name in names:
-        if names.count(name) > 1:
+        if columns[name] > 1:
             raise InvalidFile(
                 label, f"two columns are called {name!r}; names must differ. Rename one of them."
             )

@@ -14,7 +14,7 @@ from likely.neural.training.options import Options
 from likely.solvers.mini_batches import WINDOW, Batches, ShuffledBatches, share_between_windows
 
 ROWS_FOR_SCALE = 10_000
-LARGE_COLUMN = 100.0  # root mean square
+LARGE_COLUMN = 200.0  # root mean square
 SMALL_COLUMN = 1e-3  # largest |x|: rare flags are 1
 LARGEST_WEIGHT = 1e30  # float32 ends at 1e38
 SORTED = 0.05  # of the variance of y between windows; rows in random order have about 1e-5

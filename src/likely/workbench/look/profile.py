@@ -44,7 +44,7 @@ class Column:
     def n_rows(self) -> int:
         return int(self.codes.size)
 
-    @property
+    @cached_property
     def n_known(self) -> int:
         return int(self.counts.sum())
 

@@ -174,21 +174,16 @@ def _used(factor: Factor) -> Array:
 
 def _is_declared(table: InMemoryTable, j: int) -> bool:
     """Whether a column has the type of categories, or of floats."""
-    import narwhals as nw
-
     if isinstance(table, ArrayTable):
         return bool(table.values.dtype.kind == "f")
-    if not isinstance(table, FrameTable):
-        return True
-    dtype = table.frame.schema[table.frame.columns[j]]
-    return dtype in (nw.Categorical, nw.Enum) or dtype.is_float()
+    return table.is_declared(j) if isinstance(table, FrameTable) else True
 
 
 def _arrow(table: InMemoryTable, j: int) -> Any:
     import pyarrow as pa
 
     if isinstance(table, FrameTable):
-        return table.frame.get_column(table.frame.columns[j]).to_arrow()
+        return table.series(j).to_arrow()
     assert isinstance(table, ArrayTable)  # a sparse table holds numbers only
     return pa.array(table.values[:, j], from_pandas=True)
 

@@ -16,7 +16,7 @@ from likely.errors import InvalidInput
 from likely.formatting import short_number
 from likely.inputs.estimators import column_needs
 from likely.inputs.foreign_models import takes_missing
-from likely.quantiles import QuantileSummary
+from likely.quantiles import QuantileSummary, middle_of
 from likely.workbench.identifiers import (
     is_free_text,
     may_be_called,
@@ -156,7 +156,8 @@ class _Learner(NamedTuple):
         self, name: str, kind: str, numbers: Any, gaps: Array, *, of: str | None = None
     ) -> Step:
         """Numbers; a missing indicator is named after the column that they are ``of``."""
-        known, missing = numbers[~gaps], self._share(gaps)
+        missing = self._share(gaps)
+        known = numbers[~gaps] if gaps.any() else numbers
         constant = bool(known.min() == known.max())
         indicator = None
         if self.needs.impute and missing > WORTH_INDICATING:
@@ -226,11 +227,11 @@ class _Learner(NamedTuple):
         return name
 
     def _share(self, gaps: Array) -> float:
-        return float(np.average(gaps, weights=self.weight))
+        return float(np.average(gaps, weights=self.weight)) if gaps.any() else 0.0
 
     def _median(self, known: Array, gaps: Array) -> float:
         if self.weight is None:
-            return float(np.median(known))
+            return middle_of(known)
         return QuantileSummary.of(known, self.weight[~gaps], limit=None).median()
 
     def _mean_and_deviation(self, known: Array, gaps: Array) -> tuple[float, float]:

@@ -268,22 +268,40 @@ class Prepared(BaseEstimator):
         return self._fitted_model().score_samples(self.prepare(X))
 
     @_inner("log_likelihoods")
-    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+    def log_likelihoods(
+        self, X: Any, y: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> Array:
         """log p(y_i | x_i) of each row, or as the model inside defines its likelihood."""
-        return np.asarray(self._fitted_model().log_likelihoods(self.prepare(X), y))
+        moved = _given({"offset": offset, "exposure": exposure})
+        return np.asarray(self._fitted_model().log_likelihoods(self.prepare(X), y, **moved))
 
     @_inner("log_likelihood")
-    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def log_likelihood(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> float:
         """Σ_i w_i log p(y_i | x_i), or log p(x_i) of a model of rows."""
-        return self._fitted_model().log_likelihood(self.prepare(X), y, sample_weight)
+        moved = _given({"offset": offset, "exposure": exposure})
+        return self._fitted_model().log_likelihood(self.prepare(X), y, sample_weight, **moved)
 
     @_inner("score")
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> float:
         """The model's own score: accuracy, R² or a mean log-likelihood."""
-        model = self._fitted_model()
-        if sample_weight is None:
-            return model.score(self.prepare(X), y)
-        return model.score(self.prepare(X), y, sample_weight=sample_weight)
+        beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+        return self._fitted_model().score(self.prepare(X), y, **_given(beside))
 
     def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
         """What each column of the given table adds to the prediction of each row.
