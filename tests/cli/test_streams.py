@@ -105,8 +105,10 @@ def test_an_output_that_is_full_is_said_on_standard_error(place, name):
 
 
 @pytest.mark.parametrize("out", ["/dev/full", None])
-def test_predictions_for_a_full_output_do_not_blame_another_place(place, out):
-    said = forked(["predict", "@last", "patients.csv"], out=out)
+@pytest.mark.parametrize("n_rows", [80, 3_000])  # in one buffer, and in several
+def test_predictions_for_a_full_output_do_not_blame_another_place(place, out, n_rows):
+    (place / "new.csv").write_text(patients(n_rows, seed=3))
+    said = forked(["predict", "@last", "new.csv"], out=out)
     assert said.exit == 2
     assert "Standard output cannot be written (" in said.err
     assert "TMPDIR" not in said.err and "Traceback" not in said.err

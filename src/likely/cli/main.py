@@ -22,7 +22,13 @@ import click
 
 import likely
 from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_aside, tell_failure
-from likely.cli.streams import abandon_output, is_of_output, open_streams, output_fails
+from likely.cli.streams import (
+    OutputFailed,
+    abandon_output,
+    is_of_output,
+    open_streams,
+    output_fails,
+)
 from likely.cli.terminal import Settings, global_options
 from likely.errors import (
     BrokenLedger,
@@ -157,8 +163,8 @@ def run(argv: list[str]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if is_of_output(error) and output_fails():  # main says so
-            raise
+        if isinstance(error, OutputFailed) or (is_of_output(error) and output_fails()):
+            raise  # main says so
         return _fail(_refused_by_the_system(error), Exit.DATA, help_of, settings)
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":

@@ -74,6 +74,11 @@ def is_of_output(error: Exception) -> bool:
     return isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE
 
 
+@final
+class OutputFailed(OSError):
+    """Standard output refused a table."""
+
+
 def output_fails() -> bool:
     """Whether standard output still refuses what it has not written yet."""
     try:

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, final
 import click
 
 from likely.cli.answer import Exit, Refusal
+from likely.cli.streams import OutputFailed, is_of_output
 from likely.cli.terminal import Settings
 from likely.formatting import without_controls
 
@@ -37,9 +38,7 @@ def write_table(
     from likely.files import file_made_whole
 
     if output == "-":
-        n = _write_delimited(_standard_output(), names, chunks, ",", safe)
-        sys.stdout.flush()
-        return n, None
+        return _write_to_output(names, chunks, safe), None
     path = Path(output)
     suffix = next((each for each in SUFFIXES if path.name.lower().endswith(each)), None)
     if suffix is None:
@@ -56,6 +55,17 @@ def write_table(
             return _write_text(file, suffix, names, chunks, safe), path
         with GzipFile("", "wb", fileobj=file, mtime=0) as compressed:  # equal tables, equal bytes
             return _write_text(compressed, suffix, names, chunks, safe), path
+
+
+def _write_to_output(names: list[str], chunks: Iterable[Chunk], safe: bool) -> int:
+    try:
+        n = _write_delimited(_standard_output(), names, chunks, ",", safe)
+        sys.stdout.flush()
+    except OSError as error:
+        if is_of_output(error) and not isinstance(error, BrokenPipeError):
+            raise OutputFailed(error.errno, error.strerror) from None
+        raise
+    return n
 
 
 def _write_text(
