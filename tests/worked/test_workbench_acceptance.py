@@ -111,7 +111,7 @@ def test_the_best_of_a_hundred_guesses_beats_chance_on_the_sealed_rows_and_not_o
 
 @pytest.mark.parametrize("budget", [1, 3])
 def test_the_look_after_the_last_needs_a_reason_which_is_kept(budget, tmp_path):
-    sealed = lk.seal(coins(60), "y", budget=budget, folder=tmp_path)
+    sealed = lk.seal(coins(60), "y", feature=["row"], budget=budget, folder=tmp_path)
     for seed in range(budget):
         sealed.final(Guess(seed))
     with pytest.raises(HonestyRefusal, match=f"allows {budget} evaluation"):
