@@ -38,6 +38,7 @@ LikelyWarning
 ├── SortedRows         rows are sorted by their target, and are shuffled inside windows only
 ├── NothingToCalibrate held-out scores do not determine a temperature
 ├── SomeSealedRows     data hold a few sealed rows, which the ledger records
+├── EffectsLeftOut     the importance of columns could not be measured
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
 
@@ -59,6 +60,7 @@ __all__ = [
     "CollapsedComponent",
     "ContinuousColumn",
     "CyclicGraph",
+    "EffectsLeftOut",
     "FormatLoss",
     "GraphTooLarge",
     "HonestyRefusal",
@@ -393,6 +395,10 @@ class SomeSealedRows(LikelyWarning):
 
 class NeedsTrust(LikelyWarning):
     """A model was saved whose class must be named to load it, as its file cannot be checked."""
+
+
+class EffectsLeftOut(LikelyWarning):
+    """The importance and the effects of columns could not be measured; the report goes without."""
 
 
 class FormatLoss(LikelyWarning):

@@ -272,8 +272,17 @@ def printable(text: str) -> str:
     'a\\\\x1b]52;c;aGk=\\\\x07b'
     """
     parts = STYLES.split(text)  # every second part is a style
-    parts[::2] = [CONTROLS.sub(_escaped, part) for part in parts[::2]]
+    parts[::2] = [without_controls(part) for part in parts[::2]]
     return "".join(parts)
+
+
+def without_controls(text: str) -> str:
+    """Text from data alone: every control character is escaped, also codes for colours.
+
+    >>> without_controls("\\x1b[31mred")
+    '\\\\x1b[31mred'
+    """
+    return CONTROLS.sub(_escaped, text)
 
 
 def printable_json(text: str) -> str:

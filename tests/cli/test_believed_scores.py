@@ -261,6 +261,49 @@ def test_rows_that_were_sealed_again_need_a_reason(place, likely):
     assert events == ["sealed", "refused", "again", "commit", "score"]
 
 
+AGAIN = {
+    "without a column": ("--drop", "city"),
+    "with another seed": ("--seed", "5"),
+    "with another seed and share": ("--seed", "5", "--test", "0.1", "--drop", "city"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "gone"), [*((name, False) for name in AGAIN), ("with another seed and share", True)]
+)
+def test_rows_that_were_sealed_again_in_another_way_need_a_reason(place, likely, name, gone):
+    assert likely("seal", "patients.csv", "--target", "ill", *AGAIN[name], "-o", "c").exit == 0
+    assert likely("train", "c.seal", "logistic", "-o", "mine").exit == 0
+    if gone:
+        shutil.rmtree(place / "patients.seal")
+    outcome = likely("final", "mine")
+    assert outcome.exit == 3
+    known = FIRST if gone else "patients.seal (1 of 1 evaluation used)"
+    assert f"evaluated before, under another seal of the same rows: {known}." in " ".join(
+        outcome.err.split()
+    )
+    assert likely("final", "mine", "--again", "a bug in the first").exit == 0
+
+
+def test_sealed_rows_are_known_after_a_column_was_renamed(place, likely):
+    text = (place / "patients.csv").read_text()
+    (place / "other.csv").write_text(text.replace("city", "place", 1))
+    shutil.rmtree(place / "runs")
+    assert likely("seal", "other.csv", "--target", "ill", "--seed", "5").exit == 0
+    assert likely("train", "other.seal", "logistic").exit == 0
+    assert likely("final", "@last").exit == 3
+
+
+def test_other_rows_and_other_targets_need_no_reason(place, likely):
+    (place / "others.csv").write_text(patients(seed=9))
+    assert likely("seal", "others.csv", "--target", "ill").exit == 0
+    assert likely("train", "others.seal", "logistic").exit == 0
+    assert likely("final", "@last").exit == 0
+    assert likely("seal", "patients.csv", "--target", "city", "-o", "towns").exit == 0
+    assert likely("train", "towns.seal", "naive-bayes").exit == 0
+    assert likely("final", "@last").exit == 0
+
+
 def test_a_saved_model_is_not_scored_on_sealed_rows_in_slices(place, likely):
     head, *rows = (place / "patients.csv").read_text().splitlines()
     known = {row["age"] for row in SealFolder(place / "patients.seal").features.to_pylist()}

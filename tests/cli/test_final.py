@@ -266,8 +266,11 @@ def test_a_seal_with_weight_and_exposure_is_evaluated_from_seal_to_report(likely
     visits, times = rng.poisson(years * np.exp(0.3 + 0.6 * x)), rng.integers(1, 4, 200)
     rows = [f"{a:.4f},{e:.4f},{w},{n}" for a, e, w, n in zip(x, years, times, visits, strict=True)]
     (tmp_path / "visits.csv").write_text("\n".join(["x,years,times,visits", *rows]) + "\n")
-    roles = ("--weight", "times", "--exposure", "years", "--kind", "count", "--budget", "2")
-    assert likely("seal", "visits.csv", "--target", "visits", *roles).exit == 0
+    roles = ("--weight", "times", "--exposure", "years", "--budget", "3")
+    sealed = likely("seal", "visits.csv", "--target", "visits", *roles)
+    assert "target visits (count), weight times, exposure years" in " ".join(sealed.out.split())
+    compared = likely("compare", "visits.seal", "--folds", "3", "--json").json["result"]
+    assert compared["best"] != "baseline"
     trained = likely("train", "visits.seal", "glm-poisson", "--json").json
     assert trained["next"] == "likely final @last"
     outcome = likely("final", "@last", "--json")
@@ -279,7 +282,9 @@ def test_a_seal_with_weight_and_exposure_is_evaluated_from_seal_to_report(likely
     assert (same.value, same.evaluation) == (found["value"], 1)
     tuned = likely("tune", "visits.seal", "glm-poisson", "--trials", "1", "--folds", "3")
     assert tuned.exit == 0
-    assert likely("final", "@last").exit == 0
+    shown = likely("final", "@last")
+    assert shown.exit == 0
+    assert shown.out.lower().count("log-likelihood per row") == 1, "in the heading alone"
     assert likely("report", "@last").exit == 0
 
 

@@ -73,6 +73,6 @@ def test_progress_has_none_of_them_and_no_markup(monkeypatch, capsys):
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_table_is_escaped_on_a_terminal_and_kept_in_a_pipe(terminal, monkeypatch, capsys):
     monkeypatch.setattr(table_files.sys.stdout, "isatty", lambda: terminal, raising=False)
-    chunk = {"y": [ATTACKS["title"], ATTACKS["c1"]]}
-    assert table_files.write_table("-", ["y"], [chunk]) == (2, None)
+    chunk = {"y": [ATTACKS["title"], ATTACKS["c1"], "\x1b[31mred"]}
+    assert table_files.write_table("-", ["y"], [chunk]) == (3, None)
     assert bool(CONTROL.search(capsys.readouterr().out)) is not terminal

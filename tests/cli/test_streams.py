@@ -104,6 +104,25 @@ def test_an_output_that_is_full_is_said_on_standard_error(place, name):
         assert "Standard output cannot be written (No space left on device)." in said.err
 
 
+@pytest.mark.parametrize("out", ["/dev/full", None])
+@pytest.mark.parametrize("n_rows", [80, 3_000])  # in one buffer, and in several
+def test_predictions_for_a_full_output_do_not_blame_another_place(place, out, n_rows):
+    (place / "new.csv").write_text(patients(n_rows, seed=3))
+    said = forked(["predict", "@last", "new.csv"], out=out)
+    assert said.exit == 2
+    assert "Standard output cannot be written (" in said.err
+    assert "TMPDIR" not in said.err and "Traceback" not in said.err
+
+
+def test_an_error_of_another_file_is_not_taken_for_the_output(place, monkeypatch, capsys):
+    def full(*given, **named):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("likely.cli.predict.write_table", full)
+    assert run(["predict", "@last", "patients.csv"]) == 2
+    assert "TMPDIR" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["final", "look", "train", "help", "error"])
 def test_a_closed_output_is_said_on_standard_error(place, name):
     said = forked(VERBS[name].split(), out=None)

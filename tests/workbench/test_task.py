@@ -6,7 +6,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidInput, UnknownName
-from likely.workbench.task import task_of
+from likely.workbench.roles import Roles
+from likely.workbench.task import task_for_models, task_of
 
 MANY = 200
 
@@ -139,3 +140,24 @@ def test_large_and_mostly_different_whole_numbers_are_amounts_and_it_is_said(nam
 @pytest.mark.parametrize("name", COUNTS)
 def test_small_whole_numbers_and_those_that_vary_like_counts_are_counts(name):
     assert task_of(pa.table({"y": COUNTS[name]}), "y").kind == "count"
+
+
+@pytest.mark.parametrize(
+    ("values", "roles", "kind"),
+    [
+        ([0, 1, 2, 10], Roles(exposure="e"), "count"),
+        ([0, 1], Roles(exposure="e"), "count"),
+        ([0, 1, 2], Roles(offset="e"), "count"),
+        ([0, 1], Roles(offset="e"), "binary"),
+        ([-1, 0, 1], Roles(exposure="e"), "classes"),
+        (["a", "b", "c"], Roles(exposure="e"), "classes"),
+        ([0, 1, 2], Roles(weight="e"), "classes"),
+        ([0.5, 1.0, 2.0], Roles(exposure="e"), "positive"),
+    ],
+)
+def test_an_exposure_rules_out_classes_of_numbers(values, roles, kind):
+    table = pa.table({"y": values * 50})
+    assert task_of(table, "y", beside=roles).kind == kind
+    assert task_for_models(table, "y", beside=roles).kind == kind
+    if not isinstance(values[0], float):
+        assert task_of(table, "y", kind="classes", beside=roles).kind == "classes"

@@ -1,7 +1,11 @@
 """No fitted model enters ``final``: every way by which one comes through a copy."""
 
-from collections import OrderedDict
+import math
+import sys
+from collections import OrderedDict, deque
 from functools import partial
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -24,6 +28,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, StandardScaler
 
 import likely
+import likely as lk_module
 from likely.errors import HonestyRefusal, InvalidInput
 from likely.workbench.unfitted import SizesOfSeal, refuse_fitted, unfitted_copy
 from tests.sealing.conftest import numbers_only
@@ -86,6 +91,42 @@ class _OfAnotherLibrary:
         return np.zeros(len(X))
 
 
+class _Slotted:
+    __slots__ = ("empty", "model")
+
+    def __init__(self, model):
+        self.model = model
+
+
+helper = ModuleType("helper")
+helper.MODEL = FITTED
+helper.inner = ModuleType("helper.inner")
+alone = ModuleType("alone")
+alone.inner = ModuleType("alone.inner")
+alone.inner.MODEL = FITTED
+harmless = ModuleType("harmless")
+harmless.SETTINGS = {"C": 1.0}
+
+
+def _by_module(X):
+    return helper.MODEL.predict_proba(X)
+
+
+def _by_inner_module(X):
+    return alone.inner.MODEL.predict_proba(X)
+
+
+def _by_harmless_module(X):
+    return X * harmless.SETTINGS["C"] + np.sum(X) + math.pi + lk_module.__name__.count("a")
+
+
+def _with_attribute(X):
+    return _with_attribute.model.predict_proba(X)
+
+
+_with_attribute.model = FITTED
+
+
 def _by_global_name(X):
     return np.column_stack([X, FITTED.predict_proba(X)])
 
@@ -141,6 +182,18 @@ KNOWING = {
     "a lambda in keywords": FunctionTransformer(
         np.column_stack, kw_args={"a": lambda x: FITTED.predict(x)}
     ),
+    "a module": FunctionTransformer(_by_module),
+    "a module in a module": FunctionTransformer(_by_inner_module),
+    "in a deque": _Holder(deque([FITTED])),
+    "an attribute of a function": FunctionTransformer(_with_attribute),
+    "slots": _Holder(_Slotted(FITTED)),
+    "a late element": _Holder(OrderedDict(a=[None] * 1_200 + [FITTED])),
+    "a late element of a mapping": _Holder(
+        OrderedDict((k, FITTED if k == 1_200 else None) for k in range(1_201))
+    ),
+    "a key of a mapping": _Holder(OrderedDict([(FITTED, 1)])),
+    "an array of objects in two dimensions": _Holder(np.array([[FITTED, 0]], dtype=object)),
+    "more parts than are looked at": _Holder([[] for _ in range(20_001)]),
     "a resumed network": likely.NeuralNetworkClassifier(resume="somewhere"),
     "a network that resumes": likely.Prepared(
         likely.NeuralNetworkClassifier(checkpoint="a", resume=True)
@@ -175,6 +228,9 @@ HONEST = {
     "a fitted calibration": CalibratedClassifierCV(GaussianNB(), cv=2).fit(X, Y),
     "a warm start": RandomForestClassifier(3, warm_start=True).fit(X, Y),
     "a function": make_pipeline(FunctionTransformer(np.log1p), GaussianNB()),
+    "a module without a model": FunctionTransformer(_by_harmless_module),
+    "slots without a model": _Holder(_Slotted(None)),
+    "many plain elements": GridSearchCV(GaussianNB(), {"priors": list(range(30_000))}),
     "a function of its own": FunctionTransformer(lambda X: X[:, :1]),
     "folds": GridSearchCV(GaussianNB(), {}, cv=PredefinedSplit(np.arange(80) % 2)),
     "folds by index": GridSearchCV(GaussianNB(), {}, cv=[(np.arange(20), np.arange(20, 80))]),
@@ -208,6 +264,26 @@ def test_a_fit_is_recognised_where_no_copy_was_made():
     with pytest.raises(HonestyRefusal, match=r"holds a fitted LogisticRegression"):
         refuse_fitted(FITTED)
     refuse_fitted(clone(FITTED))
+
+
+@pytest.mark.parametrize("model", ["MODEL = LogisticRegression().fit([[0], [1]], [0, 1])", ""])
+def test_a_module_in_a_file_is_looked_at(model, tmp_path, monkeypatch):
+    text = f"from sklearn.linear_model import LogisticRegression\nimport numpy, likely\n{model}\n"
+    (tmp_path / "kept_model.py").write_text(text + "def answer(X):\n    return X\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = import_module("kept_model")
+    del sys.modules["kept_model"]
+    given = FunctionTransformer(lambda X: module.answer(X))
+    if not model:
+        assert unfitted_copy(given, SIZES) is not given
+        return
+    with pytest.raises(HonestyRefusal, match=r"MODEL\) holds a fitted LogisticRegression"):
+        unfitted_copy(given, SIZES)
+
+
+def test_what_is_too_large_to_be_looked_at_is_said():
+    with pytest.raises(HonestyRefusal, match=r"has more than 20,000 parts, so that it was not"):
+        refuse_fitted(_Holder([[] for _ in range(20_001)]))
 
 
 def test_what_cannot_be_copied_is_said():

@@ -99,7 +99,7 @@ def test_the_best_of_a_hundred_guesses_beats_chance_on_the_sealed_rows_and_not_o
 ):
     """200 sealed coins: one error rate has σ = 0.035, the best of 100 is 2.5 σ below chance."""
     frame = coins(400)
-    sealed = lk.seal(frame, "y", test=0.5, budget=100, folder=tmp_path)
+    sealed = lk.seal(frame, "y", feature=["row"], test=0.5, budget=100, folder=tmp_path)
     errors = [sealed.final(Guess(seed)).value for seed in range(100)]
     assert sealed.evaluations == 100
     assert abs(np.mean(errors) - CHANCE) < 0.02
@@ -111,7 +111,7 @@ def test_the_best_of_a_hundred_guesses_beats_chance_on_the_sealed_rows_and_not_o
 
 @pytest.mark.parametrize("budget", [1, 3])
 def test_the_look_after_the_last_needs_a_reason_which_is_kept(budget, tmp_path):
-    sealed = lk.seal(coins(60), "y", budget=budget, folder=tmp_path)
+    sealed = lk.seal(coins(60), "y", feature=["row"], budget=budget, folder=tmp_path)
     for seed in range(budget):
         sealed.final(Guess(seed))
     with pytest.raises(HonestyRefusal, match=f"allows {budget} evaluation"):

@@ -331,7 +331,7 @@ def _text(score: "FinalScore") -> str:
     rows += [
         [title_of(name), *estimate_cells(*found)]
         for name, found in score.measures.items()
-        if name != score.metric and isfinite(found.value)
+        if title_of(name) != score.title and isfinite(found.value)
     ][:MOST_SHOWN]
     if not rows:
         return text

@@ -22,7 +22,13 @@ import click
 
 import likely
 from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_aside, tell_failure
-from likely.cli.streams import abandon_output, is_of_output, open_streams
+from likely.cli.streams import (
+    OutputFailed,
+    abandon_output,
+    is_of_output,
+    open_streams,
+    output_fails,
+)
 from likely.cli.terminal import Settings, global_options
 from likely.errors import (
     BrokenLedger,
@@ -157,12 +163,10 @@ def run(argv: list[str]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if isinstance(error, OutputFailed) or (is_of_output(error) and output_fails()):
+            raise  # main says so
         return _fail(_refused_by_the_system(error), Exit.DATA, help_of, settings)
     except Exception as error:
-        if is_of_output(error):  # main says so
-            raise
-        if isinstance(error, OSError) and error.filename is not None:
-            return _fail(_unusable(error), Exit.DATA, help_of, settings)
         if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
             return _fail(NOT_UTF_8, Exit.DATA, help_of, settings)
         return _fail(_bug(error), Exit.BUG, help_of, settings)
@@ -182,12 +186,6 @@ def _told(answer: Answer, settings: Settings) -> int:
         tell_aside(answer, settings)
         return Exit.DATA
     return Exit.FINE
-
-
-def _unusable(error: OSError) -> str:
-    """A message about a file or folder that nothing else had a message about."""
-    name = shortened(os.fsdecode(error.filename), LONGEST_NAME)
-    return f"{name} cannot be used ({error.strerror}). Check the path and its permissions."
 
 
 def _unwritable(error: OSError) -> str:
@@ -230,11 +228,14 @@ def _bug(error: Exception) -> str:
 
 def _refused_by_the_system(error: OSError) -> str:
     """A message about a file or folder that nothing else had a message about."""
+    name = "A file or folder"
+    if isinstance(error.filename, str | bytes):
+        name = shortened(os.fsdecode(error.filename), LONGEST_NAME)
     return (
-        f"A file or folder cannot be used ({error}). Check its permissions and the space on the "
-        "disk. On a read-only system, set the environment variables TMPDIR (temporary files), "
-        "MPLCONFIGDIR (pictures) and NUMBA_CACHE_DIR (compiled loops) to a folder that can be "
-        "written."
+        f"{name} cannot be used ({error.strerror or error}). Check its permissions and the space "
+        "on the disk. On a read-only system, set the environment variables TMPDIR (temporary "
+        "files), MPLCONFIGDIR (pictures) and NUMBA_CACHE_DIR (compiled loops) to a folder that "
+        "can be written."
     )
 
 

@@ -74,6 +74,20 @@ def is_of_output(error: Exception) -> bool:
     return isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE
 
 
+@final
+class OutputFailed(OSError):
+    """Standard output refused a table."""
+
+
+def output_fails() -> bool:
+    """Whether standard output still refuses what it has not written yet."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
+
+
 def encodable(text: str) -> bool:
     """Whether standard output has all letters of the text."""
     try:

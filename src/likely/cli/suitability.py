@@ -70,7 +70,7 @@ def task_for(data: "Dataset", chosen: ModelEntry, given: Mapping[str, Any]) -> "
     if order is None and given.get("order") is not None and kind in (None, "ordinal"):
         order = _listed_classes(given["order"])
     chosen = chosen.with_settings(given)
-    task = task_for_models(data.table, target, chosen, kind=kind, order=order)
+    task = task_for_models(data.table, target, chosen, kind=kind, order=order, beside=data.roles)
     if data.declared and task.kind not in chosen.suits:
         raise InvalidInput(
             f"{chosen.name} takes {', '.join(kinds_in_order(chosen.suits))} targets; "

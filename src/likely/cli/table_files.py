@@ -12,8 +12,9 @@ from typing import Any, BinaryIO, final
 import click
 
 from likely.cli.answer import Exit, Refusal
+from likely.cli.streams import OutputFailed, is_of_output
 from likely.cli.terminal import Settings
-from likely.formatting import printable
+from likely.formatting import without_controls
 
 Chunk = dict[str, Any]  # columns of equal length: lists, or Arrow arrays
 TEXTS = (".csv", ".tsv", ".jsonl")
@@ -37,9 +38,7 @@ def write_table(
     from likely.files import file_made_whole
 
     if output == "-":
-        n = _write_delimited(_standard_output(), names, chunks, ",", safe)
-        sys.stdout.flush()
-        return n, None
+        return _write_to_output(names, chunks, safe), None
     path = Path(output)
     suffix = next((each for each in SUFFIXES if path.name.lower().endswith(each)), None)
     if suffix is None:
@@ -58,6 +57,17 @@ def write_table(
             return _write_text(compressed, suffix, names, chunks, safe), path
 
 
+def _write_to_output(names: list[str], chunks: Iterable[Chunk], safe: bool) -> int:
+    try:
+        n = _write_delimited(_standard_output(), names, chunks, ",", safe)
+        sys.stdout.flush()
+    except OSError as error:
+        if is_of_output(error) and not isinstance(error, BrokenPipeError):
+            raise OutputFailed(error.errno, error.strerror) from None
+        raise
+    return n
+
+
 def _write_text(
     file: Any, suffix: str, names: list[str], chunks: Iterable[Chunk], safe: bool
 ) -> int:
@@ -73,7 +83,7 @@ class _Screen:
     """A terminal that text from data cannot control; what goes to a file or a pipe is kept."""
 
     def write(self, text: str) -> int:
-        return sys.stdout.write(printable(text))
+        return sys.stdout.write(without_controls(text))
 
 
 def _standard_output() -> Any:

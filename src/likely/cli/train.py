@@ -282,15 +282,12 @@ def write_evidence(run: "RunFolder", trained: TrainedModel, found: "Look | None"
 
 def _write_effects(run: "RunFolder", trained: TrainedModel) -> None:
     """Write the importance and the effects of columns, measured on one held-out fold."""
-    from likely.workbench.column_effects import held_out_effects
+    from likely.workbench.column_effects import held_out_effects_or_note
 
     if trained.validation is None:
         return
-    try:
-        rows = trained.data.with_task(trained.model)
-        found = held_out_effects(trained.model, rows, seed=int(trained.facts.get("seed") or 0))
-    except Exception:  # of any estimator, without one fold: the report goes without
-        return
+    seed = int(trained.facts.get("seed") or 0)
+    found = held_out_effects_or_note(trained.model, trained.data, seed=seed)
     if found is not None:
         run.write_effects(found)
 

@@ -29,7 +29,7 @@ from likely.workbench.column_effects import (
     MOST_COLUMNS,
     ColumnEffects,
     effects_on,
-    held_out_effects,
+    held_out_effects_or_note,
 )
 from likely.workbench.comparison import Comparison
 from likely.workbench.cross_validation import Loop, cross_validate
@@ -209,16 +209,9 @@ def _cross_validated(model: Any, rows: Dataset, folds: Any, *, name: str) -> Run
     if folds is not None:
         held = cross_validate(model, Loop(rows, folds)).held
         validation = validation_of(held, rows.learned, held.score(), by_time=rows.by_time)
-        effects = _effects(model, rows)
+        effects = held_out_effects_or_note(model, rows)
     fitted = rows.fit(clone(model))
     return _run_facts(name, fitted, rows, validation, effects)
-
-
-def _effects(model: Any, rows: Dataset) -> ColumnEffects | None:
-    try:
-        return held_out_effects(model, rows)
-    except Exception:  # of any estimator, without one fold: the report goes without
-        return None
 
 
 def _of_fitted(model: Any, X: Any, y: Any, name: str) -> RunFacts:

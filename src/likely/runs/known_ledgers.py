@@ -2,8 +2,12 @@
 
 Every RUN records the ledger at its training (``run.json``: count and head) and after its
 evaluation (``final.json``: head).  The ledger only grows, so it must have each of these lines.  A
-seal that was restored from a backup does not, and would give its budget a second time.  A seal that
-was made again from the same rows has another ledger; then RUNs know that the rows were evaluated.
+seal that was restored from a backup does not, and would give its budget a second time.
+
+A seal that was made again from the same rows has another ledger.  Then the ledgers of the other
+seals nearby, and the RUNs, know that the rows were evaluated: two seals are of the same rows if
+their tables have the same hash, or if a tenth or more of the sealed rows of either are among those
+of the other (``sealing.recognition``).  Another target is another question.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from likely.errors import BrokenLedger, HonestyRefusal, LikelyError
 from likely.formatting import all_listed
 from likely.runs.folder import RunFolder
-from likely.runs.seals import is_the_one, ledger_cut
+from likely.runs.seals import is_the_one, ledger_cut, place_of_seal
 from likely.workbench.records import Record
 
 if TYPE_CHECKING:
@@ -62,10 +66,14 @@ def refuse_evaluated_rows(seal: "SealFolder", again: str | None, *runs: Path) ->
     The ledger records the refusal, or the reason.
     """
     from likely.sealing.evaluation import check_reason
-    from likely.sealing.recognition import log_event
+    from likely.sealing.recognition import evaluations_used, log_event
 
     check_reason(again)
-    names = [str(known.path) for known in evaluated_elsewhere(seal, *runs)]
+    others = evaluated_seals(seal, *runs)
+    names = [f"{other.path.name} ({evaluations_used(other)})" for other in others]
+    for known in evaluated_elsewhere(seal, *runs):
+        if not any(is_the_one(other.path, known.seal) for other in others):
+            names.append(str(known.path))
     if not names:
         return
     entries = seal.ledger.entries()
@@ -73,26 +81,63 @@ def refuse_evaluated_rows(seal: "SealFolder", again: str | None, *runs: Path) ->
         reason = "rows evaluated under another seal"
         log_event(seal, "refused", {"command": "final", "reason": reason})
         raise HonestyRefusal(
-            f"The sealed rows of {seal.path.name} were evaluated before, under another seal of the "
-            f"same rows: {all_listed(names)}. A further evaluation makes the score more "
-            "optimistic. Choose between models by cross-validation on the training part; or give "
-            "the reason (--again REASON), which the ledger keeps."
+            f"The sealed rows of {seal.path.name}, or some of them, were evaluated before, under "
+            f"another seal of the same rows: {all_listed(names)}. A further evaluation "
+            "makes the score more optimistic. Choose between models by cross-validation on the "
+            "training part; or give the reason (--again REASON), which the ledger keeps."
         )
     if not any(entry["event"] in ("again", "commit") for entry in entries):
         log_event(seal, "again", {"evaluation": 1, "reason": again.strip()})
 
 
+def evaluated_seals(seal: "SealFolder", *runs: Path) -> list["SealFolder"]:
+    """Other seals of the same rows and target that were evaluated.
+
+    Those near this one, and those that RUNs were trained on.
+    """
+    from likely.sealing.folder import SealFolder, seals_near
+    from likely.sealing.ledger import MANIFEST
+
+    of_runs = [place_of_seal(known.path, known.seal) for known in _known_runs(seal, runs)]
+    near = (other.path for other in seals_near(seal.path))
+    given = (path for path in of_runs if path is not None and (path / MANIFEST).is_file())
+    others = {path.resolve(): SealFolder(path) for path in (*near, *given)}
+    content, found = (seal.path / MANIFEST).read_bytes(), []
+    for other in others.values():
+        with suppress(LikelyError):  # what cannot be read knows nothing
+            copied = (other.path / MANIFEST).read_bytes() == content
+            if not copied and other.evaluations() and _have_same_rows(seal, other):
+                found.append(other)
+    return found
+
+
+def _have_same_rows(seal: "SealFolder", other: "SealFolder") -> bool:
+    """Whether two seals are of one table and target, or have sealed rows in common."""
+    from likely.sealing.recognition import share_sealed_rows
+
+    ours, theirs = seal.manifest, other.manifest
+    if ours.target != theirs.target and (
+        ours.data_sha256 == theirs.data_sha256 or theirs.target in seal.features.column_names
+    ):
+        return False  # another question about the rows
+    return ours.data_sha256 == theirs.data_sha256 or share_sealed_rows(seal, other)
+
+
 def evaluated_elsewhere(seal: "SealFolder", *runs: Path) -> list[_KnownRun]:
-    """The RUNs that were evaluated on the same rows under another seal."""
+    """The RUNs that were evaluated on the same rows under another seal, which may be gone."""
     from likely.sealing.folder import TRAIN
 
-    digest = seal.manifest.files[TRAIN]
+    manifest = seal.manifest
     return [
         known
         for known in _known_runs(seal, runs)
         if known.final is not None
         and not is_the_one(seal.path, known.seal)
-        and (known.run.get("data") or {}).get("sha256") == digest
+        and (
+            (known.run.get("data") or {}).get("sha256") == manifest.files[TRAIN]
+            or (known.seal.get("data_sha256"), known.run.get("target"))
+            == (manifest.data_sha256, manifest.target)
+        )
     ]
 
 

@@ -44,6 +44,7 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
         "path": str(seal.path),
         "name": seal.path.name,
         "manifest": digest_of_file(seal.path / MANIFEST),
+        "data_sha256": manifest.data_sha256,
         "evaluations": seal.evaluations(),
         "budget": manifest.budget,
         "judge": manifest.judge,

@@ -102,6 +102,7 @@ def create_seal(
         group=terms.group,
         by_time=terms.by_time,
         seed=terms.seed,
+        kind=terms.kind,
     )
     _check_weights(origin.table, split, terms.weight)
     earlier = _earlier_seals(origin, path)

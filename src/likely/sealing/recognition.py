@@ -270,6 +270,40 @@ def evaluations_used(seal: SealFolder) -> str:
         return "its ledger is broken"
 
 
+def share_sealed_rows(one: SealFolder, other: SealFolder) -> bool:
+    """Whether two seals have a tenth or more of the sealed rows of either in common.
+
+    Rows are compared roughly, in all columns of the same name that are no keys: at least half of
+    the columns of each seal, or none are compared.
+    """
+    shared = [name for name in one.features.column_names if name in other.features.column_names]
+    if 2 * len(shared) < max(one.features.num_columns, other.features.num_columns):
+        return False
+    words = {}
+    for name in shared:
+        cells = [rough_words(table, name) for table in (one.train, one.features)]
+        if not _is_key(one.features.column(name), np.concatenate(cells)):
+            words[name] = cells
+    if not words:
+        return False
+    train, sealed = (joined(cells[k] for cells in words.values()) for k in (0, 1))
+    their_train, theirs = (
+        joined(rough_words(table, name) for name in words)
+        for table in (other.train, other.features)
+    )
+    columns = tuple(words)
+    return _holds(Band.of(columns, sealed, train), theirs) or _holds(
+        Band.of(columns, theirs, their_train), sealed
+    )
+
+
+def _holds(band: "Band", here: Array) -> bool:
+    n_found, expected = int(marked(band.known, here).sum()), band.by_chance * here.size
+    if n_found < FEWEST_ALIKE or not band.enough(n_found, here.size):
+        return False
+    return beyond_chance(n_found, expected * band.known.size)
+
+
 class Band(NamedTuple):
     """Columns by which sealed rows are recognised."""
 

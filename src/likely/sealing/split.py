@@ -12,7 +12,9 @@ Where more than a tenth of the rows have a duplicate, duplicates are normal in t
 columns of categories) and not an accident; they are then split like other rows, with a note.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,10 +22,13 @@ from likely._typing import Array, Codes
 from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput
 from likely.formatting import count, percent, short_number
+from likely.kinds import NUMBER_KINDS
 from likely.sealing.fingerprints import row_fingerprints
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Strata: TypeAlias = Callable[[], tuple[Codes, str]]
 
 MOST_TWINS = 0.1  # of the rows; more of them are not kept together
 MOST_CLASSES = 20  # distinct integers; more of them are amounts
@@ -53,19 +58,21 @@ def split_rows(
     by_time: str | None = None,
     seed: int = 0,
     part: str = "sealed",
+    kind: str | None = None,
 ) -> Split:
     """The rows to set apart; the columns exist and the target has no missing value.
 
-    ``part`` is what they are called in messages.
+    ``part`` is what they are called in messages, ``kind`` that of the target, if it is known.
     """
+    strata = partial(strata_of, table.column(target), kind)
     if np.ndim(test):
         found = _given(table, target, np.asarray(test), part)
     elif by_time is not None:
         found = _latest(table, by_time, test)
     elif group is not None:
-        found = _by_group(table, target, group, test=test, seed=seed)
+        found = _by_group(table, target, group, strata, test=test, seed=seed)
     else:
-        found = _stratified(table, target, test=test, seed=seed)
+        found = _stratified(table, target, strata, test=test, seed=seed)
     n_sealed = int(found.sealed.sum())
     if not 0 < n_sealed < table.num_rows:
         share = "A choice" if np.ndim(test) else f"A share of {test:g}"
@@ -107,15 +114,19 @@ def row_mask(rows: Array, n: int, name: str) -> Array:
     return np.isin(np.arange(n), rows)
 
 
-def _stratified(table: "pa.Table", target: str, *, test: float, seed: int) -> Split:
-    strata, words = strata_of(table.column(target))
+def _stratified(
+    table: "pa.Table", target: str, strata_found: Strata, *, test: float, seed: int
+) -> Split:
+    strata, words = strata_found()
     units, notes = _twins(table, target)
     sealed = _take_units(units, strata, test, seed)
     return Split(sealed, f"stratified by {words.format(target)}", notes)
 
 
-def _by_group(table: "pa.Table", target: str, group: str, *, test: float, seed: int) -> Split:
-    strata, words = strata_of(table.column(target))
+def _by_group(
+    table: "pa.Table", target: str, group: str, strata_found: Strata, *, test: float, seed: int
+) -> Split:
+    strata, words = strata_found()
     groups, alone = _groups(table, group)
     twins, notes = _twins(table, target)
     units = _joined(groups, twins)
@@ -214,15 +225,15 @@ def _iso_times(column: Any, name: str) -> Any:
     return pc.replace_substring_regex(pc.replace_substring(column, "T", " "), ZONE, "")
 
 
-def strata_of(column: Any) -> tuple[Codes, str]:
-    """Classes, or tenths of a column of amounts; and the strata in words."""
+def strata_of(column: Any, kind: str | None = None) -> tuple[Codes, str]:
+    """Classes, or tenths of a column of amounts or of a kind of numbers; and them in words."""
     import pyarrow as pa
 
     codes = _codes(row_fingerprints(pa.table({"y": column}), ["y"], ""))
     if not _is_number(column.type):
         return codes, "{}"
     is_whole = pa.types.is_integer(column.type)
-    if is_whole and codes.max() < MOST_CLASSES:
+    if is_whole and codes.max() < MOST_CLASSES and kind not in NUMBER_KINDS:
         return codes, "{}"
     values = np.asarray(column.to_numpy(), dtype=np.float64)
     edges = np.quantile(values, np.linspace(0, 1, N_BINS + 1)[1:-1])

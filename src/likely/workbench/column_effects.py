@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from likely._typing import Array
 from likely.data.frames import as_table
+from likely.errors import EffectsLeftOut, warn_user
 from likely.explanations.any_model import explained
 from likely.explanations.effects import PartialEffects, partial_effects
 from likely.explanations.importance import Importance, permutation_importance
@@ -72,6 +73,23 @@ def held_out_effects(model: Any, rows: Dataset, *, seed: int = 0) -> ColumnEffec
         warnings.simplefilter("ignore")  # the fit to all rows has shown them
         fitted = train.fit(clone(model))
         return effects_on(fitted, held.features, _targets(held), held_out=True)
+
+
+def held_out_effects_or_note(model: Any, rows: Dataset, *, seed: int = 0) -> ColumnEffects | None:
+    """The effects of columns; where an estimator fails without one fold, None and a warning.
+
+    A model that was trained is worth more than its report, so any error is only noted.
+    """
+    try:
+        return held_out_effects(model, rows.with_task(model), seed=seed)
+    except Exception as error:
+        why = " ".join(str(error).split())
+        warn_user(
+            "The importance and the effects of columns are left out, because the fit or the "
+            f"prediction without one fold failed ({type(error).__name__}: {why}).",
+            EffectsLeftOut,
+        )
+        return None
 
 
 def effects_on(model: Any, X: Any, y: Any, *, held_out: bool) -> ColumnEffects:

@@ -260,7 +260,9 @@ class Dataset:
 
         table, target = self.table, self.required_target()
         refuse_twins(table.column_names)
-        task = task_for_models(table, target, models, kind=self.kind, order=self.order)
+        task = task_for_models(
+            table, target, models, kind=self.kind, order=self.order, beside=self.roles
+        )
         refuse_infinities(table.to_batches())  # a fold would name another row
         self.refuse_no_features()
         return self.of_task(task)

@@ -25,12 +25,10 @@ from likely.sealing.split import row_mask
 from likely.workbench.dataset import UNNAMED, Dataset
 from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute, sorted_findings
 from likely.workbench.opening import dataset
-from likely.workbench.task import task_of
+from likely.workbench.task import WITH_EXPOSURE, task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-WITH_EXPOSURE = ("count", "positive")  # kinds of target whose mean an exposure multiplies
 
 
 def seal(
@@ -207,36 +205,23 @@ def _check_roles(rows: Dataset, judge: str) -> None:
     rows.roles.offsets(rows.table)
 
 
-def _kind_with_exposure(rows: Dataset) -> TargetKind | None:
-    """Counts, where few whole numbers have an exposure; refused where no model would take it."""
-    target = rows.required_target()
-    task = task_of(rows.table, target, ordered=rows.order, kind=rows.kind)
-    if task.kind in WITH_EXPOSURE:
-        return rows.kind
-    if not rows.declared and _are_counts(rows, target):
-        return "count"
-    raise InvalidInput(
-        f"The exposure {rows.exposure!r} was given, and {target!r} is taken as "
-        f"{IN_WORDS[task.kind]} ({task.reason}); an exposure multiplies the mean of counts or "
-        "of amounts above 0. Give kind='count' (--kind count) if they are counts, or leave the "
-        "exposure out."
-    )
-
-
-def _are_counts(rows: Dataset, target: str) -> bool:
-    try:
-        return task_of(rows.table, target, kind="count").kind == "count"
-    except InvalidInput:
-        return False
-
-
 def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | None]:
     """The kind of the target and the order of its classes; refused if the values forbid it."""
-    if rows.exposure is not None:
-        return _kind_with_exposure(rows), None
-    if not rows.declared:
+    roles = rows.roles
+    if not rows.declared and not roles.at_prediction():
         return None, None
-    task = task_of(rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind)
+    task = task_of(
+        rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind, beside=roles
+    )
+    if rows.exposure is not None and task.kind not in WITH_EXPOSURE:
+        raise InvalidInput(
+            f"The exposure {rows.exposure!r} was given, and {task.target!r} is taken as "
+            f"{IN_WORDS[task.kind]} ({task.reason}); an exposure multiplies the mean of counts or "
+            "of amounts above 0. Give kind='count' (--kind count) if they are counts, or leave the "
+            "exposure out."
+        )
+    if not rows.declared and task.kind != "count":  # what an exposure says; the rest, by values
+        return None, None
     return task.kind, None if rows.order is None else task.order
 
 

@@ -185,6 +185,7 @@ def _chosen(
             by_time=rows.by_time,
             seed=seed,
             part=part,
+            kind=rows.kind,
         )
         chosen[part], left = left[found.sealed], left[~found.sealed]
         splits.append(found)

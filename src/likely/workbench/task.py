@@ -3,16 +3,17 @@
 text, Booleans, categories         two of them: binary; more: classes; with an order: ordinal
 whole numbers, few and repeated    binary or classes
 whole numbers from 0 up            count
+such numbers with an exposure      count, also if they are few and repeated
 such numbers that are amounts      positive or real, by the next two lines
 numbers above 0                    positive
 other numbers                      real
 
 ``target_values`` says which whole numbers are amounts: prices are, and hospital days are not.
 
-The rule uses only the target, and ``reason`` says what it found; ``kind`` overrides it.  Where the
-values could mean something else, ``doubt`` says so, and how to give the kind.  If models are
-named and none of them is for that kind, a kind that suits all of them is used, if the values
-allow it.
+The rule uses only the target and the roles of other columns, and ``reason`` says what it found;
+``kind`` overrides it.  Where the values could mean something else, ``doubt`` says so, and how to
+give the kind.  If models are named and none of them is for that kind, a kind that suits all of
+them is used, if the values allow it.
 """
 
 from collections.abc import Sequence
@@ -31,11 +32,14 @@ from likely.inputs.ordering import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, entries_of
+from likely.workbench.roles import Roles
 from likely.workbench.target_values import TargetValues, refuse_target, target_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+NO_ROLES = Roles()
+WITH_EXPOSURE: tuple[TargetKind, ...] = ("count", "positive")  # whose mean it multiplies
 PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
 
 
@@ -95,12 +99,15 @@ def task_of(
     *,
     ordered: bool | Sequence[Any] | None = None,
     kind: TargetKind | None = None,
+    beside: Roles = NO_ROLES,
 ) -> Task:
     """The task of a column.
 
     ``ordered``: True for classes in sorted order, a sequence for another order, False for none;
     None uses the type of the column.  ``kind`` overrides the rule: ``"count"`` for few
     different whole numbers, ``"classes"`` for many.  An order makes the task ordinal.
+    ``beside`` are the roles of other columns: an exposure, or an offset, rules out classes of
+    numbers.
 
     >>> import pyarrow as pa
     >>> task_of(pa.table({"y": ["no", "yes", "no"]}), "y").classes
@@ -120,7 +127,8 @@ def task_of(
         return _ordinal(seen, "the target's categories have an order" if seen.ordered else "")
     if not seen.numeric:
         return _labels(seen)
-    return _whole(seen) if seen.whole else _measured(seen)
+    found = _whole(seen) if seen.whole else _measured(seen)
+    return _beside(found, seen, beside)
 
 
 def task_for_models(
@@ -130,6 +138,7 @@ def task_for_models(
     *,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    beside: Roles = NO_ROLES,
 ) -> Task:
     """The task by which models, as in ``compare``, are scored.
 
@@ -142,7 +151,7 @@ def task_for_models(
     >>> task_for_models(visits, "visits", "glm-poisson").kind
     'count'
     """
-    usual = task_of(table, target, ordered=order, kind=kind)
+    usual = task_of(table, target, ordered=order, kind=kind, beside=beside)
     if kind is not None or order is not None:
         return usual
     entries = [entry for entry in entries_of(models) if entry.name != BASELINE]
@@ -218,6 +227,20 @@ def _whole(seen: TargetValues) -> Task:
             "count", seen.target, reason="the target holds whole numbers from 0 up", doubt=doubt
         )
     return _measured(seen)
+
+
+def _beside(found: Task, seen: TargetValues, roles: Roles) -> Task:
+    """The task where an exposure, or an offset beside several classes, makes numbers counts."""
+    if roles.exposure is not None:
+        rules_out = seen.whole and found.kind not in WITH_EXPOSURE
+    else:
+        rules_out = roles.offset is not None and found.kind == "classes"
+    if not rules_out or seen.values[0] < 0:
+        return found
+    role, name = ("exposure", roles.exposure) if roles.exposure else ("offset", roles.offset)
+    doubt = f"Whole numbers with the {role} {name!r}: taken as counts; use kind= (--kind) if not."
+    reason = f"the target holds whole numbers from 0 up, with the {role} {name!r}"
+    return Task("count", seen.target, reason=reason, doubt=doubt)
 
 
 def _amounts(seen: TargetValues) -> Task:

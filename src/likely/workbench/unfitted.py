@@ -5,34 +5,55 @@
 models inside settings that are not estimators (dictionaries, functions, bound methods).  So the
 copy and everything that can be reached from it is looked at:
 
-    settings, attributes, elements of containers, and of functions and classes of no library:
-    what they enclose, their defaults, and the global names that they use
+    settings, attributes (also in ``__slots__``), elements of containers, and of functions, classes
+    and modules of no library: what they enclose, their defaults, and the global names that they use
 
 It must hold no fitted model, no other object that predicts, and no table as large as the sealed
-rows.  What a function reads from a file, or computes with plain numbers, cannot be known.
+rows; and it must be small enough to be looked at as a whole.  A module is of a library if its file
+is among the installed packages or in Python's own folder.  What a function reads from a file, or
+computes with plain numbers, cannot be known.
 """
 
+import sys
+import sysconfig
 from collections import deque
 from collections.abc import Iterator, Mapping, Set
+from contextlib import suppress
 from functools import partial
-from itertools import islice
-from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple
+from pathlib import Path
+from types import (
+    BuiltinMethodType,
+    CodeType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+import sklearn
 from sklearn.base import BaseEstimator, clone
 
+from likely import errors
 from likely.errors import HonestyRefusal, InvalidInput
 from likely.names import has_method
 
-LIBRARIES = frozenset(
-    ("sklearn", "likely", "numpy", "scipy", "pandas", "polars", "pyarrow", "numba", "joblib")
+INSTALLED = frozenset(  # folders of Python, of installed packages, and of likely
+    Path(each)
+    for each in (
+        *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+        str(Path(np.__file__).parents[1]),
+        str(Path(sklearn.__file__).parents[1]),
+        str(Path(errors.__file__).parent),
+    )
 )
+BUILT_IN = (sys.stdlib_module_names | {*sys.builtin_module_names}) - {"__main__"}
+PLAIN = (str, bytes, int, float, complex, np.generic, type(None))  # no model in them
 PREDICTING = ("predict", "predict_proba", "decision_function")
 PREFIT = "prefit"
-MOST_PARTS = 20_000  # that are looked at
+MOST_PARTS = 20_000  # that are looked at; a model with more is refused
 FEWEST_ANSWERS = 100  # in a mapping that may be a memory of rows
-MOST_ELEMENTS = 1_000  # of one container
 INSTEAD = (
     "Give an unfitted model, whose settings say how it is fitted; or score predictions that were "
     "made elsewhere: final(predictions=...)."
@@ -59,16 +80,29 @@ def unfitted_copy(model: Any, sizes: SizesOfSeal | None = None) -> Any:
     return copy
 
 
+class _TooManyParts(Exception):
+    """More parts than are looked at."""
+
+
 def refuse_fitted(model: Any, sizes: SizesOfSeal | None = None) -> None:
     """Refuse a model that was not fitted yet and knows rows all the same."""
-    for where, part in _parts(model):
-        why = _why_refused(part, sizes)
-        if why is not None:
-            what = f"{type(model).__name__}{f' ({where})' if where else ''}"
-            raise HonestyRefusal(
-                f"{what} {why}. It may have seen sealed rows, and final fits a model to the "
-                f"training rows alone. {INSTEAD}"
-            )
+    try:
+        for where, part in _parts(model):
+            why = _why_refused(part, sizes)
+            if why is not None:
+                _refuse(f"{type(model).__name__}{f' ({where})' if where else ''} {why}")
+    except _TooManyParts:
+        _refuse(
+            f"{type(model).__name__} (settings, and what they lead to) has more than "
+            f"{MOST_PARTS:,} parts, so that it was not looked at as a whole"
+        )
+
+
+def _refuse(found: str) -> NoReturn:
+    raise HonestyRefusal(
+        f"{found}. It may have seen sealed rows, and final fits a model to the training rows "
+        f"alone. {INSTEAD}"
+    )
 
 
 def _why_refused(part: Any, sizes: SizesOfSeal | None) -> str | None:
@@ -158,21 +192,25 @@ def _parts(model: Any) -> Iterator[tuple[str, Any]]:
     """The model and everything that can be reached from it, each with its place in words."""
     waiting: deque[tuple[str, Any]] = deque([("", model)])
     seen: dict[int, Any] = {}  # the objects are kept, or their ids could be used again
-    while waiting and len(seen) < MOST_PARTS:
+    while waiting:
         where, part = waiting.popleft()
-        if id(part) in seen or isinstance(part, str | bytes | int | float | type | ModuleType):
+        if isinstance(part, PLAIN) or id(part) in seen:
             continue
+        if len(seen) == MOST_PARTS:
+            raise _TooManyParts
         seen[id(part)] = part
         yield where, part
         for name, child in _children(part):
-            waiting.append((f"{where}.{name}" if where and name else where or name, child))
+            if not isinstance(child, PLAIN):
+                waiting.append((f"{where}.{name}" if where and name else where or name, child))
 
 
 def _children(part: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(part, Mapping):
-        yield from ((str(key), value) for key, value in islice(part.items(), MOST_ELEMENTS))
-    elif isinstance(part, list | tuple | Set) or _is_array_of_objects(part):
-        yield from (("", each) for each in islice(iter(part), MOST_ELEMENTS))
+        yield from ((str(key), value) for key, value in part.items())
+        yield from (("", key) for key in part)
+    elif isinstance(part, list | tuple | Set | deque) or _is_array_of_objects(part):
+        yield from (("", each) for each in (part.flat if isinstance(part, np.ndarray) else part))
     elif isinstance(part, partial):
         yield from (("", each) for each in (part.func, *part.args, *part.keywords.values()))
     elif isinstance(part, MethodType | staticmethod | classmethod):
@@ -181,9 +219,24 @@ def _children(part: Any) -> Iterator[tuple[str, Any]]:
         yield "", getattr(part, "__self__", None) or getattr(part, "fget", None)
     elif isinstance(part, FunctionType):
         yield from _used_by(part)
+    elif isinstance(part, ModuleType):
+        if not _is_installed(part):
+            yield from [(name, each) for name, each in vars(part).items() if name[:2] != "__"]
+    elif isinstance(part, type):
+        yield from _of_class(part)
     elif not isinstance(part, np.ndarray | np.generic):
         yield from list(getattr(part, "__dict__", {}).items())
+        yield from _in_slots(part)
         yield from _of_class(type(part))
+
+
+def _in_slots(part: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes that an object keeps in ``__slots__``."""
+    for made in type(part).__mro__:
+        for name, member in list(vars(made).items()):
+            if isinstance(member, MemberDescriptorType):
+                with suppress(AttributeError):  # not set yet
+                    yield name, member.__get__(part)
 
 
 def _is_array_of_objects(part: Any) -> bool:
@@ -193,14 +246,15 @@ def _is_array_of_objects(part: Any) -> bool:
 def _of_class(made: type) -> Iterator[tuple[str, Any]]:
     """Attributes and methods of classes that belong to no library."""
     for each in made.__mro__:
-        if _library(each) not in LIBRARIES and each.__module__ != "builtins":
+        if not _of_library(each):
             yield from [(k, v) for k, v in vars(each).items() if k not in ("__dict__", "__doc__")]
 
 
 def _used_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """What a function encloses, its defaults, and the global names that it uses."""
-    if _library(function) in LIBRARIES:
+    if _of_library(function):
         return
+    yield from list(vars(function).items())
     name = function.__name__
     for cell in function.__closure__ or ():
         try:
@@ -212,6 +266,23 @@ def _used_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
     for used in _names_in(function.__code__):
         if used in function.__globals__:
             yield name, function.__globals__[used]
+
+
+def _is_installed(module: ModuleType) -> bool:
+    """Whether a module is Python's own, or among the installed packages, by the place of its file.
+
+    A module without a file is Python's own if Python has that name.
+    """
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return module.__name__.partition(".")[0] in BUILT_IN
+    return not INSTALLED.isdisjoint(Path(file).parents)
+
+
+def _of_library(thing: Any) -> bool:
+    """Whether a class or a function was defined in a module that is installed."""
+    module = sys.modules.get(str(getattr(thing, "__module__", None)))
+    return module is not None and _is_installed(module)
 
 
 def _names_in(code: CodeType) -> set[str]:

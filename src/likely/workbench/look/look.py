@@ -252,7 +252,9 @@ def _task(given: Dataset, table: "pa.Table") -> Task | None:
     if given.target is None or table.column_names.count(given.target) != 1:
         return None
     try:
-        return task_of(table, given.target, ordered=given.order, kind=given.kind)
+        return task_of(
+            table, given.target, ordered=given.order, kind=given.kind, beside=given.roles
+        )
     except InvalidInput:
         if given.declared:
             raise
