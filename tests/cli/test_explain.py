@@ -155,3 +155,13 @@ def test_a_row_that_does_not_exist_is_refused(likely):
     alone = likely("explain", "@last", "--row", "0")
     assert alone.exit == 1
     assert "without DATA" in alone.err
+
+
+def test_probabilities_stand_below_the_total_of_a_row(likely):
+    likely("train", "iris", "naive-bayes")
+    said = likely("explain", "@last", "iris", "--row", "60", "--json").json["result"]["rows"][0]
+    chances = said["probabilities"]
+    assert sum(chances.values()) == pytest.approx(1)
+    assert max(chances, key=chances.get) == said["prediction"]
+    shown = likely("explain", "@last", "iris", "--row", "60").out
+    assert f"probability: {said['prediction']} {max(chances.values()):.3f}" in shown

@@ -197,6 +197,6 @@ def test_a_seal_in_place_of_a_run_is_named_and_no_run_is_suggested_that_is_not_t
         assert outcome.err.rstrip().endswith("Next: likely compare iris.seal")
     missing = likely("report", "runs/001-x")
     assert "@last" not in missing.err
-    assert missing.err.rstrip().endswith("Next: likely train iris naive-bayes")
+    assert missing.err.rstrip().endswith("Next: likely compare iris.seal")
     likely("train", "iris.seal", "naive-bayes")
     assert likely("report", "nothing").err.rstrip().endswith("Next: likely explain @last")

@@ -52,6 +52,13 @@ def test_trials_are_counted_and_the_steps_of_their_fits_are_not(monkeypatch, cap
         assert said == "tuning: 1 of 50 trials run, best 0.4\n"
 
 
+def test_fits_are_counted_of_all_with_the_time_so_far(monkeypatch, capsys):
+    monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
+    with screen.showing_progress(Settings(), "comparing", None, unit="fits"):
+        report("fits", 1, "discriminant", total=70)
+    assert capsys.readouterr().err == "comparing: 1 of 70 fits, discriminant, 0 s\n"
+
+
 def test_a_terminal_gets_a_bar_that_ends_with_the_work(monkeypatch, capsys):
     work(Settings(), monkeypatch, terminal=True)
     said = capsys.readouterr()

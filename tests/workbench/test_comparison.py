@@ -217,7 +217,7 @@ def test_a_comparison_shows_no_leak_of_an_encoding_that_each_fold_learns_itself(
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"key": [f"k{k}" for k in rng.integers(0, 150, 600)]})
     frame["y"] = rng.choice(["yes", "no"], 600)
-    inside = lk.compare(frame, "y", {"encoded": Encoded()})
+    inside = lk.compare(frame, "y", {"encoded": Encoded()}, category=["key"])
     assert inside["encoded"].value > inside.baseline.value  # noise: worse than a constant
     leaked = frame.assign(key=(frame["y"] == "yes").groupby(frame["key"]).transform("mean"))
     outside = lk.compare(leaked, "y", ["logistic"])
@@ -439,6 +439,8 @@ def test_warnings_of_fits_are_shown_once_for_each_model_and_kind():
     assert "more like it in other folds.)" in kinds["logistic"][0]
     text = " ".join(str(found).split())
     assert text.count("Categories not seen in training are ignored") == 1  # for both models
+    assert "of 5 held-out rows: t." in text
+    assert "Fit again" not in text
     assert "There is nothing to calibrate" in text
     assert "There is nothing to calibrate" in found._repr_html_()
 

@@ -113,6 +113,18 @@ def test_only_comparisons_of_the_same_classes_in_the_same_order_are_joined(whole
     assert len(joined_comparisons([whole], [other], [whole])) == 2
 
 
+def test_other_columns_are_compared_in_another_table(whole):
+    fewer = compared("naive-bayes", drop=[whole["columns"][0]])
+    found = joined_comparisons([whole], [fewer])
+    assert [models_in([each]) for each in found][1] == ["naive-bayes"]
+    section = comparison(RunFacts("run", {}, comparisons=found))
+    said = [block.text for block in section.blocks if block.kind == "heading"]
+    dropped = whole["columns"][0]
+    assert said == [f"By log loss, in 3 folds, without {dropped}", "By log loss, in 3 folds"]
+    (same,) = joined_comparisons([fewer], [compared("logistic", drop=[dropped])])
+    assert set(models_in([same])) == {"naive-bayes", "logistic"}
+
+
 def test_weighted_and_unweighted_rows_are_compared_in_two_tables(whole):
     weighted = {**whole, "roles": {"weight": "times"}}
     assert len(joined_comparisons([whole], [weighted])) == 2

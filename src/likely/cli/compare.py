@@ -126,7 +126,7 @@ def _where(kept: tuple[Path, ...], found: "Comparison") -> str:
     if not kept:
         why = "the SEAL is read-only" if found.rows.sealed else "there is no RUN on these data"
         return f"Not saved for the report, because {why}. Comparisons on a SEAL are always saved."
-    tried = models_in(comparisons_in(kept[0].parent))
+    tried = models_in(comparisons_in(kept[0].parent)[-1:])  # the newest: of the same columns
     now = {each.name for each in found.entries}
     before = [name for name in tried if name not in now]
     also = f", together with earlier results of {', '.join(before)}" if before else ""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FIRST_ROWS = 3  # without --row
 BACKGROUND_ROWS = 500  # of the table, for models that compare a row with others
+MOST_CLASSES = 5  # whose probability is shown, the most probable first
 BESIDE = (
     "The contributions and their total are without the {} of the row, which the prediction "
     "includes: an offset, or the logarithm of an exposure, is added to the total first."
@@ -44,6 +45,10 @@ def rows_answer(
     said = found.to_json()
     for each, value in zip(said["rows"], predicted.tolist(), strict=True):
         each["prediction"] = value
+    for i, chances in enumerate(_probabilities(opened, table)):
+        said["rows"][i]["probabilities"] = {str(label): p for label, p in chances}
+        shown = ", ".join(f"{label} {p:.3f}" for label, p in chances[:MOST_CLASSES])
+        texts[i] += f"\nprobability: {shown}"
     if moved is not None:
         for each, value in zip(said["rows"], moved.tolist(), strict=True):
             each["offset"] = value
@@ -53,6 +58,24 @@ def rows_answer(
         result={"model": model, "data": data, **said},
         next=shlex.join(["likely", "explain", run]),
     )
+
+
+def _probabilities(opened: "Run", table: "pa.Table") -> list[list[tuple[Any, float]]]:
+    """The classes of each row with their probabilities, the most probable first; or none."""
+    from likely.names import has_method
+    from likely.workbench.roles import roles_in_run
+
+    if not (has_method(opened.model, "predict_proba") and hasattr(opened.model, "classes_")):
+        return []
+    given = roles_in_run(opened.facts).to_predict(table)
+    if not given.keys() <= {"offset"}:
+        return []
+    probability = opened.model.predict_proba(_features(opened, table), **given)
+    labels = opened.model.classes_.tolist()
+    return [
+        sorted(zip(labels, row, strict=True), key=lambda pair: -pair[1])
+        for row in probability.tolist()
+    ]
 
 
 def _explained(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SEVERITY_COLOURS = {"stop": "red", "warn": "yellow", "note": "cyan"}
 CODE = r"^  LK\d+ (stop|warn|note)"
+TOGETHER = "LK204"  # rows that belong together
 NARROWEST = 60  # columns of text
 
 
@@ -53,7 +54,7 @@ def look(settings: Settings, data: str, options: DataOptions, muted: tuple[str, 
         text=_coloured(found),
         result=found.facts(),
         findings=tuple(map(str, found.findings)) if settings.json else (),  # else in the text
-        next=_next(data, opened, options),
+        next=_next(data, opened, options, found),
     )
 
 
@@ -71,11 +72,13 @@ def _styled(code: re.Match[str]) -> str:
     return "  " + click.style(code[0].strip(), fg=SEVERITY_COLOURS[code[1]])
 
 
-def _next(data: str, opened: "Dataset", options: DataOptions) -> str:
+def _next(data: str, opened: "Dataset", options: DataOptions, found: "Look") -> str:
     """The next command: seal, or compare if DATA is a SEAL, or look with a target."""
     name = "FILE" if data == "-" else shlex.quote(data)
     if opened.target is None:
         return f"likely look {name} --target COL{options.words()}"
     if opened.sealed:
         return f"likely compare {name}{options.words()}"
-    return f"likely seal {name} --target {shlex.quote(opened.target)}{options.words()}"
+    groups = [each.columns[0] for each in found.findings if each.code == TOGETHER]
+    held = f" --group {shlex.quote(groups[0])}" if groups and opened.group is None else ""
+    return f"likely seal {name} --target {shlex.quote(opened.target)}{options.words()}{held}"

@@ -123,7 +123,18 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         abandon_output()
         click.echo(printable(f"Error: {_unwritable(error)}"), err=True)
         code = Exit.DATA
+    if code == Exit.INTERRUPTED:
+        _leave_workers(code)
     sys.exit(code)
+
+
+def _leave_workers(code: int) -> None:
+    """After Ctrl-C, end without waiting for a fit that is in the middle of a long step."""
+    from likely.compute.executor import workers_are_busy
+
+    if workers_are_busy():
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def run(argv: list[str]) -> int:

@@ -9,6 +9,7 @@ import click
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import SCORED, SEALING, DataOptions, data_options, open_with_target
 from likely.cli.terminal import Settings, global_options
+from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
     from likely.sealing.manifest import Manifest
@@ -64,17 +65,26 @@ def seal(
             Exit.DATA,
             f"likely compare {shlex.quote(data)}",
         )
+    from likely.sealing.folder import is_seal
+
     place = _place(data, output)
-    sealed = seal_rows(
-        opened,
-        test=test,
-        budget=budget,
-        judge=judge,
-        escrow=escrow,
-        seed=settings.seed,
-        name=place.name,
-        folder=place.parent,
-    )
+    known = is_seal(place)
+    try:
+        sealed = seal_rows(
+            opened,
+            test=test,
+            budget=budget,
+            judge=judge,
+            escrow=escrow,
+            seed=settings.seed,
+            name=place.name,
+            folder=place.parent,
+        )
+    except InvalidInput as error:
+        if known:
+            use = f"likely compare {shlex.quote(str(place))}"
+            raise Refusal(str(error), Exit.DATA, use) from None
+        raise
     return _answer(sealed, data, escrow)
 
 

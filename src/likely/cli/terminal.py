@@ -181,6 +181,7 @@ class _Bar:
     def __call__(self, progress: ProgressStep) -> None:
         if progress.what == self._unit:
             self._done += progress.amount
+            self._total = progress.total or self._total
         elif self._unit != "rows" and progress.what != COMPILING:
             return  # of a fit inside a trial
         if self._bar is None:
@@ -190,12 +191,13 @@ class _Bar:
         passes = self._unit == "rows" and self._total
         done = self._done % self._total if passes and self._total else self._done
         detail = printable(self._detail(progress))
-        self._bar.update(self._task, completed=done, detail=detail)
+        self._bar.update(self._task, completed=done, total=self._total, detail=detail)
 
     def _detail(self, progress: ProgressStep) -> str:
         if progress.what == self._unit:
             detail = f", {progress.detail}" if progress.detail else ""
-            return f"{self._done:,} {self._unit}{detail}"
+            of = f" of {self._total:,}" if progress.total else ""
+            return f"{self._done:,}{of} {self._unit}{detail}"
         if progress.what == COMPILING:
             return f"{COMPILING}, {progress.detail}"
         return f"{progress.what} {progress.detail}"
@@ -222,7 +224,7 @@ class _Lines:
     def __init__(self, what: str, total: int | None, settings: Settings, *, unit: str) -> None:
         self._what, self._total, self._unit, self._done = what, total, unit, 0
         self._settings = settings
-        self._spoke = time.monotonic()
+        self._began = self._spoke = time.monotonic()
         self._has_compiled = False
 
     def __call__(self, progress: ProgressStep) -> None:
@@ -231,6 +233,7 @@ class _Lines:
             return
         if progress.what == self._unit:
             self._done += progress.amount
+            self._total = progress.total or self._total
         elif self._unit != "rows":
             return  # of a fit inside a trial
         if time.monotonic() - self._spoke < LINE_EVERY_S:
@@ -240,6 +243,7 @@ class _Lines:
         step = "" if progress.what == self._unit else f"{progress.what} "
         counted = [f"{self._done:,}{of} {self._unit}"] if self._done or not step else []
         parts = [*counted, *([f"{step}{progress.detail}"] if progress.detail else [])]
+        parts += [f"{self._spoke - self._began:,.0f} s"] if progress.total else []
         self._say(", ".join(parts or [progress.what]))
 
     def _say_compiling(self, detail: str) -> None:

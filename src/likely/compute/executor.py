@@ -20,20 +20,23 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from threading import Lock
+from threading import Event, Lock
+from threading import enumerate as running_threads
 from typing import Any, TypeVar, final
 
 from likely.additive import Additive, pairwise_total
 from likely.errors import InvalidInput, UnknownName
+from likely.progress import stopped_by
 
 T = TypeVar("T")
 R = TypeVar("R")
 A = TypeVar("A", bound=Additive)
 
 SERIAL_BYTES = 16 * 2**20  # below this, handing blocks to threads costs more than it saves
+THREAD_NAME = "likely"
 WINDOW = 2  # blocks per worker: one at work, one waiting
 
 
@@ -50,6 +53,11 @@ class Executor(ABC):
         results = self.map(term, blocks)
         try:
             yield results
+        except KeyboardInterrupt:
+            if isinstance(results, Generator):
+                with suppress(KeyboardInterrupt):
+                    results.throw(KeyboardInterrupt())
+            raise
         finally:
             if isinstance(results, Generator):
                 results.close()
@@ -81,18 +89,29 @@ class Serial(Executor):
 class Threads(Executor):
     """All cores of this machine, or ``workers`` of them.
 
-    The compiled loops and ``np.dot`` release the GIL.
+    The compiled loops and ``np.dot`` release the GIL.  After Ctrl-C the blocks that wait are
+    cancelled, and those at work end when they next report progress; nothing waits for them.
     """
 
     workers: int | None = None
 
     def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
-        workers = self.workers or usable_cores()
-        with (
-            one_blas_thread(),
-            ThreadPoolExecutor(workers, thread_name_prefix="likely") as pool,
-        ):
-            yield from in_order(pool, term, blocks, window=WINDOW * workers)
+        workers, stop = self.workers or usable_cores(), Event()
+
+        def stoppable(block: T) -> R:
+            with stopped_by(stop):
+                return term(block)
+
+        with one_blas_thread():
+            pool = ThreadPoolExecutor(workers, thread_name_prefix=THREAD_NAME)
+            try:
+                yield from in_order(pool, stoppable, blocks, window=WINDOW * workers)
+            except KeyboardInterrupt:
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+            finally:
+                pool.shutdown(wait=not stop.is_set())
 
 
 def in_order(
@@ -110,6 +129,11 @@ def in_order(
     finally:
         for future in waiting:  # after an error or an early stop, waiting blocks are cancelled
             future.cancel()
+
+
+def workers_are_busy() -> bool:
+    """Whether threads are still at work, after Ctrl-C, on blocks that nobody waits for."""
+    return any(each.name.startswith(f"{THREAD_NAME}_") for each in running_threads())
 
 
 def usable_cores() -> int:

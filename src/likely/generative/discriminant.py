@@ -59,6 +59,7 @@ from likely.solvers.minimise import Solution, search
 
 VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
+MOST_WITH_MISSING = 60  # columns, of which EM completes missing cells
 
 
 class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
@@ -233,8 +234,12 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         return self.coef_ if self.covariance == "tied" else None
 
     def column_needs(self) -> ColumnNeeds:
-        """Scaled numbers: shrinkage compares variances, and a search may set it."""
-        return ColumnNeeds(scale=True, categories=False)
+        """Scaled numbers: shrinkage compares variances, and a search may set it.
+
+        A step of EM may factorise d × d covariances for each pattern of missing cells.
+        """
+        most = MOST_WITH_MISSING if self.covariance in ("tied", "full") else None
+        return ColumnNeeds(scale=True, categories=False, most_with_missing=most)
 
     def _plate_parameters(self) -> ComponentParameters:
         return gaussian_parameters(self.covariance)

@@ -18,11 +18,10 @@ from likely.errors import InvalidFile, UnusableRun
 from likely.files import folder_made_whole, make_folder, sweep
 from likely.persist import MODEL_FILE
 from likely.runs.folder import FACTS, RunFolder
-from likely.sealing.folder import is_seal
+from likely.sealing.folder import SUFFIX, is_seal
 
 RUNS = Path("runs")
 LAST = "@last"
-TRAIN_FIRST = "likely train iris naive-bayes"  # a command that makes a run
 NUMBERED = re.compile(r"(\d{3,})-")
 
 
@@ -189,13 +188,21 @@ def _next_path(model: str) -> Path:
     return RUNS / f"{number:03d}-{model}"
 
 
+def _train_first() -> str:
+    """A command on the way to a run: with a seal of this folder, if there is one."""
+    seals = sorted(path for path in Path().glob(f"*{SUFFIX}") if is_seal(path))
+    if seals:
+        return shlex.join(["likely", "compare", str(seals[0])])
+    return "likely train FILE MODEL --target COL"
+
+
 def _last() -> Path:
     whole = whole_runs()
     if not whole:
         raise UnusableRun(
             f"There is no run in {RUNS}/ yet, so there is no {LAST}. Train a model first, or "
             "go to the folder where you did.",
-            next=TRAIN_FIRST,
+            next=_train_first(),
         )
     return whole[-1].path
 
@@ -228,5 +235,5 @@ def _refuse_missing(run: RunFolder) -> None:
     raise UnusableRun(
         f"There is no run {str(run.path)!r}: a folder with {MODEL_FILE} was expected. Give a "
         f"folder that likely train wrote{newest}.{hint}",
-        next=f"likely explain {close[0] if close else LAST}" if whole else TRAIN_FIRST,
+        next=f"likely explain {close[0] if close else LAST}" if whole else _train_first(),
     )

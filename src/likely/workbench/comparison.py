@@ -26,6 +26,7 @@ from likely.workbench.comparison_entry import Entry, Tally
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.cross_validation import Loop, cross_validate_all
 from likely.workbench.dataset import Dataset
+from likely.workbench.fit_costs import affordable
 from likely.workbench.folds import Folds
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entries_by_name, entries_for
@@ -64,7 +65,7 @@ class Comparison:
     unseen : tuple
         Classes whose rows were all in one held-out fold, so its models had not seen them.
     remarks : tuple of str
-        Why the metric is not the usual one.
+        Why the metric is not the usual one, and which models would have taken too long.
     kept : tuple of Path
         The file in which it is saved for the report: that of the seal, if it could be written.
     """
@@ -190,6 +191,8 @@ class Comparison:
             "group": self.rows.group,
             "by_time": self.rows.by_time,
             "roles": self.rows.roles.given(),
+            "columns": self.rows.features.column_names,
+            "categories": sorted(self.rows.categories),
             "best": self.best.name,
             "models": [each.facts() for each in self.entries],
             "left_out": list(self.left_out),
@@ -305,9 +308,11 @@ def compare(
     ).for_models(models, "compare")
     task = rows.settled
     slow: tuple[str, ...] = ()
+    too_long: tuple[str, ...] = ()
     unable: Mapping[str, tuple[str, ...]] = {}
     if models is None:
-        models, slow, unable = _suited(rows, everything=everything)
+        suited, slow, unable = _suited(rows, everything=everything)
+        models, too_long = affordable(suited, rows, folds * repeats)
     named = entries_by_name(models)
     estimators = {BASELINE: MODELS[BASELINE].build(task)}  # looks at no column to fail for
     estimators |= {
@@ -329,6 +334,7 @@ def compare(
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
     unseen = tuple(task.classes[code] for code in whole)
+    remarks = (*remarks, *too_long)
     compared = Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
     if rows.seal is None or compared.all_failed:
         return compared

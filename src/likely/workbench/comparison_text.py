@@ -21,6 +21,7 @@ from likely.formatting import (
 from likely.kinds import target_in_words
 from likely.metrics import metrics_for
 from likely.metrics.score import GAIN, UNIT, why_dashes
+from likely.workbench.fold_categories import unseen_in_folds
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 from likely.workbench.verdict import better_metrics, in_words, worse_metrics
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from likely.workbench.comparison_entry import Entry
 
 
+UNSEEN = ("Categories not seen in training", "Categories that the fit did not see")
 CLEAR = 0.05  # a difference with a smaller p is called clear
 
 
@@ -135,7 +137,20 @@ def _about_near(found: "Comparison") -> list[str]:
 
 def warning_notes(found: "Comparison") -> list[str]:
     """The warnings of the fits: one for each model and kind, and models with the same together."""
-    return [f"{names}: {text}" for names, text in _once(found, lambda each: each.warning_kinds)]
+    texts = _once(found, lambda each: each.warning_kinds)
+    others = [f"{names}: {text}" for names, text in texts if not text.startswith(UNSEEN)]
+    return [*(_about_unseen(found) if len(others) < len(texts) else ()), *others]
+
+
+def _about_unseen(found: "Comparison") -> list[str]:
+    """One note about categories that are in held-out rows only, for all models and folds."""
+    columns, n_unseen = unseen_in_folds(found.rows, found.folds)
+    if not n_unseen:
+        return []
+    return [
+        f"{UNSEEN[0]} are ignored, or read as the reference, in "
+        f"{n_unseen:,} of {found.rows.table.num_rows:,} held-out rows: {listed(columns, 6)}."
+    ]
 
 
 def _infinite(found: "Comparison") -> list[str]:

@@ -296,6 +296,7 @@ def cross_validate_all(
     at_once = executor_for(executor, 0)
     loop = replace(loop, clock=perf_counter if isinstance(at_once, Serial) else thread_time)
     failed: set[str] = set()
+    n_fits = len(models) * loop.folds.n_folds * loop.folds.repeats
     with warnings_by_thread(), at_once.session():
         for repeat in range(loop.folds.repeats):
             found = {name: Repeat() for name in models if name not in failed}
@@ -303,7 +304,7 @@ def cross_validate_all(
             with at_once.mapping(loop.outcome, fits) as outcomes:
                 for outcome in outcomes:
                     found[outcome.name].take(outcome)
-                    report("fits", 1, outcome.name)
+                    report("fits", 1, outcome.name, total=n_fits)
             failed |= {name for name, each in found.items() if each.error is not None}
             yield found
 

@@ -27,7 +27,7 @@ from likely.kinds import FEATURE_KINDS, TargetKind
 from likely.sealing.folder import SealFolder, seals_near
 from likely.sealing.recognition import TABLE, log_prediction, refuse_sealed_rows
 from likely.workbench.folds import Folds, codes_of, time_of
-from likely.workbench.identifiers import UnusedColumns, unused_columns
+from likely.workbench.identifiers import UnusedColumns, rare_categories, unused_columns
 from likely.workbench.roles import Roles
 
 if TYPE_CHECKING:
@@ -124,21 +124,24 @@ class Dataset:
 
     @property
     def apart(self) -> frozenset[str]:
-        """Columns that are not features: other roles, dropped columns, identifiers, free text."""
+        """Columns that are not features: other roles, dropped columns, identifiers, texts."""
         sealed_group = None if self.seal is None else self.seal.manifest.group
         named = {self.group, sealed_group, *self.roles.given().values(), *self.dropped}
-        named |= {*self.identifiers, *self.texts}
+        named |= {*self.identifiers, *self.texts, *self.rare}
         return frozenset(name for name in named if name in self.source.names)
 
     @cached_property
     def unused(self) -> UnusedColumns:
-        """Identifiers and free text among the columns, as found in the whole table.
+        """Identifiers, free text and rare categories, as found in the whole table.
 
-        Of a file that is read in chunks, the first chunk is searched.
+        Of a file that is read in chunks, the first chunk is searched.  A seal records the first
+        two.
         """
-        if self.found_unused is not None:
-            return self.found_unused
-        return unused_columns(self.table if self.in_memory else next(iter(self.source)))
+        found = self.found_unused
+        if found is not None and found.rare is not None:
+            return found
+        rows = self.table if self.in_memory else next(iter(self.source))
+        return unused_columns(rows) if found is None else found._replace(rare=rare_categories(rows))
 
     @property
     def identifiers(self) -> tuple[str, ...]:
@@ -149,6 +152,12 @@ class Dataset:
     def texts(self) -> tuple[str, ...]:
         """Columns of free text; no model reads them yet, unless they are declared categories."""
         return self._undeclared(self.unused.texts)
+
+    @property
+    def rare(self) -> tuple[str, ...]:
+        """Columns of categories with few rows to each, left out unless they are declared."""
+        found = self._undeclared(self.unused.rare or ())
+        return tuple(name for name in found if name not in {*self.identifiers, *self.texts})
 
     def _undeclared(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """The columns of a kind that have no other role, and were not declared."""
@@ -269,7 +278,7 @@ class Dataset:
 
     def of_task(self, task: "Task") -> "Dataset":
         """The rows that count for that task."""
-        if self.found_unused is None:
+        if self.found_unused is None or self.found_unused.rare is None:
             return self.settled_columns.of_task(task)
         rows, n_rows = self.counted(task), self.table.num_rows
         n_without = self.n_without_target + int(n_rows - task.known(self.table).sum())
@@ -334,7 +343,7 @@ class Dataset:
         also = f" and {listed(beside)}" if beside else ""
         unused = [
             f", or declare it: --feature {name} (feature=[{name!r}])"
-            for name in (*self.identifiers, *self.texts)
+            for name in (*self.identifiers, *self.texts, *self.rare)
         ]
         raise InvalidInput(
             f"The table has no column except {self.target!r}{also}; at least one to learn from was "

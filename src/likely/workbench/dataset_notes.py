@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from likely.formatting import count, listed
+from likely.workbench.identifiers import ROWS_PER_CATEGORY
 
 if TYPE_CHECKING:
     from likely.workbench.dataset import Dataset
@@ -23,7 +24,7 @@ def about_rows(data: "Dataset") -> tuple[str, ...]:
 
 
 def _about_columns(data: "Dataset") -> tuple[str, ...]:
-    """Notes about identifiers and free text, which no model sees."""
+    """Notes about identifiers, free text and rare categories, which no model sees."""
     notes = []
     if names := data.identifiers:
         what = "an identifier" if len(names) == 1 else "identifiers"
@@ -33,6 +34,12 @@ def _about_columns(data: "Dataset") -> tuple[str, ...]:
         )
     if names := data.texts:
         notes.append(f"Left out as free text, which no model reads yet: {_named(names)}.")
+    if names := data.rare:
+        notes.append(
+            f"Left out, because there are fewer than {ROWS_PER_CATEGORY} rows for each category: "
+            f"{_named(names)}. To use such a column, declare it: --category COL (category=[...]), "
+            "or replace it by one of fewer groups."
+        )
     return tuple(notes)
 
 

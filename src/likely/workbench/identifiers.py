@@ -1,10 +1,12 @@
-"""Identifiers and free text: one rule for every command, for preparation and for the report.
+"""Identifiers, free text and rare categories: one rule for all commands and for preparation.
 
     text             an identifier if nearly every value is different, and values are as short as
                      names; free text if it has more than 40 characters or four words on average,
                      and most values are different
     whole numbers    an identifier if nearly every value is different, and the column is named like
                      one: id, customer_id, orderId, uuid, index, row, or no name at all
+    categories       rare if there are more than 50 with fewer than five rows to each, such as
+                     postal codes; a column whose type declares categories is kept
 
 ``unused_columns`` asks once about a whole table, so that a part of its rows (a fold, the training
 rows of a seal) has the same columns.  Numbers without gaps in a column of another name are shown
@@ -33,6 +35,7 @@ MOST_WORDS = 4  # on average; text of more is prose
 MOSTLY = 0.5  # of the values of free text are different
 MANY_VALUES = 50  # text with more, and with few rows to each, is not a category
 ROWS_PER_VALUE = 10
+ROWS_PER_CATEGORY = 5  # text with fewer is left out
 WHOSE = (  # before "id" without a sign between: patientid, but not paid, bid or acid
     "p|s|u|c|r|t|pt|hh|idn|case|patient|user|customer|client|subject|person|passenger|product|item"
     "|order|row|record|student|employee|sample|transaction|account|member|school|household|player"
@@ -52,17 +55,38 @@ class UnusedColumns(NamedTuple):
 
     identifiers: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    rare: tuple[str, ...] | None = ()  # categories of few rows; None if not searched for
 
 
 def unused_columns(table: "pa.Table | pa.RecordBatch") -> UnusedColumns:
-    """The identifiers and the free text of a table."""
+    """The identifiers, the free text and the rare categories of a table."""
     identifiers: list[str] = []
     texts: list[str] = []
     for name, column in zip(table.schema.names, table.columns, strict=True):
         found = _use_of(name, column)
         if found is not None:
             (identifiers if found == "identifier" else texts).append(name)
-    return UnusedColumns(tuple(identifiers), tuple(texts))
+    known = {*identifiers, *texts}
+    rare = tuple(name for name in rare_categories(table) if name not in known)
+    return UnusedColumns(tuple(identifiers), tuple(texts), rare)
+
+
+def rare_categories(table: "pa.Table | pa.RecordBatch") -> tuple[str, ...]:
+    """The columns of text with very many values, and fewer than five rows to each."""
+    columns = zip(table.schema.names, table.columns, strict=True)
+    return tuple(name for name, column in columns if _is_text(column) and _is_rare(column))
+
+
+def _is_rare(column: Any) -> bool:
+    import pyarrow.compute as pc
+
+    n_known = len(column) - column.null_count
+    n_distinct = pc.count_distinct(column, mode="only_valid").as_py()
+    if n_distinct <= MANY_VALUES or n_known >= ROWS_PER_CATEGORY * n_distinct:
+        return False
+    distinct = pc.unique(column.drop_null())
+    numbers = hold_numbers(are_written_numbers(distinct)) and not hold_codes(distinct)
+    return not numbers and not _are_dates(distinct)  # numbers as text are refused
 
 
 def _use_of(name: str, column: Any) -> str | None:

@@ -148,7 +148,7 @@ def _remembered(data: Any) -> Dataset:
         dropped=manifest.dropped,
         categories=manifest.categories,
         declared_features=manifest.declared_features,
-        found_unused=None if known is None else UnusedColumns(known, manifest.texts or ()),
+        found_unused=None if known is None else UnusedColumns(known, manifest.texts or (), None),
     )
 
 

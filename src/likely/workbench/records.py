@@ -1,8 +1,8 @@
 """Saved comparisons and curves, in a SEAL or in a RUN: lists that each command extends.
 
-Comparisons of the same rows, weights, classes, folds and metric are one table.  A model that was
-compared twice appears once, with its newest score; the paired tests and the order are recomputed
-from the scores of the folds, so that a small comparison does not replace a larger one.
+Comparisons of the same rows, columns, weights, classes, folds and metric are one table.  A model
+that was compared twice appears once, with its newest score; the paired tests and the order are
+recomputed from the scores of the folds, so that a small comparison does not replace a larger one.
 
 A curve of the same model and weights along the same axis replaces the previous one.
 """
@@ -33,6 +33,8 @@ SAME = (
     "group",
     "by_time",
     "roles",
+    "columns",
+    "categories",  # declared
 )
 
 Record = Mapping[str, Any]

@@ -211,7 +211,7 @@ def test_weight_2_is_the_row_twice():
     ],
 )
 def test_auto_goes_by_what_the_model_needs(model, impute, scale, levels):
-    assert needs_of(model, impute="auto", scale="auto") == (impute, scale, levels)
+    assert needs_of(model, impute="auto", scale="auto")[:3] == (impute, scale, levels)
 
 
 def test_a_model_that_sums_missing_cells_out_is_given_them():

@@ -6,7 +6,7 @@ Comparisons on the same folds by the same metric are one table.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from likely.formatting import DASH, capitalised, count, estimate_cells, number, p_value
+from likely.formatting import DASH, capitalised, count, estimate_cells, listed, number, p_value
 from likely.metrics.score import title_of, why_dashes
 from likely.reports.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.reports.section import (
@@ -47,7 +47,8 @@ def comparison(facts: RunFacts) -> Section | LeftOut:
     blocks: list[Block] = [Text(f"{_tried(found)} {READING}")]
     for each in found:
         if len(found) > 1:
-            blocks.append(Heading(f"By {title_of(each['metric'])}, in {_folds(each)}"))
+            how = f"By {title_of(each['metric'])}, in {_folds(each)}"
+            blocks.append(Heading(f"{how}{_without(each, found)}"))
         blocks += _one(each, (facts.run.get("task") or {}).get("kind"))
     return Section("comparison", TITLE, tuple(blocks))
 
@@ -84,6 +85,16 @@ def _folds(found: Record) -> str:
     seed = f", seed {found['seed']}" if found.get("seed") else ""
     split = split_text(found.get("group"), found.get("by_time"))
     return f"{count(found['folds'], 'fold')}{repeats}{seed}{split}"
+
+
+def _without(each: Record, found: Sequence[Record]) -> str:
+    """The columns that other comparisons had, and this one did not."""
+    own = each.get("columns")
+    if own is None:  # saved by an earlier version
+        return ""
+    others = dict.fromkeys(name for one in found for name in one.get("columns") or ())
+    gone = [name for name in others if name not in own]
+    return f", without {listed(gone, 6)}" if gone else ""
 
 
 def _opening(found: Record, kind: str | None) -> str:

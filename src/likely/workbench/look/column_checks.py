@@ -11,9 +11,8 @@ from likely.formatting import cell, percent, shortened
 from likely.kinds import FEATURE_KINDS
 from likely.workbench.identifiers import CALLED, run_without_gap
 from likely.workbench.look.number_checks import impossible_zeros, number_for_missing, outliers
-from likely.workbench.look.profile import Column, Profile
+from likely.workbench.look.profile import ISO_DATE, Column, Profile
 
-ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ].*)?$"
 Check = Callable[[Column, Profile], str | None]
 
 NEARLY = 0.995  # of the known cells have one value

@@ -20,7 +20,7 @@ from likely.workbench.look.dependence import dependent_columns
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
 from likely.workbench.look.look_text import html_of, text_of
-from likely.workbench.look.profile import Column, Profile, profile_of
+from likely.workbench.look.profile import Column, Profile, profile_of, time_of_rows
 from likely.workbench.look.sealed_rows import warn_of_sealed_rows
 from likely.workbench.look.table_checks import TABLE_CHECKS
 from likely.workbench.opening import dataset
@@ -91,6 +91,7 @@ class Look:
     n_classes: int | None = None  # None where the target is a number
     kind: TargetKind | None = None  # of task; None where no model could predict the target
     doubt: str = ""  # a sentence, where the target's values could mean something else
+    time: str | None = None  # the dates in whose order the rows are
     muted: tuple[str, ...] = ()
     library: str | None = None  # of the frame that was given
 
@@ -138,6 +139,7 @@ class Look:
             "kind": self.kind,
             "classes": self.n_classes,
             "balance": [{"value": plain(v), "rows": n} for v, n in self.balance.items()],
+            "time": self.time,
             "columns": [column.facts() for column in self.columns],
             "findings": [each.facts() for each in self.findings],
             "muted": list(self.muted),
@@ -224,6 +226,7 @@ def look(
 
 def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
     """The checks of data that were opened."""
+    given = given.settled_columns if given.sealed else given  # a seal is read once
     table = given.some_rows()
     task = _task(given, table)
     has_classes = task.has_classes if task is not None and given.declared else None
@@ -242,6 +245,7 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
         n_classes=classes.n_distinct if classes else None,
         kind=None if task is None else task.kind,
         doubt="" if task is None else task.doubt,
+        time=None if given.by_time is not None else time_of_rows(table),
         muted=silent.words,
         library=given.library,
     )

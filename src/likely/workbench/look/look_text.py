@@ -40,6 +40,7 @@ def text_of(look: "Look", width: int = WIDEST, more: str = "to_frame() has them 
         lines.append(f"  (+{len(look.columns) - len(rows)} more; {more})")
     about = [balance_of(look)] if look.balance else []
     about += [look.doubt] if look.doubt else []
+    about += [order_of(look)] if look.time is not None else []
     if about:
         lines += ["", *(line for each in about for line in paragraph(each, width))]
     return "\n".join([*lines, "", *findings_of(look, width)])
@@ -63,6 +64,14 @@ def balance_of(look: "Look") -> str:
     known = sum(look.balance.values())
     words = [f"{_value(v)} {percent(rows / known)}" for v, rows in look.balance.items()]
     return f"Target {look.target}: {listed(words, MOST_CLASSES_SHOWN)}."
+
+
+def order_of(look: "Look") -> str:
+    """A sentence about rows that are in the order of their dates."""
+    return (
+        f"Rows are in the order of {look.time}. If later rows are to be predicted from earlier "
+        f"ones, seal by time instead: --by-time {look.time} (by_time={look.time!r})."
+    )
 
 
 def findings_of(look: "Look", width: int = WIDEST) -> list[str]:

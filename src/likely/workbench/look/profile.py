@@ -23,6 +23,9 @@ from likely.workbench.identifiers import has_many_values
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ISO_DATE = r"^\d{4}-\d{2}-\d{2}([T ].*)?$"
+FEWEST_IN_ORDER = 20  # dates of fewer rows may be in order by chance
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,8 @@ class Column:
         if not self.n_known:
             return "empty"
         if self.kind == "category":
+            if not self.declared and self.matching(ISO_DATE).all():
+                return "date"
             return "text" if self.many_values and not self.declared else "category"
         if self.kind == "number":
             return "integer" if types.is_integer(self.values.type) else "number"
@@ -240,3 +245,22 @@ def _without_encoding(array: Any) -> Any:
         if pc.any(absent).as_py():
             array = pc.if_else(absent, None, array)
     return array
+
+
+def time_of_rows(table: "pa.Table") -> str | None:
+    """The first column of dates that never decrease from row to row; None where there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        known = column.drop_null().combine_chunks()
+        temporal = pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)
+        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if len(known) < FEWEST_IN_ORDER or not (temporal or text):
+            continue
+        if text and not pc.all(pc.match_substring_regex(known, ISO_DATE)).as_py():
+            continue
+        upwards = pc.all(pc.less_equal(known[:-1], known[1:])).as_py()
+        if upwards and known[0] != known[-1]:
+            return name
+    return None

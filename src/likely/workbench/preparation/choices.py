@@ -51,6 +51,7 @@ from likely.workbench.preparation.steps import (
 WORTH_INDICATING = 0.01  # the share of missing cells above which an indicator is added
 MOST_LEVELS = 1000  # categories, unless each has
 ROWS_PER_LEVEL = 5  # rows to learn from
+MOST_WORK = 2e8  # multiplications of a step of EM for missing cells
 CHOICES = ("auto", True, False)
 
 
@@ -60,6 +61,7 @@ class Needs(NamedTuple):
     impute: bool  # it needs a value in every cell
     scale: bool  # its penalty compares the coefficients of different columns
     levels: bool  # it reads numbers only
+    most_with_missing: int | None = None  # of more prepared columns, missing cells are filled
 
 
 def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
@@ -75,6 +77,7 @@ def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
         impute=not takes_missing(model) if impute == "auto" else impute,
         scale=needs.scale if scale == "auto" else scale,
         levels=not needs.categories,
+        most_with_missing=needs.most_with_missing if impute == "auto" else None,
     )
 
 
@@ -83,6 +86,8 @@ def learn(columns: Sequence[Cells], weight: Array | None, needs: Needs) -> Prepa
     steps = _steps(columns, weight, needs, constants=False)
     if all(step.dropped for step in steps):
         steps = _steps(columns, weight, needs, constants=True)  # the model's mean is left
+    if _costs_too_much(steps, columns, needs):
+        return learn(columns, weight, needs._replace(impute=True, most_with_missing=None))
     if all(step.dropped for step in steps):
         reasons = "; ".join(f"{step.name}: {step.description()}" for step in steps[:3])
         raise InvalidInput(
@@ -90,6 +95,25 @@ def learn(columns: Sequence[Cells], weight: Array | None, needs: Needs) -> Prepa
             "least one. Add a column that holds values."
         )
     return Preparation(steps)
+
+
+def _costs_too_much(steps: Sequence[Step], columns: Sequence[Cells], needs: Needs) -> bool:
+    """Whether a model that factorises d × d matrices for each pattern of gaps should have none."""
+    if needs.impute or needs.most_with_missing is None:
+        return False
+    gaps = [
+        gaps_of(cells)
+        for step, cells in zip(steps, columns, strict=True)
+        if not (step.dropped or isinstance(step, LevelColumns))  # which have no gaps
+    ]
+    gaps = [each for each in gaps if each.any()]
+    if not gaps:
+        return False
+    n_columns = len(Preparation(tuple(steps)).origins(columns))
+    if n_columns > needs.most_with_missing:
+        return True
+    n_patterns = len(np.unique(np.stack(gaps, axis=1), axis=0))
+    return n_patterns * n_columns**3 > MOST_WORK
 
 
 def _steps(
