@@ -83,7 +83,7 @@ CODES: Mapping[str, FindingCode] = {
         "text with many values",
         "warn",
         "most values are too rare to learn from",
-        "Group them, treat the column as text, or drop it.",
+        "Group them, or drop the column.",
         "holds text with many values",
     ),
     "LK109": FindingCode(
@@ -152,7 +152,7 @@ CODES: Mapping[str, FindingCode] = {
         "codes with leading zeros",
         "note",
         "01 and 1 are different codes, and codes have no order; they are read as categories",
-        "Nothing, unless they are numbers: then write them without the zeros.",
+        "No action is needed, unless they are numbers: then write them without the zeros.",
         "holds codes with leading zeros",
     ),
     "LK119": FindingCode(
