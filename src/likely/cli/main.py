@@ -181,10 +181,10 @@ def run(argv: list[str]) -> int:
         if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
             return _fail(NOT_UTF_8, Exit.DATA, help_of, settings)
         return _fail(_bug(error), Exit.BUG, help_of, settings)
-    return _told(_with_notes(answer, notes), settings) if isinstance(answer, Answer) else Exit.FINE
+    return _print_answer(_with_notes(answer, notes), settings) if isinstance(answer, Answer) else Exit.FINE
 
 
-def _told(answer: Answer, settings: Settings) -> int:
+def _print_answer(answer: Answer, settings: Settings) -> int:
     """Print the answer; on standard error where standard output cannot be written."""
     try:
         tell(answer, settings)
