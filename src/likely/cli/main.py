@@ -181,7 +181,11 @@ def run(argv: list[str]) -> int:
         if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
             return _fail(NOT_UTF_8, Exit.DATA, help_of, settings)
         return _fail(_bug(error), Exit.BUG, help_of, settings)
-    return _print_answer(_with_notes(answer, notes), settings) if isinstance(answer, Answer) else Exit.FINE
+    return (
+        _print_answer(_with_notes(answer, notes), settings)
+        if isinstance(answer, Answer)
+        else Exit.FINE
+    )
 
 
 def _print_answer(answer: Answer, settings: Settings) -> int:
