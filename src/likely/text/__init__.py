@@ -1,0 +1,1 @@
+"""Text: documents to words, and words to counts."""

@@ -1,0 +1,153 @@
+"""Documents from anywhere, as UTF-8 bytes: lists, arrays, columns of frames, Arrow strings."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+
+MOST_BYTES = 1 << 24  # of text that is read at a time
+
+
+class Documents(NamedTuple):
+    """Documents one after the other: ``text[starts[i] : starts[i + 1]]`` is the i-th, in UTF-8."""
+
+    text: Array  # uint8
+    starts: Array  # int64, (n + 1,)
+
+    def __len__(self) -> int:
+        return self.starts.size - 1
+
+    @property
+    def has_other_than_ascii(self) -> bool:
+        return bool((self.text >= 0x80).any())
+
+
+def documents(raw: Any) -> Any:
+    """Documents as an Arrow array of text; anything else is refused, with its row."""
+    import pyarrow as pa
+
+    if isinstance(raw, str | bytes):
+        raise InvalidInput("one text was given where documents were expected. Pass a list: [text].")
+    if isinstance(raw, pa.ChunkedArray | pa.Array):
+        return _arrow(raw)
+    if not isinstance(raw, list | tuple | np.ndarray):
+        raw = _column(raw)
+        if isinstance(raw, pa.ChunkedArray | pa.Array):
+            return _arrow(raw)
+    if isinstance(raw, np.ndarray):
+        if raw.ndim == 2 and raw.shape[1] == 1:
+            raw = raw[:, 0]
+        if raw.ndim != 1:
+            raise InvalidInput(
+                f"the documents have the shape {raw.shape}; one text per row was expected. Pass "
+                "one column."
+            )
+        raw = raw.tolist()
+    return _from_python(list(raw))
+
+
+def _column(raw: Any) -> Any:
+    """A series, or the only column of a frame, of any library; else a list."""
+    import narwhals.stable.v2 as nw
+
+    native = nw.from_native(raw, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        if native.shape[1] != 1:
+            raise InvalidInput(
+                f"a frame of {native.shape[1]} columns was given where documents were expected. "
+                "Pass one column, as frame['text']."
+            )
+        native = native.get_column(native.columns[0])
+    if not isinstance(native, nw.Series):
+        return list(raw)
+    values = native.to_list() if native.dtype == nw.Object else native.to_arrow()
+    return values
+
+
+def _from_python(values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    if any(isinstance(value, bytes) for value in values):
+        raise _refusal(values)
+    try:
+        found = pa.array(values, type=pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as problem:
+        raise _refusal(values) from problem
+    return _without_nulls(found)
+
+
+def _refusal(values: list[Any]) -> InvalidInput:
+    """Which document is no text, or no valid Unicode."""
+    for row, value in enumerate(values):
+        if not isinstance(value, str):
+            return InvalidInput(
+                f"document {row} is {value!r:.60}, of type {type(value).__name__}; text was "
+                "expected. Convert it with str, or decode bytes."
+            )
+        try:
+            value.encode()
+        except UnicodeEncodeError as problem:
+            return InvalidInput(
+                f"document {row} has half of a surrogate pair at character {problem.start} "
+                f"({value[problem.start]!a}), which is no character. Read the file with "
+                "errors='replace', or remove it."
+            )
+    return InvalidInput("the documents could not be read as text.")
+
+
+def _arrow(array: Any) -> Any:
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array = array.cast(kind.value_type)
+        kind = array.type
+    if pa.types.is_null(kind) or not (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    ):
+        raise InvalidInput(
+            f"the documents are an Arrow array of type {kind}; text was expected. Cast it to "
+            "string."
+        )
+    array = array.cast(pa.large_string())
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    try:
+        array.validate(full=True)  # loops trust that bytes are UTF-8
+    except pa.ArrowInvalid as problem:
+        raise InvalidInput(f"the documents are no valid UTF-8: {problem}.") from problem
+    return _without_nulls(array)
+
+
+def _without_nulls(array: Any) -> Any:
+    if array.null_count:
+        row = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
+        raise InvalidInput(
+            f"document {row} is missing ({array.null_count:,} are). Drop these rows, or replace "
+            "them by an empty text."
+        )
+    return array
+
+
+def bytes_of(array: Any) -> Documents:
+    """An Arrow array of text as bytes and starts, without a copy."""
+    buffers = array.buffers()
+    starts = np.frombuffer(buffers[1], dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    if not len(array):
+        return Documents(np.empty(0, np.uint8), np.zeros(1, np.int64))
+    text = np.frombuffer(buffers[2], dtype=np.uint8) if buffers[2] else np.empty(0, np.uint8)
+    return Documents(text, starts)
+
+
+def parts(array: Any, most: int = MOST_BYTES) -> Iterable[Any]:
+    """Slices of an Arrow array of at most so many bytes, or of one document."""
+    starts = bytes_of(array).starts
+    first = 0
+    while first < len(array):
+        last = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
+        last = min(max(last, first + 1), len(array))
+        yield array.slice(first, last - first)
+        first = last
