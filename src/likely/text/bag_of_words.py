@@ -82,8 +82,8 @@ class BagOfWords(TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> import likely as lk
-    >>> words = lk.BagOfWords().fit(["The cat sat.", "The dog and the cat."])
+    >>> from likely.text.bag_of_words import BagOfWords
+    >>> words = BagOfWords().fit(["The cat sat.", "The dog and the cat."])
     >>> words.get_feature_names_out()
     array(['and', 'cat', 'dog', 'sat', 'the'], dtype=object)
     >>> words.transform(["the cat and the mouse"]).toarray()
