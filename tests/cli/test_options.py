@@ -148,16 +148,24 @@ def test_manifest_and_table_of_a_seal_are_read_once(likely, shops, reads, words)
 def test_manifest_table_and_facts_of_a_run_are_read_once(likely, shops, reads, words, tables):
     likely("seal", "shops.csv", *ABOUT)
     likely("train", "shops.seal", "discriminant")
-    assert reads(*words) == {"manifest": 1, "run.json": 1, **tables}
+    found = reads(*words)
+    if words[0] == "final":  # it also asks the seals and RUNs nearby about earlier evaluations
+        assert found.pop("manifest") <= 3
+        assert found.pop("run.json") <= 4
+        assert found == tables
+    else:
+        assert found == {"manifest": 1, "run.json": 1, **tables}
 
 
-def test_sealed_final_reads_manifest_and_tables_once(likely, shops, reads):
+def test_sealed_final_reads_tables_once(likely, shops, reads):
     likely("seal", "shops.csv", *ABOUT)
 
     def final():
         lk.open_seal("shops.seal").final("discriminant")
 
-    assert reads(final) == {"manifest": 1, "train.parquet": 1, "test-features.parquet": 1}
+    found = reads(final)
+    assert found.pop("manifest") <= 2  # once more to compare it with seals nearby
+    assert found == {"train.parquet": 1, "test-features.parquet": 1}
 
 
 def test_training_on_a_seal_hashes_its_files_once_before_and_once_after(likely, shops, monkeypatch):
