@@ -101,7 +101,7 @@ def test_what_means_nothing_is_refused_in_words(likely, claims):
     for level in ("95", "1.5", "0", "many"):
         said = likely("predict", "@last", "iris", "--threshold", level)
         assert said.exit == 1
-        assert "a number between 0 and 1 was expected" in said.err
+        assert "a number between 0 and 1 was expected" in " ".join(said.err.split())
 
 
 def test_a_model_without_errors_has_the_interval_of_its_density_and_says_so(likely, claims):

@@ -160,7 +160,7 @@ def _check_place(path: Path, escrow: Path | None) -> None:
     if path.exists():
         known = (path / MANIFEST).is_file()
         used = f" ({evaluations_used(SealFolder(path))})" if known else ""
-        again = "Use it as it is, or give"
+        again = "Use it as it is (in Python, likely.open_seal opens it), or give"
         raise InvalidInput(
             f"{path} exists already{used}; a seal is made once. {again if known else 'Give'} "
             "another name."
