@@ -1,5 +1,6 @@
 """torch, which is imported when it is first needed and is no dependency; and its devices."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,6 +13,7 @@ from likely.errors import InvalidInput, OutOfDeviceMemory
 from likely.host_arrays import is_tensor, on_host
 
 DEVICE_NAMES = "'cpu', 'cuda', 'cuda:0', …"
+DEVICE_NAME = re.compile(r"(cpu|cuda|mps|xpu)(:\d+)?")
 
 
 def torch_library() -> Any:
@@ -42,13 +44,16 @@ def device_for(device: Any, X: Any = None) -> Any:
 
 def checked_device(device: Any) -> Any:
     """A torch device that is there."""
+    unknown = InvalidInput(
+        f"device={device!r} was given; expected {DEVICE_NAMES}, or None for NumPy."
+    )
+    if isinstance(device, str) and not DEVICE_NAME.fullmatch(device):
+        raise unknown  # said without torch, too
     torch = torch_library()
     try:
         chosen = torch.device(device)
     except (RuntimeError, TypeError):
-        raise InvalidInput(
-            f"device={device!r} was given; expected {DEVICE_NAMES}, or None for NumPy."
-        ) from None
+        raise unknown from None
     if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
         raise InvalidInput(
             f"device={str(device)!r} was given; torch finds {torch.cuda.device_count()} CUDA "
