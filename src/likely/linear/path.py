@@ -152,7 +152,7 @@ class PenaltyPath(BaseEstimator):
         X is an array, a CSR array or a data frame, whose columns the other arguments may name;
         with cv=None also a file.  offset and exposure are for the models that take them.
         """
-        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
+        check_path_model(self.model).check_offsets(offset=offset, exposure=exposure)
         known_name("rule", self.rule, RULES)
         if self.cv is not None:
             check_folds(self.cv, otherwise="None for the path alone")
@@ -320,7 +320,7 @@ class PenaltyPath(BaseEstimator):
 
     def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
         """The arguments of the model's methods other than the rows."""
-        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
+        check_path_model(self.model).check_offsets(offset=offset, exposure=exposure)
         return given(offset=offset, exposure=exposure)
 
     def _chosen(self) -> Any:
