@@ -213,7 +213,9 @@ class PenaltyPath(BaseEstimator):
             raise InvalidInput(
                 f"n_penalties is {self.n_penalties!r}; expected a whole number from 1 up. Use 100."
             )
-        return PenaltyGrid(_given(self.penalties), int(self.n_penalties), float(smallest))
+        return PenaltyGrid(
+            _checked_penalties(self.penalties), int(self.n_penalties), float(smallest)
+        )
 
     def _rows(self, rows: PathRows) -> PathRows:
         """Rows in memory, in a form whose rows can be indexed; a file as it is."""
@@ -344,7 +346,7 @@ class PenaltyPath(BaseEstimator):
         )
 
 
-def _given(penalties: Any) -> Array | None:
+def _checked_penalties(penalties: Any) -> Array | None:
     """Given penalties, from the largest down."""
     if penalties is None:
         return None

@@ -159,7 +159,7 @@ class Spread(NamedTuple):
             group = Group(np.tile(group.members(len(self.l1)), times), group.strength)
         return Spread(np.tile(self.l1, times), np.tile(self.l2, times), group)
 
-    def beside(self, free: int) -> "Spread":
+    def with_free(self, free: int) -> "Spread":
         """With further parameters without a penalty."""
         group, more = self.group, np.zeros(free)
         if group is not None:
