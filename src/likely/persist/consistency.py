@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from likely.data.coding import Coding
 from likely.data.schema import Schema
 from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.errors import InvalidInput
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference.chain import Chain
-from likely.inputs.coding import Coding
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.inference import Inference
 from likely.neural.architecture import Architecture
