@@ -216,7 +216,7 @@ def _check_path(learned: dict[str, Any]) -> None:
         if learned.get(name) is not None:
             same_count(name, np.shape(learned[name])[:1], (n,))
     for name in ("index_", "best_index_"):
-        if not 0 <= learned[name] < n:
+        if not 0 <= learned.get(name, 0) < n:
             raise _unlike(name, f"from 0 to {n - 1}")
 
 
