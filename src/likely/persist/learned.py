@@ -109,6 +109,8 @@ LEARNED: dict[str, Types] = {
         "family_": Family,
         "components_": Components,
         "class_count_": Array,
+        "temperature_": float,
+        "outlier_share_": Array | None,
         "solution_": Solution | None,
     },
     "FrankHall": {**COLUMNS, **CLASSES, "estimators_": list[Estimator]},
