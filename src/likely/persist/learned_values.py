@@ -28,7 +28,7 @@ from likely.linear.inference import Inference
 from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components
-from likely.persist.encoding import same_count
+from likely.saved_values import same_count
 
 LARGEST = 1e150  # beyond, squares overflow
 LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
