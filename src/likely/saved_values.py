@@ -26,6 +26,7 @@ CELLS = (type(None), bool, int, float, str, np.generic)  # of an array of object
 READERS = {  # by tag, the method that reads its content
     "class": "named_class",
     "dict": "mapping",
+    "dtype": "dtype",
     "exponential family": "exponential_family",
     "float": "number",
     "model": "model",
@@ -100,6 +101,11 @@ class SavedValues(ABC):
             raise unknown("number", number)
         scalar: np.generic = np.dtype(dtype).type(number)
         return scalar
+
+    def dtype(self, content: Json) -> type[Any]:
+        if content not in TENSOR_DTYPES:
+            raise unknown("type of number", content)
+        return np.dtype(content).type
 
     def tensor(self, content: Json) -> Array:
         if content not in self.tensors:

@@ -131,6 +131,8 @@ class Encoder:
             return self._exponential_family(value, where)
         if isinstance(value, type) and part_name(value):
             return {"class": part_name(value)}
+        if isinstance(value, type) and value.__name__ in TENSOR_DTYPES:
+            return {"dtype": value.__name__}
         known = part_name(kind) or next((n for n, part in self.own.items() if part is kind), None)
         if known:
             parts = {name: getattr(value, name) for name in field_names(kind)}
