@@ -38,7 +38,9 @@ def main(folder):
         predictor = likely.runtime.load(folder / f"{name}.likely")
         rows = case["rows"]
         rows = np.array(rows) if case["array"] else rows
-        if predictor.classes is None:
+        if isinstance(predictor, likely.runtime.WordCounts):
+            found = [np.array([json.dumps(predictor.tokens(text)) for text in rows])]
+        elif predictor.classes is None:
             found = [predictor.predict(rows, **case["beside"])]
         else:
             found = [predictor.predict_proba(rows), predictor.predict(rows)]

@@ -13,9 +13,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import likely as lk
 from tests.runtime.saved_models import answers, library_rows, saved_models
+from tests.runtime.vectors import CASES, DOCUMENTS
+from tests.text.test_vectors import with_tuple
 
 SOURCE = Path(lk.__file__).parents[1]
 SCRIPT = Path(__file__).with_name("predict_alone.py")
+HEAVY = {"matplotlib", "narwhals", "numba", "pandas", "pyarrow", "scipy", "sklearn"}
 SAME = 1e-12  # another BLAS, or none of SciPy's functions, may round otherwise
 
 
@@ -44,6 +47,10 @@ def saved(tmp_path_factory):
         }
         for name, case in cases.items()
     }
+    for i, (options, _) in enumerate(CASES):
+        words = lk.BagOfWords(**with_tuple(options)).fit(DOCUMENTS)
+        lk.save(words, folder / f"words {i}.likely")
+        plain[f"words {i}"] = {"rows": DOCUMENTS, "beside": {}, "array": False}
     (folder / "cases.json").write_text(json.dumps(plain))
     return folder, cases
 
@@ -72,11 +79,18 @@ def _compare(folder, cases):
                     assert_array_equal(got.astype(str), each.astype(str), err_msg=name)
 
 
+def _compare_words(folder):
+    with np.load(folder / "answers.npz") as found:
+        for i, (_, terms) in enumerate(CASES):
+            assert [json.loads(each) for each in found[f"words {i}/0"].tolist()] == terms
+
+
 def test_all_models_predict_alone_what_the_library_predicts(saved):
     folder, cases = saved
     loaded = _run(sys.executable, folder, SOURCE)
-    assert not {"numba", "pyarrow", "scipy", "sklearn", "narwhals", "pandas"} & {*loaded}
+    assert not HEAVY & {*loaded}
     _compare(folder, cases)
+    _compare_words(folder)
 
 
 @pytest.mark.slow
@@ -90,5 +104,6 @@ def test_a_fresh_environment_with_numpy_and_safetensors_is_enough(saved, tmp_pat
     if done.returncode:
         pytest.skip(f"pip cannot install NumPy and safetensors here: {done.stderr.strip()[-200:]}")
     loaded = _run(python, folder, SOURCE)
-    assert {*loaded} <= {"likely", "numpy", "safetensors", "__main__", "__mp_main__"}
+    assert not HEAVY & {*loaded}
     _compare(folder, cases)
+    _compare_words(folder)

@@ -5,5 +5,6 @@ Arrow nor narwhals is imported.  The formulas are the library's own, so the prob
 """
 
 from likely.runtime.predictor import Predictor, load
+from likely.runtime.words import WordCounts
 
-__all__ = ["Predictor", "load"]
+__all__ = ["Predictor", "WordCounts", "load"]

@@ -43,8 +43,7 @@ class NaiveBayesScores:
         self._refuse_others()
 
     def log_proba(self, X: Any) -> Array:
-        """log p(k | x), (n, n_classes); values that have no probability are refused."""
-        _check(self.family, X)
+        """log p(k | x), (n, n_classes)."""
         score = self.distribution.log_score(X)
         return self.evidence.log_posterior_or_prior(self.log_prior, score)
 
@@ -79,7 +78,9 @@ class NaiveBayesModel(TableModel):
         found = []
         for start, piece in pieces(design):
             try:
-                found.append(self.scores.log_proba(piece.stored()))
+                X = piece.stored()
+                _check(self.scores.family, X)
+                found.append(self.scores.log_proba(X))
             except BadCell as error:
                 raise named(error.moved(row=start + error.row), self.names) from None
         return np.concatenate(found)

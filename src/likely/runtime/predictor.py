@@ -22,6 +22,8 @@ from likely.runtime.prepared import PreparedModel
 from likely.runtime.rows import numbers_beside, table_of
 from likely.runtime.saved_model import RuntimeValues, SavedModel
 from likely.runtime.table_model import Moves, TableModel
+from likely.runtime.text import TextModel
+from likely.runtime.words import WordCounts
 
 TABLE_MODELS: dict[str, Callable[[SavedModel], TableModel]] = {
     "GLM": GLMModel,
@@ -31,7 +33,7 @@ TABLE_MODELS: dict[str, Callable[[SavedModel], TableModel]] = {
     "OrdinalRegression": OrdinalModel,
     "SoftmaxRegression": SoftmaxModel,
 }
-SUPPORTED = (*TABLE_MODELS, "Prepared")
+SUPPORTED = (*TABLE_MODELS, "BagOfWords", "Prepared", "TextClassifier")
 
 
 class Predictor(ABC):
@@ -90,12 +92,31 @@ class TablePredictor(Predictor):
         return self.model.answer(table, _moves(rows, table.n_rows, offset, None))
 
 
-def load(path: str | os.PathLike[str]) -> Predictor:
+@final
+class TextPredictor(Predictor):
+    """Predictions of a text classifier."""
+
+    def __init__(self, model: TextModel) -> None:
+        self.model, self.name = model, model.name
+        self.classes, self.feature_names = model.classes, None
+
+    def predict(self, rows: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """The most probable class of each document; rows are a list of texts."""
+        log_proba = self.predict_log_proba(rows, offset=offset if exposure is None else exposure)
+        return self.model.classes[log_proba.argmax(axis=1)]
+
+    def predict_log_proba(self, rows: Any, *, offset: Any = None) -> Array:
+        if offset is not None:
+            raise InvalidInput(f"{self.name} takes neither offset nor exposure. Leave it out.")
+        return self.model.log_proba(rows)
+
+
+def load(path: str | os.PathLike[str]) -> Predictor | WordCounts:
     """A predictor of the model in a file that ``likely.save`` wrote, or in a RUN.
 
-    NumPy and safetensors are all that it needs.  The file is checked as ``likely.load`` checks it;
-    one that is changed, or holds a model that the runtime does not have, is refused with
-    ``InvalidFile``.
+    Of a ``BagOfWords`` it is a ``WordCounts``, which finds and counts terms.  NumPy and
+    safetensors are all that is needed.  The file is checked as ``likely.load`` checks it; one that
+    is changed, or holds a model that the runtime does not have, is refused with ``InvalidFile``.
 
     Examples
     --------
@@ -112,7 +133,11 @@ def load(path: str | os.PathLike[str]) -> Predictor:
         return _predictor(RuntimeValues(content.arrays).model(content.coded))
 
 
-def _predictor(model: SavedModel) -> Predictor:
+def _predictor(model: SavedModel) -> Predictor | WordCounts:
+    if model.name == "BagOfWords":
+        return WordCounts(model)
+    if model.name == "TextClassifier":
+        return TextPredictor(TextModel(model))
     return TablePredictor(_table_model(model))
 
 

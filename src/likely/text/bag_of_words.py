@@ -27,6 +27,7 @@ from likely.formatting import listed
 from likely.text.analysis import WORDS, Analysis, Analyzer
 from likely.text.documents import documents
 from likely.text.reader import Reader, TermIds
+from likely.text.stop_words import stop_words
 from likely.text.term_tables import counted
 from likely.text.vocabulary import Vocabulary
 
@@ -256,7 +257,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
                 f"ngram_range={self.ngram_range!r}; two numbers from 1 up were expected, the "
                 "smaller first, as (1, 2)."
             )
-        stop = frozenset(_stop_words(self.stop_words)) if self.analyzer == "word" else frozenset()
+        stop = stop_words(self.stop_words) if self.analyzer == "word" else frozenset()
         _check_pattern(self.token_pattern)
         return Analysis(
             self.analyzer,
@@ -424,15 +425,3 @@ def _check_pattern(pattern: Any) -> None:
             f"token_pattern={pattern!r} has {n_groups} groups; one at most was expected: the word. "
             "Write (?:…) for the others."
         )
-
-
-def _stop_words(words: Any) -> Iterable[str]:
-    if words is None:
-        return ()
-    if words == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return ENGLISH_STOP_WORDS
-    if isinstance(words, str):
-        raise UnknownName("list of stop words", words, ["english"])
-    return words
