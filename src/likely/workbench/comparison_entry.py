@@ -10,9 +10,10 @@ import numpy as np
 from likely._typing import Array
 from likely.formatting import all_listed
 from likely.inputs.foreign_models import chooses_columns
-from likely.intervals import NO_ESTIMATE, Estimate, gain_to_json
+from likely.intervals import NO_ESTIMATE, Estimate, clearly_worse, gain_to_json
 from likely.metrics import Metric, Score, mean_score
 from likely.workbench.cross_validation import Repeat, without_metric
+from likely.workbench.held_out import OwnBaseline
 from likely.workbench.model_entry import entry_of_estimator
 from likely.workbench.models import BASELINE
 from likely.workbench.paired import Paired
@@ -36,6 +37,12 @@ class Entry:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # how columns are prepared for an estimator without a preparation
     metric: str = ""  # the one that orders the models; a model may not have it
+    own: OwnBaseline | None = None  # the constant of its own family, where that is another one
+
+    @property
+    def worse_than_baseline(self) -> bool:
+        """Whether it is clearly worse than the baseline of the table."""
+        return self.score is not None and clearly_worse(self.score.gain)
 
     @property
     def main(self) -> Estimate:
@@ -86,6 +93,7 @@ class Entry:
             **self.main.to_json(),
             "baseline_link": None if self.score is None else self.score.baseline_link,
             **gain_to_json(gain),
+            "own_baseline": None if self.own is None else self.own.to_json(),
             "folds": self.per_fold.tolist(),
             "others": self.others,
             "fit_seconds": self.seconds,
@@ -111,6 +119,7 @@ class Tally:
     problem: str = ""
     metric: str = ""
     without: str = ""  # why it has no score by the main metric
+    own: list[OwnBaseline] = field(default_factory=list)  # of each repeat, where it is another one
 
     def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
         self.warnings += [text for text in found.warnings if text not in self.warnings]
@@ -128,6 +137,7 @@ class Tally:
         none = np.full(len(np.unique(held.fold)), nan)
         self.per_fold.append(held.by_fold(main) if suited else none)
         self.seconds += found.seconds
+        self.own += filter(None, [held.own_baseline()])
 
     def entry(self) -> Entry:
         warnings = tuple(self.warnings)
@@ -145,7 +155,14 @@ class Tally:
                 *(preparation_notes(self.estimator) if self.bare else ()),
             ),
             metric=self.metric,
+            own=self._own_baseline(),
         )
+
+    def _own_baseline(self) -> OwnBaseline | None:
+        if not self.own:
+            return None
+        gain = Estimate(*np.mean([each.gain for each in self.own], axis=0).tolist())
+        return OwnBaseline(self.own[0].family, gain)
 
 
 def preparation_notes(estimator: Prepared) -> tuple[str, ...]:

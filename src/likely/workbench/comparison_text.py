@@ -18,6 +18,7 @@ from likely.formatting import (
     quoted,
     text_table,
 )
+from likely.intervals import clearly_better
 from likely.kinds import target_in_words
 from likely.metrics import metrics_for
 from likely.metrics.score import GAIN, UNIT, why_dashes
@@ -86,7 +87,7 @@ def table_of(found: "Comparison") -> list[list[str]]:
 
 def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     """The conclusions, with their limits."""
-    parts = [_verdict(found, in_terminal), *_about_near(found)]
+    parts = [_verdict(found, in_terminal), *_about_near(found), *_about_worse(found)]
     parts += [*_about_links(found), *found.remarks, *found.rows.notes]
     failures = _once(found, lambda each: filter(None, [each.problem]))
     parts += [f"{names} failed {problem}" for names, problem in failures]
@@ -133,6 +134,26 @@ def _about_near(found: "Comparison") -> list[str]:
             f"{found.best.name} (p ≥ {CLEAR}): {below}."
         )
     return parts
+
+
+def _about_worse(found: "Comparison") -> list[str]:
+    """The models not to use, and whether they are better than the constant of their own family."""
+    worse = [each for each in found.entries if each.worse_than_baseline]
+    if not worse:
+        return []
+    names, them = listed([each.name for each in worse], 60), "it" if len(worse) == 1 else "them"
+    text = f"Clearly worse than the baseline (constant), do not use {them}: {names}."
+    return [text, *(_about_family(each) for each in worse if each.own is not None)]
+
+
+def _about_family(each: "Entry") -> str:
+    assert each.own is not None, "asked by the caller"
+    family, gain = each.own
+    beside = f"{each.name}, against its own baseline (a constant of the family {family}): the gain"
+    text = f"{beside} is {estimate(*gain[:3])}."
+    if not clearly_better(gain):
+        return text
+    return f"{text} Its means follow the columns, but this family does not suit the target."
 
 
 def warning_notes(found: "Comparison") -> list[str]:
