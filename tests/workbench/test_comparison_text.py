@@ -201,3 +201,21 @@ def test_a_model_of_the_usual_family_has_no_other_baseline_and_counts_no_line():
     real = lk.compare(frame, "y", kind="real", folds=3, repeats=1)
     assert "linear" in {each.name for each in real.entries}
     assert real["linear"].own is None
+
+
+def test_a_row_that_alone_ruins_a_model_is_named_with_its_unusual_cells():
+    """Diamonds: a length of 0 in one row, of which the log link makes a price of millions."""
+    rng = np.random.default_rng(0)
+    size = rng.normal(5, 0.5, 150)
+    price = np.exp(2 * size + 0.2 * rng.normal(size=150))
+    size[17] = 60.0
+    frame = pd.DataFrame({"size": size, "weight": rng.normal(size=150), "price": price})
+    found = lk.compare(frame, "price", ["glm-gamma"], kind="positive", repeats=1)
+    lone = found["glm-gamma"].lone
+    assert lone.rows == (17,)
+    assert lone.gain < 0 < lone.without
+    assert found["glm-gamma"].facts()["lone_rows"]["rows"] == [17]
+    said = " ".join(str(found).split())
+    assert "glm-gamma: One row carries" in said
+    assert "row 17 (size = 60). Without it, the mean gain per row would be" in said
+    assert found["constant"].lone is None

@@ -19,6 +19,7 @@ from likely.workbench.models import BASELINE
 from likely.workbench.paired import Paired
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.row_checks import LoneRows, lone_rows
 
 
 @final
@@ -38,6 +39,7 @@ class Entry:
     notes: tuple[str, ...] = ()  # how columns are prepared for an estimator without a preparation
     metric: str = ""  # the one that orders the models; a model may not have it
     own: OwnBaseline | None = None  # the constant of its own family, where that is another one
+    lone: LoneRows | None = None  # rows without which it would be clearly better than the baseline
 
     @property
     def worse_than_baseline(self) -> bool:
@@ -94,6 +96,7 @@ class Entry:
             "baseline_link": None if self.score is None else self.score.baseline_link,
             **gain_to_json(gain),
             "own_baseline": None if self.own is None else self.own.to_json(),
+            "lone_rows": None if self.lone is None else self.lone.to_json(),
             "folds": self.per_fold.tolist(),
             "others": self.others,
             "fit_seconds": self.seconds,
@@ -120,6 +123,7 @@ class Tally:
     metric: str = ""
     without: str = ""  # why it has no score by the main metric
     own: list[OwnBaseline] = field(default_factory=list)  # of each repeat, where it is another one
+    lone: LoneRows | None = None  # of the first repeat
 
     def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
         self.warnings += [text for text in found.warnings if text not in self.warnings]
@@ -138,6 +142,10 @@ class Tally:
         self.per_fold.append(held.by_fold(main) if suited else none)
         self.seconds += found.seconds
         self.own += filter(None, [held.own_baseline()])
+        if len(self.scores) == 1 and not held.is_constant:
+            self.lone = lone_rows(
+                held.prediction.gain_over(held.constant, held.truth), held.truth.weights, held.row
+            )
 
     def entry(self) -> Entry:
         warnings = tuple(self.warnings)
@@ -156,6 +164,7 @@ class Tally:
             ),
             metric=self.metric,
             own=self._own_baseline(),
+            lone=self.lone,
         )
 
     def _own_baseline(self) -> OwnBaseline | None:

@@ -25,6 +25,8 @@ from likely.metrics.score import GAIN, UNIT, why_dashes
 from likely.workbench.fold_categories import unseen_in_folds
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
+from likely.workbench.row_checks import lone_rows_in_words, row_in_words
+from likely.workbench.unusual_cells import unusual_cells
 from likely.workbench.verdict import better_metrics, in_words, worse_metrics
 
 if TYPE_CHECKING:
@@ -88,6 +90,7 @@ def table_of(found: "Comparison") -> list[list[str]]:
 def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     """The conclusions, with their limits."""
     parts = [_verdict(found, in_terminal), *_about_near(found), *_about_worse(found)]
+    parts += _about_lone_rows(found)
     parts += [*_about_links(found), *found.remarks, *found.rows.notes]
     failures = _once(found, lambda each: filter(None, [each.problem]))
     parts += [f"{names} failed {problem}" for names, problem in failures]
@@ -144,6 +147,19 @@ def _about_worse(found: "Comparison") -> list[str]:
     names, them = listed([each.name for each in worse], 60), "it" if len(worse) == 1 else "them"
     text = f"Clearly worse than the baseline (constant), do not use {them}: {names}."
     return [text, *(_about_family(each) for each in worse if each.own is not None)]
+
+
+def _about_lone_rows(found: "Comparison") -> list[str]:
+    """Rows that alone make a model no better than the baseline, numbered from 0."""
+    table, features = found.rows.table, found.rows.features.column_names
+    texts = []
+    for each in found.entries:
+        if each.lone is not None:
+            names = [
+                row_in_words(row, unusual_cells(table, row, features)) for row in each.lone.rows
+            ]
+            texts.append(f"{each.name}: {lone_rows_in_words(each.lone, names)}")
+    return texts
 
 
 def _about_family(each: "Entry") -> str:
