@@ -13,7 +13,7 @@ import pytest
 import likely as lk
 from likely.cli.main import VERBS
 from likely.cli.models import assigned, model_named, parameters, trainable
-from likely.workbench.opening import BUILTIN, builtin_table
+from likely.workbench.builtin_data import BUILTIN, builtin_table
 
 SOURCE = str(Path(lk.__file__).parents[1])
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
@@ -139,6 +139,7 @@ def test_colours_can_be_turned_off(monkeypatch, words):
     assert Settings().color is None
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("words", ["predict @last digits --proba", "models naive-bayes"])
 def test_a_reader_that_stops_early_is_no_error(likely, tmp_path, words):
     assert likely("train", "digits", "naive-bayes").exit == 0

@@ -105,7 +105,7 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     _refuse_used_rows(seal, again, opened.path)
     score = _evaluated(opened, seal, again, escrow)
     facts = score.to_json()
-    written = _kept(opened, score)
+    written = _saved_score(opened, score)
     judged = _verdict_on_run(opened, score)
     return Answer(
         text=f"{_text(score)}\n\nModel: {opened.facts.get('model')} from {opened.path}.",
@@ -121,7 +121,7 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     )
 
 
-def _kept(run: "Run", score: "FinalScore") -> Path:
+def _saved_score(run: "Run", score: "FinalScore") -> Path:
     """The file of the score; if it cannot be written, the message has the score."""
     from likely.errors import CannotWrite
 
@@ -224,11 +224,10 @@ def _of_predictions(
 
 def _refuse_used_rows(seal: "SealFolder", again: str | None, *runs: Path) -> None:
     """Refuse a seal of which RUNs know evaluations that its ledger does not have."""
-    from likely.runs.known_ledgers import refuse_earlier_copy, refuse_evaluated_rows
+    from likely.runs.known_ledgers import refuse_used_rows
 
-    refuse_earlier_copy(seal, *runs)
     with _refusals_of(seal):
-        refuse_evaluated_rows(seal, again, *runs)
+        refuse_used_rows(seal, again, *runs)
 
 
 @contextmanager

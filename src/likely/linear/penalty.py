@@ -19,7 +19,7 @@ from likely.inputs.estimators import feature_names
 from likely.penalties import L1, L2, ElasticNet, Group, Penalty, PenaltySum, Strengths
 
 if TYPE_CHECKING:
-    from likely.inputs.coding import Coding
+    from likely.data.coding import Coding
     from likely.linear.framing import Framing
 
 
@@ -165,7 +165,7 @@ class Spread(NamedTuple):
             group = Group(np.tile(group.members(len(self.l1)), times), group.strength)
         return Spread(np.tile(self.l1, times), np.tile(self.l2, times), group)
 
-    def beside(self, free: int) -> "Spread":
+    def with_free(self, free: int) -> "Spread":
         """With further parameters without a penalty."""
         group, more = self.group, np.zeros(free)
         if group is not None:

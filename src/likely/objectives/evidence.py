@@ -37,10 +37,10 @@ from likely.distributions.base import Family
 from likely.objectives.components import (
     Components,
     ComponentTotals,
-    CooledEvidence,
     block_expectations,
     block_totals,
 )
+from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.temperature import (
     WARMEST,
     Wording,

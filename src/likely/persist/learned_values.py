@@ -28,7 +28,8 @@ from likely.linear.inference import Inference
 from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components
-from likely.persist.encoding import same_count
+from likely.persist.learned_words import check_bag_of_words
+from likely.saved_values import same_count
 
 LARGEST = 1e150  # beyond, squares overflow
 LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
@@ -61,6 +62,8 @@ def check_values(model: Any, learned: dict[str, Any]) -> None:
             _refuse(attribute, rows, lambda x: ~(x < 0), "0 or more")
     if (name := type(model).__name__) in CHECKS:
         CHECKS[name](learned)
+    if name == "BagOfWords":
+        check_bag_of_words(model, learned)
     if name == "DiscriminantAnalysis":
         _check_covariances(model.covariance, learned)
     if name == "BasisFunctions" and model.basis == "spline":
@@ -215,7 +218,7 @@ def _check_path(learned: dict[str, Any]) -> None:
         if learned.get(name) is not None:
             same_count(name, np.shape(learned[name])[:1], (n,))
     for name in ("index_", "best_index_"):
-        if not 0 <= learned[name] < n:
+        if not 0 <= learned.get(name, 0) < n:
             raise _unlike(name, f"from 0 to {n - 1}")
 
 
@@ -293,7 +296,8 @@ def _check_inference(part: Inference) -> None:
         raise _unlike("The distribution of the estimates", "'z' or 't'")
     if part.n_clusters is not None and part.n_clusters < 2:
         raise _unlike("n_clusters", "2 or more")
-    if any(not 0 <= j < len(part.names) for j in (*part.redundant, *part.excluded)):
+    places = (*part.redundant, *part.excluded, *part.alone, *part.constants)
+    if any(not 0 <= j < len(part.names) for j in places):
         raise _unlike("The places of coefficients", f"from 0 to {len(part.names) - 1}")
 
 

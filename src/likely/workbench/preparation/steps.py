@@ -20,6 +20,7 @@ from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.formatting import count, percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
+from likely.workbench.preparation.columns import Categories, GappyBooleans, arrow_column
 
 MISSING = "missing"  # the category of a cell that has none
 AS_IT_IS = "as it is"
@@ -43,7 +44,10 @@ class Step(ABC):
 
     @abstractmethod
     def columns(self, cells: Cells) -> dict[str, Any]:
-        """The Arrow columns that the model sees, by name; none for one that is dropped."""
+        """The columns that the model sees, by name; none for one that is dropped.
+
+        Each is an array of numbers or Booleans, a ``GappyBooleans`` or a ``Categories``.
+        """
 
     @abstractmethod
     def description(self) -> str:
@@ -89,16 +93,14 @@ class NumberColumn(Step):
         return not self.date
 
     def columns(self, cells: Cells) -> dict[str, Any]:
-        import pyarrow as pa
-
         numbers = numbers_of(cells, date=self.date)
         gaps = np.isnan(numbers)
         if self.fill is not None and gaps.any():
             numbers = np.where(gaps, self.fill, numbers)
         if self.scale is not None:
             numbers = (numbers - self.centre) / self.scale
-        out = {} if self.constant else {self.name: pa.array(numbers)}
-        return out if self.indicator is None else {**out, self.indicator: pa.array(gaps)}
+        out: dict[str, Any] = {} if self.constant else {self.name: numbers}
+        return out if self.indicator is None else {**out, self.indicator: gaps}
 
     def description(self) -> str:
         if self.constant:
@@ -131,8 +133,6 @@ class BooleanColumn(Step):
     indicator: str | None
 
     def columns(self, cells: Cells) -> dict[str, Any]:
-        import pyarrow as pa
-
         numbers = numbers_of(cells, date=False)
         gaps = np.isnan(numbers)
         other = ~gaps & (numbers != 0) & (numbers != 1)
@@ -141,11 +141,10 @@ class BooleanColumn(Step):
                 f"Column {self.name!r} held true and false in the fit; found "
                 f"{numbers[other][0]:g}. Make it true or false, or 1 or 0."
             )
-        if self.fill is None:
-            out = {self.name: pa.array(numbers == 1, mask=gaps)}
-        else:
-            out = {self.name: pa.array(np.where(gaps, self.fill, numbers == 1))}
-        return out if self.indicator is None else {**out, self.indicator: pa.array(gaps)}
+        out: dict[str, Any] = {self.name: GappyBooleans(numbers == 1, gaps)}
+        if self.fill is not None:
+            out = {self.name: np.where(gaps, self.fill, numbers == 1)}
+        return out if self.indicator is None else {**out, self.indicator: gaps}
 
     def description(self) -> str:
         parts = []
@@ -168,15 +167,10 @@ class CategoryColumn(Step):
     order: tuple[str, ...] = ()  # of the categories, where the table gave one
 
     def columns(self, cells: Cells) -> dict[str, Any]:
-        import pyarrow as pa
-
         factor = with_missing(text_of(cells)) if self.fill else text_of(cells)
         if self.order:
             factor = in_order(factor, self.order)
-        codes = pa.array(factor.codes, mask=factor.codes < 0)
-        values = pa.array(factor.values.tolist(), pa.string())
-        ordered = bool(self.order)  # the first is the reference of a linear model
-        return {self.name: pa.DictionaryArray.from_arrays(codes, values, ordered=ordered)}
+        return {self.name: Categories(factor, ordered=bool(self.order))}
 
     def description(self) -> str:
         categories = count(self.n_levels, "category", "categories")
@@ -194,17 +188,12 @@ class LevelColumns(Step):
     missing: float
 
     def columns(self, cells: Cells) -> dict[str, Any]:
-        import pyarrow as pa
-
         factor = with_missing(text_of(cells))
         place = {level: k for k, level in enumerate(self.levels)}
         found = [place.get(value, len(place)) for value in factor.values.tolist()]
         codes = np.array(found)[factor.codes]
         self._warn_of_unseen(factor, codes)
-        return {
-            name: pa.array((codes == k).astype(np.float64))
-            for k, name in enumerate(self.names, start=1)
-        }
+        return {name: (codes == k).astype(np.float64) for k, name in enumerate(self.names, start=1)}
 
     def description(self) -> str:
         columns = (
@@ -236,10 +225,15 @@ class Preparation:
         """The Arrow table that the model sees."""
         import pyarrow as pa
 
+        made = self.columns(columns)
+        return pa.table({name: arrow_column(column) for name, column in made.items()})
+
+    def columns(self, columns: Sequence[Cells]) -> dict[str, Any]:
+        """The columns that the model sees, by name."""
         made: dict[str, Any] = {}
         for step, cells in zip(self.steps, columns, strict=True):
             made.update(step.columns(cells))
-        return pa.table(made)
+        return made
 
     def origins(self, columns: Sequence[Cells]) -> dict[str, int]:
         """The position of the column that each column of the prepared table was made from."""
