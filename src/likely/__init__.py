@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from likely.reports.report import WrittenReport, report
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
+    from likely.text.bag_of_words import BagOfWords
     from likely.workbench.comparison import Comparison, compare
     from likely.workbench.curves import Curve, learning_curve
     from likely.workbench.dataset import Dataset
@@ -79,7 +80,8 @@ if TYPE_CHECKING:
     from likely.workbench.opening import dataset
     from likely.workbench.preparation.prepared import Prepared
     from likely.workbench.seal import open_seal, seal
-    from likely.workbench.search.study import Study, tune
+    from likely.workbench.search.study import Study
+    from likely.workbench.search.tune import tune
     from likely.workbench.split import Parts, split
     from likely.workbench.training_curve import TrainingCurve, training_curve
 
@@ -87,6 +89,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GLM",
+    "BagOfWords",
     "BasisFunctions",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
@@ -194,6 +197,7 @@ _MODULES = {
 }
 
 _HOME = {  # public name: the module that defines it
+    "BagOfWords": "likely.text.bag_of_words",
     "BasisFunctions": "likely.features.basis_functions",
     "BayesianNetwork": "likely.graphical.bayesian_network",
     "BayesianNetworkClassifier": "likely.generative.bayesian_network_classifier",
@@ -260,7 +264,7 @@ _HOME = {  # public name: the module that defines it
     "separability": "likely.linear.separation",
     "split": "likely.workbench.split",
     "training_curve": "likely.workbench.training_curve",
-    "tune": "likely.workbench.search.study",
+    "tune": "likely.workbench.search.tune",
     "warmup": "likely.compiling",
     "write_graph": "likely.graphical.formats.registry",
 }

@@ -165,6 +165,8 @@ def _check_layers(learned: dict[str, Any]) -> None:
     same_count("The output", ends, (output.n_outputs, output.n_extra))
     if "classes_" in learned:
         same_count("The output", output.n_classes, len(learned["classes_"]))
+    if np.ndim(centre := learned["response_centre_"]):
+        same_count("response_centre_", np.shape(centre), (output.n_outputs,))
 
 
 def _check_network(learned: dict[str, Any]) -> None:
@@ -197,15 +199,23 @@ def _check_part(part: Any) -> None:
         coded = tuple(values is not None for values in part.categories)
         same_count("The categories of a schema", coded, part.as_codes)
     if isinstance(part, Inference):
-        p = len(part.names)
-        same_count("The estimates", np.shape(part.theta), (p,))
-        same_count("Their covariance", np.shape(part.covariance), (p, p))
-        if part.root is not None:
-            same_count("The root of their covariance", np.shape(part.root)[:1], (p,))
+        _check_inference(part)
     if isinstance(part, Categorical):
         same_count("A row of categories", part.log_probability.shape[1], sum(part.sizes))
     if isinstance(part, CategoricalStatistics):
         same_count("A row of category counts", part.counts.shape[1], sum(part.sizes))
+
+
+def _check_inference(part: Inference) -> None:
+    """A row for each estimate in all that is known about them."""
+    p = len(part.names)
+    same_count("The estimates", part.theta.shape, (p,))
+    same_count("Their covariance", part.covariance.shape, (p, p))
+    for what, rows in (("root of their covariance", part.root), ("unknown part", part.unknown)):
+        if rows is not None:
+            same_count(f"The {what}, with two dimensions,", (rows.ndim, *rows.shape[:1]), (2, p))
+    if part.firth_ratios is not None:
+        same_count("Their likelihood ratios", part.firth_ratios.shape, (p,))
 
 
 def _check_distribution(distribution: Any) -> None:

@@ -29,6 +29,7 @@ from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components
 from likely.persist.encoding import same_count
+from likely.persist.learned_words import check_bag_of_words
 
 LARGEST = 1e150  # beyond, squares overflow
 LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
@@ -223,7 +224,7 @@ def _check_path(learned: dict[str, Any]) -> None:
         if learned.get(name) is not None:
             same_count(name, np.shape(learned[name])[:1], (n,))
     for name in ("index_", "best_index_"):
-        if not 0 <= learned[name] < n:
+        if not 0 <= learned.get(name, 0) < n:
             raise _unlike(name, f"from 0 to {n - 1}")
 
 
@@ -244,7 +245,7 @@ def _check_covariances(kind: str, learned: dict[str, Any]) -> None:
         same_count("The covariances", np.shape(matrices)[:1], (n_matrices,))
 
 
-def _check_naive_bayes(learned: dict[str, Any]) -> None:
+def _check_outlier_share(learned: dict[str, Any]) -> None:
     """A share of outliers for each class, where the evidence was calibrated."""
     share = learned["outlier_share_"]
     if share is not None:
@@ -257,14 +258,16 @@ def _check_network_classifier(learned: dict[str, Any]) -> None:
 
 
 CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "BagOfWords": check_bag_of_words,
     "BasisFunctions": _check_basis,
     "BayesianNetworkClassifier": _check_network_classifier,
+    "DiscriminantAnalysis": _check_outlier_share,
     "Discretizer": _check_discretizer,
     "FrankHall": _check_frank_hall,
     "IsotonicScaling": _check_isotonic,
     "LogisticRegression": _check_logistic,
     "MaxEntropy": _check_max_entropy,
-    "NaiveBayes": _check_naive_bayes,
+    "NaiveBayes": _check_outlier_share,
     "OrdinalRegression": _check_ordinal,
     "PenaltyPath": _check_path,
     "PlattScaling": _check_platt,
@@ -300,7 +303,8 @@ def _check_inference(part: Inference) -> None:
         raise _unlike("The distribution of the estimates", "'z' or 't'")
     if part.n_clusters is not None and part.n_clusters < 2:
         raise _unlike("n_clusters", "2 or more")
-    if any(not 0 <= j < len(part.names) for j in (*part.redundant, *part.excluded)):
+    places = (*part.redundant, *part.excluded, *part.alone, *part.constants)
+    if any(not 0 <= j < len(part.names) for j in places):
         raise _unlike("The places of coefficients", f"from 0 to {len(part.names) - 1}")
 
 
