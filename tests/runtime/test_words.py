@@ -94,5 +94,5 @@ def test_products_of_count_rows_are_those_of_arrays():
     M = np.arange(6.0).reshape(3, 2)
     dense = rows.toarray()
     assert_allclose(rows @ M, dense @ M)
-    assert_allclose(rows.lengths, dense.sum(axis=1))
+    assert_allclose(rows.sum(axis=1), dense.sum(axis=1))
     assert_allclose((rows != 0).toarray(), dense != 0)
