@@ -38,11 +38,13 @@ from likely.inputs.tables import (
 )
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
+from likely.text.bag_of_words import BagOfWords
 from likely.workbench.predictions import link_of, predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
 from likely.workbench.preparation.steps import STEPS
+from likely.workbench.preparation.texts import TextColumn, readable_by
 
 
 def _inner(name: str) -> Any:
@@ -70,9 +72,10 @@ class Prepared(BaseEstimator):
 
     Numbers and Booleans go to the model as numbers, text and categories as categories (or as
     columns of 0 and 1, if it reads numbers only), dates as days since the first, with month and
-    weekday.  Columns that are constant, all missing, identifiers or free text are dropped.  Text
-    with very many values, and numbers written as text, are refused.  A sparse X goes to the model
-    as it is.
+    weekday, free text as the counts of its words, or as their tf-idf weights where a penalty
+    compares columns.  Columns that are constant, all missing or identifiers are dropped, and so is
+    free text if the model reads dense columns only.  Short text with very many values, and numbers
+    written as text, are refused.  A sparse X goes to the model as it is.
 
     Parameters
     ----------
@@ -90,6 +93,8 @@ class Prepared(BaseEstimator):
         compares variances, or distances, kernels or gradients, which compare columns; coefficients
         then refer to the scaled columns.  Estimators of scikit-learn are scaled, except trees and
         their ensembles, least squares, models of counts, and pipelines with a scaler of their own.
+    words : BagOfWords, default=None
+        How the words of free text are counted; None is ``BagOfWords()``.
 
     Attributes
     ----------
@@ -125,12 +130,21 @@ class Prepared(BaseEstimator):
         *STEPS,
         DateColumns,
         CalendarPart,
+        TextColumn,
     )  # what a model file may contain in addition to the model
 
-    def __init__(self, model: Any, *, impute: Any = "auto", scale: Any = "auto") -> None:
+    def __init__(
+        self,
+        model: Any,
+        *,
+        impute: Any = "auto",
+        scale: Any = "auto",
+        words: BagOfWords | None = None,
+    ) -> None:
         self.model = model
         self.impute = impute
         self.scale = scale
+        self.words = words
 
     def fit(
         self,
@@ -185,12 +199,12 @@ class Prepared(BaseEstimator):
         table, preparation = given.native, None
         if not is_sparse(table) and not chooses_columns(self.model):
             columns = self._columns(given)
-            preparation = learn(columns, weight, needs)
-            table = preparation.table(columns)
+            preparation = learn(columns, weight, needs, self.words)
+            table = readable_by(self.model, preparation.table(columns))
         return PreparedRows(table, y, _given(beside), preparation)
 
     def prepare(self, X: Any) -> Any:
-        """Rows as the model sees them: an Arrow table.
+        """Rows as the model sees them: an Arrow table, with texts a table of words (or CSR).
 
         Columns of a frame that the fit did not have are ignored, and those that it dropped may be
         missing.
@@ -404,7 +418,7 @@ class Prepared(BaseEstimator):
             return table.native
         if is_sparse(table.native):
             table = as_table(table.native.toarray())  # the fit had the columns one by one
-        return preparation.table(self._columns(table))
+        return readable_by(self.model, preparation.table(self._columns(table)))
 
     def _columns(self, table: InMemoryTable) -> list[Cells]:
         return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]

@@ -11,12 +11,15 @@ Each step makes the columns that the model sees, and describes itself in words.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Matrix
 from likely.data.categories import Factor
+from likely.data.frames import as_table
+from likely.data.word_table import WordTable, joined_columns
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.formatting import count, percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
@@ -40,6 +43,15 @@ class Step(ABC):
     def of_numbers(self) -> bool:
         """Whether the column was numeric in the fit."""
         return False
+
+    @property
+    def word_names(self) -> tuple[str, ...]:
+        """The names of the sparse columns of a text; none for other columns."""
+        return ()
+
+    def word_columns(self, cells: Cells) -> Matrix | None:
+        """The sparse columns of a text, (n, V); None for other columns."""
+        return None
 
     @abstractmethod
     def columns(self, cells: Cells) -> dict[str, Any]:
@@ -233,21 +245,37 @@ class Preparation:
     steps: tuple[Step, ...]
 
     def table(self, columns: Sequence[Cells]) -> Any:
-        """The Arrow table that the model sees."""
+        """The table that the model sees: an Arrow table, or one with columns of words."""
         import pyarrow as pa
 
         made: dict[str, Any] = {}
+        texts: list[Matrix] = []
         for step, cells in zip(self.steps, columns, strict=True):
             made.update(step.columns(cells))
-        return pa.table(made)
+            found = step.word_columns(cells)
+            texts += [] if found is None else [found]
+        if not texts:
+            return pa.table(made)
+        beside = as_table(pa.table(made)) if made else None
+        return WordTable(beside, joined_columns(texts), self.word_names)
 
     def origins(self, columns: Sequence[Cells]) -> dict[str, int]:
         """The position of the column that each column of the prepared table was made from."""
         return {
             name: at
             for at, (step, cells) in enumerate(zip(self.steps, columns, strict=True))
-            for name in step.columns(cells)
+            for name in (*step.columns(cells), *step.word_names)
         }
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns whose words the model sees."""
+        return tuple(step.name for step in self.steps if step.word_names)
+
+    @cached_property
+    def word_names(self) -> tuple[str, ...]:
+        """The names of all columns of words, in their order."""
+        return tuple(name for step in self.steps for name in step.word_names)
 
     @property
     def dropped(self) -> tuple[str, ...]:
