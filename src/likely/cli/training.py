@@ -73,6 +73,7 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     chosen = request.model
     task = task_for(data, chosen, request.given)
     places, rows = data.counted(task), data.of_task(task)
+    task = rows.settled
     model = chosen.build(task, request.given, seed=settings.seed)
     _refuse_without_probabilities(chosen, model, task)
     n_folds, folds = request.weka.folds or FOLDS, None

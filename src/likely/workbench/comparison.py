@@ -37,6 +37,7 @@ from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.records import keep_comparison
 from likely.workbench.roles import ARGUMENTS
 from likely.workbench.task import Task
+from likely.workbench.text_readers import text_readers
 
 MOST_COLUMNS = 2000  # for models of pairs of columns, unless slow models are asked for
 OF_PAIRS = frozenset({"discriminant", "discriminant-full", "bayesian-network"})  # columns² or ³
@@ -309,10 +310,12 @@ def compare(
     task = rows.settled
     slow: tuple[str, ...] = ()
     too_long: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     unable: Mapping[str, tuple[str, ...]] = {}
     if models is None:
         suited, slow, unable = _suited(rows, everything=everything)
         models, too_long = affordable(suited, rows, folds * repeats)
+        models, unread = text_readers(models, rows)
     named = entries_by_name(models)
     estimators = {BASELINE: MODELS[BASELINE].build(task)}  # looks at no column to fail for
     estimators |= {
@@ -334,7 +337,7 @@ def compare(
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
     unseen = tuple(task.classes[code] for code in whole)
-    remarks = (*remarks, *too_long)
+    remarks = (*remarks, *too_long, *unread)
     compared = Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
     if rows.seal is None or compared.all_failed:
         return compared

@@ -47,6 +47,7 @@ NETWORKS = {  # a validation loss may stay level for twenty epochs and fall agai
 }
 COUNTS = {"response": "negative-binomial"}  # at α = 0 the Poisson
 HIDDEN_LAYERS = ((), (10,), (30,), (100,), (300,), (30, 30), (100, 100), (50, 50, 50))
+WITH_WORDS = {"l2": 1.0}  # there are more words than rows
 CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")  # searched on request
 
 
@@ -147,6 +148,7 @@ MODELS: dict[str, ModelEntry] = {
             CLASS_KINDS,
             "Columns independent given the class; probabilities calibrated by one temperature.",
             settings={"calibrate": "temperature"},
+            with_text={"smoothing": "auto"},
             streams=True,
             missing=True,
             space=naive_bayes_space,
@@ -250,6 +252,7 @@ MODELS: dict[str, ModelEntry] = {
             "LinearRegression",
             NUMBER_KINDS,
             "Least squares: a Gaussian around a linear mean.",
+            with_text=WITH_WORDS,
             streams=True,
             space=penalties_space,
         ),
@@ -259,6 +262,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset(),
             "Counts, amounts, shares, times: a response (response=poisson) and a link.",
             also=NUMBER_KINDS,
+            with_text=WITH_WORDS,
             streams=True,
         ),
         ModelEntry(
@@ -267,6 +271,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"count"}),
             "Counts whose log mean is linear.",
             settings={"response": "poisson"},
+            with_text=WITH_WORDS,
             space=penalties_space,
         ),
         ModelEntry(
@@ -275,6 +280,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"count"}),
             "Overdispersed counts, with a linear log mean; alpha by maximum likelihood.",
             settings={"response": "negative-binomial"},
+            with_text=WITH_WORDS,
             space=counts_space,
         ),
         ModelEntry(
@@ -283,6 +289,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"positive"}),
             "Amounts with a constant coefficient of variation and a linear log mean.",
             settings={"response": "gamma", "link": "log"},
+            with_text=WITH_WORDS,
             space=penalties_space,
         ),
         ModelEntry(
@@ -291,6 +298,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"positive"}),
             "Amounts with a heavier tail than the gamma's, with a linear log mean.",
             settings={"response": "inverse-gaussian", "link": "log"},
+            with_text=WITH_WORDS,
             space=penalties_space,
         ),
         ModelEntry(

@@ -59,6 +59,7 @@ def dataset(
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
     feature: Sequence[str] = (),
+    text: Sequence[str] = (),
 ) -> Dataset:
     """Open the data, unless they are a ``Dataset``, and add what was given now.
 
@@ -79,8 +80,10 @@ def dataset(
     category : sequence of str
         Columns of numeric codes to treat as categories.
     feature : sequence of str
-        Columns to use although they look like identifiers, or like free text; identifiers and free
-        text are otherwise left out.
+        Columns to use as they are, although they look like identifiers, which are otherwise left
+        out, or like free text, of which models otherwise read the words.
+    text : sequence of str
+        Columns of text whose words are counted, whatever they look like.
 
     Examples
     --------
@@ -125,9 +128,8 @@ def dataset(
         clusters=known.clusters if clusters is None else clusters,
         task=known.task if (kind, order) == (known.kind, known.order) else None,
     )
-    return _declared(
-        given, _names(drop, "drop"), _names(category, "category"), _names(feature, "feature")
-    )
+    declared = {"drop": drop, "category": category, "feature": feature, "text": text}
+    return _declared(given, **{role: _names(names, role) for role, names in declared.items()})
 
 
 def _remembered(data: Any) -> Dataset:
@@ -148,6 +150,7 @@ def _remembered(data: Any) -> Dataset:
         dropped=manifest.dropped,
         categories=manifest.categories,
         declared_features=manifest.declared_features,
+        declared_texts=manifest.declared_texts,
         found_unused=None if known is None else UnusedColumns(known, manifest.texts or (), None),
     )
 
@@ -180,16 +183,21 @@ def _names(given: Sequence[str], role: str) -> tuple[str, ...]:
 
 
 def _declared(
-    given: Dataset, drop: tuple[str, ...], category: tuple[str, ...], feature: tuple[str, ...]
+    given: Dataset,
+    drop: tuple[str, ...],
+    category: tuple[str, ...],
+    feature: tuple[str, ...],
+    text: tuple[str, ...],
 ) -> Dataset:
-    """The data without dropped columns, and with declared categories and features.
+    """The data without dropped columns, and with declared categories, features and texts.
 
     A dropped column by which rows are held out stays in the table, but is not a feature."""
     drop = tuple(name for name in drop if name not in given.dropped)
     category = tuple(name for name in category if name not in given.categories)
     feature = tuple(name for name in feature if name not in given.declared_features)
-    _check_columns(given, drop, category, feature)
-    if not drop and not category and not feature:
+    text = tuple(name for name in text if name not in given.declared_texts)
+    _check_columns(given, drop, category, feature, text)
+    if not drop and not category and not feature and not text:
         return given
     gone = [name for name in drop if name not in (given.group, given.by_time)]
     return replace(
@@ -198,19 +206,18 @@ def _declared(
         dropped=(*given.dropped, *drop),
         categories=(*given.categories, *category),
         declared_features=(*given.declared_features, *feature),
+        declared_texts=(*given.declared_texts, *text),
     )
 
 
-def _check_columns(
-    given: Dataset, drop: tuple[str, ...], category: tuple[str, ...], feature: tuple[str, ...]
-) -> None:
+def _check_columns(given: Dataset, *declared: tuple[str, ...]) -> None:
     """Refuse columns that are missing, or that have two roles."""
     if given.group is not None and given.by_time is not None:
         raise InvalidInput(
             f"Both group={given.group!r} and by_time={given.by_time!r} were given; rows are held "
             "out by one of them. Leave one out."
         )
-    one_role = [*given.roles.columns, *drop, *category, *feature]
+    one_role = [*given.roles.columns, *(name for names in declared for name in names)]
     for name in (*one_role, given.group, given.by_time):
         if name is not None and name not in given.source.names:
             raise UnknownName("column", name, given.source.names)

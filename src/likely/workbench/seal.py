@@ -142,6 +142,7 @@ def seal(
         dropped=rows.dropped,
         categories=rows.categories,
         declared_features=rows.declared_features,
+        declared_texts=rows.declared_texts,
         identifiers=rows.identifiers,
         texts=rows.texts,
     )
