@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from likely.reports.report import WrittenReport, report
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
+    from likely.text.bag_of_words import BagOfWords
     from likely.workbench.comparison import Comparison, compare
     from likely.workbench.curves import Curve, learning_curve
     from likely.workbench.dataset import Dataset
@@ -87,6 +88,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GLM",
+    "BagOfWords",
     "BasisFunctions",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
@@ -194,6 +196,7 @@ _MODULES = {
 }
 
 _HOME = {  # public name: the module that defines it
+    "BagOfWords": "likely.text.bag_of_words",
     "BasisFunctions": "likely.features.basis_functions",
     "BayesianNetwork": "likely.graphical.bayesian_network",
     "BayesianNetworkClassifier": "likely.generative.bayesian_network_classifier",

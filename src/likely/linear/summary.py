@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array
+from likely.data.coding import Coding
 from likely.data.frames import frame_of
 from likely.description import (
     Description,
@@ -25,7 +26,6 @@ from likely.description import (
 from likely.description_text import html_of, text_of
 from likely.errors import InvalidInput
 from likely.formatting import count, listed, percent_level, quoted, short_number
-from likely.inputs.coding import Coding
 from likely.linear.inference import Inference
 from likely.linear.penalty import penalty_described
 from likely.linear.ratios import plural
