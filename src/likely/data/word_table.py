@@ -14,7 +14,7 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.data.categories import Factor
-from likely.data.frames import FrameTable, InMemoryTable
+from likely.data.frames import InMemoryTable
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
 
@@ -24,7 +24,7 @@ from likely.kinds import ColumnKind
 class WordTable(InMemoryTable):
     """Columns of a frame, if there are any, beside counts or weights of words."""
 
-    beside: FrameTable | None
+    beside: InMemoryTable | None  # of a frame, with names
     words: Matrix  # CSR, (n, V)
     word_names: tuple[str, ...]
 
@@ -46,7 +46,8 @@ class WordTable(InMemoryTable):
 
     @cached_property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (*(() if self.beside is None else self.beside.names), *self.word_names)
+        beside = None if self.beside is None else self.beside.names
+        return (*(beside or ()), *self.word_names)
 
     @cached_property
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
@@ -90,7 +91,7 @@ class WordTable(InMemoryTable):
 
     @property
     def _n_beside(self) -> int:
-        return 0 if self.beside is None else len(self.beside.names)
+        return 0 if self.beside is None else len(self.beside.kinds)
 
     @property
     def _n_words(self) -> int:

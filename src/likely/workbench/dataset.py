@@ -235,7 +235,7 @@ class Dataset:
         return replace(before, source=before.rows.with_known(column), n_without_target=gone)
 
     def readable(self) -> "tuple[Dataset, tuple[str, ...]]":
-        """These data without dates, texts and the like, for a fit without preparation; and a note."""
+        """These data without dates, texts and the like, for a direct fit; and a note."""
         kinds = dict(zip(self.source.names, self.source.kinds, strict=True))
         others = {*self.apart, self.target}
         used = [name for name in kinds if name not in others]

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
+from likely.data.word_table import WordTable
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained, sampled_explanation, with_cells
@@ -45,6 +46,7 @@ from likely.workbench.preparation.choices import Preparation, learn, needs_of, v
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
 from likely.workbench.preparation.steps import STEPS
 from likely.workbench.preparation.texts import TextColumn, readable_by
+from likely.workbench.preparation.word_explanations import explained_by_words
 
 
 def _inner(name: str) -> Any:
@@ -323,7 +325,7 @@ class Prepared(BaseEstimator):
         The contributions of columns that a column was prepared into (its missing indicator, its
         categories) are added up; a column that was dropped has none.  A model that does not explain
         itself is explained by replacing cells with those of ``background``, as ``likely.explain``
-        does.
+        does.  A text is explained by its words, each named ``column: word``.
         """
         model = self._fitted_model()
         if self.preparation_ is None or not has_method(model, "explain"):
@@ -332,6 +334,9 @@ class Prepared(BaseEstimator):
             return with_cells(sampled_explanation(self, X, against, background=background), X)
         named = {} if background is None else {"background": self.prepare(background)}
         prepared = self.prepare(X)
+        if isinstance(prepared, WordTable):
+            origin = self.preparation_.origins(self._columns(check_table(self, X, reset=False)))
+            return explained_by_words(model, prepared, against, feature_names(self), origin)
         found = explained(model, prepared, against, **named)
         table = check_table(self, X, reset=False)
         origin = self.preparation_.origins(self._columns(table.take(np.arange(0))))

@@ -42,7 +42,7 @@ class TextColumn(Step):
     length: float | None  # of a row of weights; None where words are counted
 
     @cached_property
-    def word_names(self) -> tuple[str, ...]:  # type: ignore[override]  # computed once
+    def word_names(self) -> tuple[str, ...]:
         """The names of the columns: ``text: word``."""
         terms = self.words.get_feature_names_out().tolist()
         return tuple(f"{self.name}: {term}" for term in terms)
