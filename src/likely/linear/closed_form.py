@@ -34,7 +34,8 @@ from likely.linear.framing import (
     mean_response,
     refuse_extreme_responses,
 )
-from likely.linear.inference import Inference, infer
+from likely.linear.infer import infer
+from likely.linear.inference import Inference
 from likely.linear.penalty import spread, strengths_of
 from likely.objectives.least_squares import (
     Eliminated,
