@@ -59,6 +59,7 @@ class Dataset:
     categories: tuple[str, ...] = ()  # columns declared to be categories
     declared_features: tuple[str, ...] = ()  # used as they are, whatever they look like
     declared_texts: tuple[str, ...] = ()  # columns whose words are counted
+    aside: tuple[str, ...] = ()  # headers of mail, which are features only where they are declared
     found_unused: UnusedColumns | None = None  # None until they are searched for
     seal: SealFolder | None = None  # whose training rows these are
     library: str | None = None  # of the frame that was given
@@ -120,8 +121,14 @@ class Dataset:
         """Columns that are not features: other roles, dropped columns, identifiers."""
         sealed_group = None if self.seal is None else self.seal.manifest.group
         named = {self.group, sealed_group, *self.roles.given().values(), *self.dropped}
-        named |= {*self.identifiers, *self.rare}
+        named |= {*self.identifiers, *self.rare, *self.unnamed_aside}
         return frozenset(name for name in named if name in self.source.names)
+
+    @property
+    def unnamed_aside(self) -> tuple[str, ...]:
+        """The columns set aside that were given no role."""
+        named = {self.target, self.by_time, *self.categories, *self.declared_features}
+        return tuple(name for name in self.aside if name not in {*named, *self.declared_texts})
 
     @cached_property
     def unused(self) -> UnusedColumns:
@@ -155,7 +162,7 @@ class Dataset:
 
     def _undeclared(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """The columns of a kind that have no other role, and were not declared."""
-        other = {self.group, self.by_time, *self.roles.columns, *self.dropped}
+        other = {self.group, self.by_time, *self.roles.columns, *self.dropped, *self.aside}
         other |= {*self.categories, *self.declared_features, *self.declared_texts}
         return tuple(name for name in names if name in self.source.names and name not in other)
 

@@ -1,8 +1,9 @@
 """Any input data as a ``Dataset``, opened once.
 
 path of a file, ``-``        rows that are read when needed, the table at most once
+path of a folder             texts, in a folder for each class
 path of a seal, ``Sealed``   its training rows, and what it records
-built-in name                iris, wine, breast-cancer, digits, diabetes
+built-in name                iris, wine, breast-cancer, digits, diabetes, pydoc
 frame, array, Source         as it is
 """
 
@@ -25,7 +26,10 @@ from likely.data.arrow import (
     plain_types,
     with_target,
 )
+from likely.data.formats import folders, mbox
 from likely.data.formats.csv_files import delimiter_of
+from likely.data.formats.folders import FolderSource
+from likely.data.formats.mbox import MboxSource
 from likely.data.formats.registry import read
 from likely.data.frames import library_of
 from likely.data.source import Source
@@ -241,6 +245,8 @@ class GivenData(NamedTuple):
     place: Path | None = None  # the file or the seal
     seal: SealFolder | None = None
     library: str | None = None  # of a frame
+    declared_texts: tuple[str, ...] = ()  # of texts in a folder or a mailbox
+    aside: tuple[str, ...] = ()  # columns that are features only where they are declared
 
 
 @final
@@ -286,7 +292,9 @@ def _named(name: str) -> GivenData:
     if name in BUILTIN:
         table = builtin_table(name)
         hashing = cache(partial(digest_of_table, table))
-        return GivenData(TableSource(table), name, hashing, BUILTIN[name].target)
+        entry = BUILTIN[name]
+        given = GivenData(TableSource(table), name, hashing, entry.target)
+        return given._replace(declared_texts=entry.texts)
     if name == STANDARD_INPUT:
         import sys
 
@@ -298,7 +306,15 @@ def _named(name: str) -> GivenData:
     path = Path(name)
     with _header_alone(lambda: _first_bytes(path)):
         source = read(path)
-    return GivenData(source, name, cache(partial(_digest_of, path)), place=path)
+    hashing = cache(
+        source.digest if isinstance(source, FolderSource) else partial(_digest_of, path)
+    )
+    given = GivenData(source, name, hashing, place=path)
+    if isinstance(source, FolderSource):
+        return given._replace(target=folders.LABEL, declared_texts=(folders.TEXT,))
+    if isinstance(source, MboxSource):
+        return given._replace(declared_texts=(mbox.TEXT,), aside=source.names[1:])
+    return given
 
 
 def _in_memory(data: Any) -> GivenData:

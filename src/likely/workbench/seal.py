@@ -131,7 +131,7 @@ def _terms(
         weight=rows.weight,
         offset=rows.offset,
         exposure=rows.exposure,
-        dropped=rows.dropped,
+        dropped=(*rows.dropped, *rows.unnamed_aside),
         categories=rows.categories,
         declared_features=rows.declared_features,
         declared_texts=rows.declared_texts,
