@@ -7,6 +7,7 @@ with one version of Python; modules that an installation does not have are left 
 import ast
 import sysconfig
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ TESTS = frozenset({"test", "tests", "__pycache__"})  # folders that an installat
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@cache
 def pydoc_table() -> "pa.Table":
     """The docstrings in the order of modules, files and lines, and the module of each."""
     import pyarrow as pa
