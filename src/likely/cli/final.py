@@ -223,11 +223,10 @@ def _of_predictions(
 
 def _refuse_used_rows(seal: "SealFolder", again: str | None, *runs: Path) -> None:
     """Refuse a seal of which RUNs know evaluations that its ledger does not have."""
-    from likely.runs.known_ledgers import refuse_earlier_copy, refuse_evaluated_rows
+    from likely.runs.known_ledgers import refuse_used_rows
 
-    refuse_earlier_copy(seal, *runs)
     with _refusals_of(seal):
-        refuse_evaluated_rows(seal, again, *runs)
+        refuse_used_rows(seal, again, *runs)
 
 
 @contextmanager

@@ -28,8 +28,8 @@ from likely.linear.inference import Inference
 from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components
-from likely.persist.encoding import same_count
 from likely.persist.learned_words import check_bag_of_words
+from likely.saved_values import same_count
 
 LARGEST = 1e150  # beyond, squares overflow
 LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
@@ -62,6 +62,8 @@ def check_values(model: Any, learned: dict[str, Any]) -> None:
             _refuse(attribute, rows, lambda x: ~(x < 0), "0 or more")
     if (name := type(model).__name__) in CHECKS:
         CHECKS[name](learned)
+    if name == "BagOfWords":
+        check_bag_of_words(model, learned)
     if name == "DiscriminantAnalysis":
         _check_covariances(model.covariance, learned)
     if name == "BasisFunctions" and model.basis == "spline":
@@ -250,7 +252,6 @@ def _check_network_classifier(learned: dict[str, Any]) -> None:
 
 
 CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
-    "BagOfWords": check_bag_of_words,
     "BasisFunctions": _check_basis,
     "BayesianNetworkClassifier": _check_network_classifier,
     "DiscriminantAnalysis": _check_outlier_share,

@@ -45,7 +45,8 @@ def progressive_losses(model: Any, data: Dataset, *, seed: int = 0) -> list[Prog
     if not task.has_classes:
         return []
     order = _order(data, seed)
-    metric, totals, found = METRICS[METRIC], [], []
+    metric, found = METRICS[METRIC], []
+    totals: list[Any] = []  # of the model, and of the constant
     for start, stop in _blocks(len(order), max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))):
         before, block = data.take(order[:start]), data.take(order[start:stop])
         truth = truth_of(task, block.table, block.weights)
