@@ -211,7 +211,8 @@ def _of_predictions(
             escrow=escrow,
             cv_estimate=cv_estimate,
         )
-    from likely.workbench.verdict import Evidence, verdict_on
+    from likely.workbench.evidence import Evidence
+    from likely.workbench.verdict import verdict_on
 
     return Answer(
         text=f"{_text(score)}\n\nPredictions: {predictions}.",
@@ -339,12 +340,18 @@ def _text(score: "FinalScore") -> str:
 
 
 def _verdict_on_run(run: "Run", score: "FinalScore") -> "Verdict | None":
-    from likely.workbench.verdict import evidence_in_run, verdict_on
+    from likely.workbench.evidence import evidence_in_run
+    from likely.workbench.verdict import verdict_on
 
     folder = run.folder
-    return verdict_on(
-        evidence_in_run(run.facts, look=folder.look(), held=folder.validation(), final=score)
+    evidence = evidence_in_run(
+        run.facts,
+        look=folder.look(),
+        held=folder.validation(),
+        final=score,
+        effects=folder.effects(),
     )
+    return verdict_on(evidence)
 
 
 def _findings(score: "FinalScore", judged: "Verdict | None") -> tuple[str, ...]:

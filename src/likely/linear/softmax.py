@@ -43,7 +43,7 @@ from likely.linear.contributions import (
     means_of,
     remember_means,
 )
-from likely.linear.marginal_penalty import USUAL, marginal_l2_of
+from likely.linear.marginal_penalty import forget_choice, marginal_l2_of
 from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import (
@@ -191,9 +191,7 @@ class SoftmaxRegression(
         columns of a frame, or 0, 1, ….
         """
         check_kind(self.standard_errors)
-        self.__dict__.pop("l2_", None)
-        if is_auto(self.l2):
-            self.l2_ = USUAL
+        forget_choice(self)
         rows = open_classes(self, X, y, sample_weight, groups)
         refuse_one_class(rows.classes, self)
         if is_auto(self.l2):

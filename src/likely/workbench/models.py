@@ -39,6 +39,8 @@ from likely.workbench.model_entry import (
 )
 
 BASELINE = "constant"
+MEASURED: frozenset[TargetKind] = NUMBER_KINDS - {"count"}  # a Gaussian may describe them
+COUNTED: frozenset[TargetKind] = frozenset({"count"})  # where it is named: a Gaussian does not
 SEVERAL: frozenset[TargetKind] = frozenset({"classes", "ordinal"})
 
 PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison fits all of it
@@ -175,10 +177,11 @@ MODELS: dict[str, ModelEntry] = {
         ModelEntry(
             "linear",
             "LinearRegression",
-            NUMBER_KINDS,
+            MEASURED,
             "Least squares: a Gaussian around a linear mean.",
             with_text=WITH_WORDS,
             streams=True,
+            also=COUNTED,
             space=penalties_space,
         ),
         ModelEntry(
@@ -229,19 +232,21 @@ MODELS: dict[str, ModelEntry] = {
         ModelEntry(
             "ridge",
             "PenaltyPath",
-            NUMBER_KINDS,
+            MEASURED,
             "Ridge regression; the penalty is chosen by cross-validation.",
             cost="high",
             settings={"model": InnerModel("LinearRegression", {}), "along": "l2", **PATH},
+            also=COUNTED,
             space=path_space,
         ),
         ModelEntry(
             "lasso",
             "PenaltyPath",
-            NUMBER_KINDS,
+            MEASURED,
             "Least squares with an L1 penalty chosen by cross-validation.",
             cost="medium",
             settings={"model": InnerModel("LinearRegression", {}), "along": "l1", **PATH},
+            also=COUNTED,
             space=lasso_path_space,
         ),
         ModelEntry(
