@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from likely.reports.report import WrittenReport, report
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
+    from likely.text_models.text_classifier import TextClassifier
     from likely.workbench.comparison import Comparison, compare
     from likely.workbench.curves import Curve, learning_curve
     from likely.workbench.dataset import Dataset
@@ -129,6 +130,7 @@ __all__ = [
     "SoftmaxRegression",
     "Study",
     "TemperatureScaling",
+    "TextClassifier",
     "TrainingCurve",
     "WrittenReport",
     "__version__",
@@ -237,6 +239,7 @@ _HOME = {  # public name: the module that defines it
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
+    "TextClassifier": "likely.text_models.text_classifier",
     "TrainingCurve": "likely.workbench.training_curve",
     "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison",

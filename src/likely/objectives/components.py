@@ -170,12 +170,16 @@ def block_log_posterior(
     family: Family, model: Components, evidence: CooledEvidence, block: Block
 ) -> Array:
     score = model.distribution.log_score(checked_rows(family, block))
-    joint = model.log_mixing + score
-    impossible = np.isneginf(joint.max(axis=1, keepdims=True))  # only the prior is left
+    return log_posterior_of_scores(model.log_mixing, evidence, score)
+
+
+def log_posterior_of_scores(log_mixing: Array, evidence: CooledEvidence, score: Array) -> Array:
+    """log p(k | x) from log p(x | k) up to a shared term; only the prior where all are 0."""
+    impossible = np.isneginf((log_mixing + score).max(axis=1, keepdims=True))
     if not impossible.any():
-        return evidence.log_posterior(model.log_mixing, score)
-    possible = evidence.log_posterior(model.log_mixing, np.where(impossible, 0.0, score))
-    return np.where(impossible, model.log_mixing, possible)
+        return evidence.log_posterior(log_mixing, score)
+    possible = evidence.log_posterior(log_mixing, np.where(impossible, 0.0, score))
+    return np.where(impossible, log_mixing, possible)
 
 
 def checked_rows(family: Family, block: Block) -> Any:
