@@ -4,16 +4,33 @@ from inspect import signature
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 
 import likely
 
 
-def public_estimators() -> list[type[Any]]:
+def all_estimators() -> list[type[Any]]:
     """The classes in ``likely.__all__`` that are scikit-learn estimators."""
     public = (getattr(likely, name) for name in likely.__all__)
     return [
         entry for entry in public if isinstance(entry, type) and issubclass(entry, BaseEstimator)
     ]
+
+
+def takes_documents(kind: type[Any]) -> bool:
+    """Whether rows are texts, as scikit-learn's tags of CountVectorizer say."""
+    tags = get_tags(made(kind)).input_tags
+    return bool(tags.string and not tags.two_d_array)
+
+
+def public_estimators() -> list[type[Any]]:
+    """Those of tables."""
+    return [kind for kind in all_estimators() if not takes_documents(kind)]
+
+
+def text_estimators() -> list[type[Any]]:
+    """Those of documents."""
+    return [kind for kind in all_estimators() if takes_documents(kind)]
 
 
 def made(kind: type[Any], **arguments: Any) -> Any:

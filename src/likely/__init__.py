@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from likely.reports.report import WrittenReport, report
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
+    from likely.text.bag_of_words import BagOfWords
     from likely.text_models.text_classifier import TextClassifier
     from likely.workbench.comparison import Comparison, compare
     from likely.workbench.curves import Curve, learning_curve
@@ -88,6 +89,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GLM",
+    "BagOfWords",
     "BasisFunctions",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
@@ -196,6 +198,7 @@ _MODULES = {
 }
 
 _HOME = {  # public name: the module that defines it
+    "BagOfWords": "likely.text.bag_of_words",
     "BasisFunctions": "likely.features.basis_functions",
     "BayesianNetwork": "likely.graphical.bayesian_network",
     "BayesianNetworkClassifier": "likely.generative.bayesian_network_classifier",

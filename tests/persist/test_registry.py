@@ -18,7 +18,7 @@ from likely.persist.registry import (
     part_modules,
     part_name,
 )
-from tests.estimators import public_estimators
+from tests.estimators import all_estimators
 
 
 def test_no_two_parts_have_the_same_name():
@@ -47,7 +47,7 @@ def test_every_response_link_and_penalty_is_a_part_under_its_package():
 
 
 def test_every_public_estimator_can_be_named():
-    assert [estimator_class(name) for name in estimator_names()] == public_estimators()
+    assert [estimator_class(name) for name in estimator_names()] == all_estimators()
     assert argument_names(Discretizer) == {"strategy", "n_bins", "edges"}
 
 

@@ -178,6 +178,9 @@ def test_what_is_no_document_is_refused_in_words(name):
         ({"stop_words": "german"}, UnknownName),
         ({"unknown": "raise"}, UnknownName),
         ({"ngram_range": (2, 1)}, InvalidInput),
+        ({"token_pattern": None}, InvalidInput),
+        ({"token_pattern": "(a)(b)"}, InvalidInput),
+        ({"token_pattern": "("}, InvalidInput),
         ({"ngram_range": (0, 1)}, InvalidInput),
         ({"vocabulary": []}, InvalidInput),
         ({"vocabulary": ["a", "a"]}, InvalidInput),
@@ -217,6 +220,24 @@ def test_partial_fit_adds_words_at_the_end_and_documents_to_the_counts():
     np.testing.assert_allclose(words.transform(TEXTS).toarray()[:, order], expected, rtol=1e-14)
     with pytest.raises(InvalidInput, match="all documents at once"):
         BagOfWords(min_df=2).partial_fit(TEXTS)
+
+
+def test_documents_with_unknown_terms_are_counted_by_partial_fit():
+    words = BagOfWords(vocabulary=["cat"], unknown="count")
+    words.partial_fit(["a cat", "the dog"]).partial_fit(["the bird", "cat"])
+    assert words.document_frequency_.tolist() == [2, 2]
+    assert words.n_documents_ == 4
+
+
+def test_frames_are_refused_as_output_in_words():
+    assert BagOfWords().set_output(transform="default").fit(TEXTS)
+    with pytest.raises(InvalidInput, match="a cell for every 0"):
+        BagOfWords().set_output(transform="pandas")
+
+
+def test_a_weight_of_documents_needs_use_idf():
+    assert not hasattr(BagOfWords().fit(TEXTS), "idf_")
+    assert not hasattr(BagOfWords(use_idf=True), "vocabulary_")
 
 
 def test_rows_give_back_their_terms():

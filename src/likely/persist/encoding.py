@@ -133,6 +133,8 @@ class Encoder:
             return self._exponential_family(value, where)
         if isinstance(value, type) and part_name(value):
             return {"class": part_name(value)}
+        if isinstance(value, type) and value.__name__ in TENSOR_DTYPES:
+            return {"dtype": value.__name__}
         known = part_name(kind) or next((n for n, part in self.own.items() if part is kind), None)
         if known:
             parts = {name: getattr(value, name) for name in field_names(kind)}
@@ -252,6 +254,11 @@ class Decoder:
         scalar: np.generic = np.dtype(dtype).type(number)
         return scalar
 
+    def _dtype(self, content: Json) -> type[Any]:
+        if content not in TENSOR_DTYPES:
+            raise unknown("type of number", content)
+        return np.dtype(content).type
+
     def _tensor(self, content: Json) -> Array:
         if content not in self.tensors:
             raise unknown("tensor", content)
@@ -304,6 +311,7 @@ class Decoder:
 READERS: dict[str, Callable[[Decoder, Json], Any]] = {
     "class": Decoder._class,
     "dict": Decoder._dict,
+    "dtype": Decoder._dtype,
     "exponential family": Decoder._exponential_family,
     "float": Decoder._float,
     "model": Decoder.model,

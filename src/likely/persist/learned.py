@@ -30,6 +30,7 @@ from likely.objectives.components import Components, ComponentTotals
 from likely.persist.field_types import fits, wrong_type
 from likely.persist.registry import Estimator
 from likely.solvers.minimise import Solution
+from likely.text.vocabulary import Vocabulary
 
 Types = dict[str, Any]
 LABELS = "labels"  # a row of labels: numbers, text or Booleans
@@ -80,6 +81,11 @@ NETWORK: Types = {
 AROUND: Types = {**COLUMNS, **CLASSES, "estimator_": Estimator}  # calibrated models
 
 LEARNED: dict[str, Types] = {
+    "BagOfWords": {
+        "terms_": Vocabulary,
+        "n_documents_": int,
+        "document_frequency_": Codes,
+    },
     "BasisFunctions": {
         **COLUMNS,
         "centres_": SEQUENCES,

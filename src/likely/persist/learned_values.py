@@ -29,6 +29,7 @@ from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components
 from likely.persist.encoding import same_count
+from likely.persist.learned_words import check_bag_of_words
 
 LARGEST = 1e150  # beyond, squares overflow
 LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
@@ -249,6 +250,7 @@ def _check_network_classifier(learned: dict[str, Any]) -> None:
 
 
 CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "BagOfWords": check_bag_of_words,
     "BasisFunctions": _check_basis,
     "BayesianNetworkClassifier": _check_network_classifier,
     "Discretizer": _check_discretizer,

@@ -51,6 +51,7 @@ PART_MODULES = (
     "likely.solvers.stochastic",
     "likely.solvers.stopping",
     "likely.solvers.updates",
+    "likely.text.vocabulary",
 )
 WITH_PACKAGE = ("likelihoods", "linear", "links", "penalties")  # parts named with it
 

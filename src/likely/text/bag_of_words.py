@@ -11,6 +11,7 @@ n is the number of documents and n_v that of documents with term v; both add, so
 ``partial_fit`` may see documents in parts.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal, Self
@@ -26,7 +27,8 @@ from likely.formatting import listed
 from likely.text.analysis import WORDS, Analysis, Analyzer
 from likely.text.documents import documents
 from likely.text.reader import Reader, TermIds
-from likely.text.vocabulary import counted
+from likely.text.term_tables import counted
+from likely.text.vocabulary import Vocabulary
 
 ANALYZERS = ("word", "char", "char_wb")
 ACCENTS = (None, "ascii", "unicode")
@@ -35,7 +37,9 @@ UNKNOWN = ("ignore", "count")
 UNKNOWN_NAME = "<unknown>"
 
 
-class BagOfWords(TransformerMixin, BaseEstimator):
+class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
+    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Counts of the terms of documents, as a CSR matrix.
 
     The arguments that scikit-learn's ``CountVectorizer`` and ``TfidfVectorizer`` have mean the
@@ -82,8 +86,8 @@ class BagOfWords(TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from likely.text.bag_of_words import BagOfWords
-    >>> words = BagOfWords().fit(["The cat sat.", "The dog and the cat."])
+    >>> import likely
+    >>> words = likely.BagOfWords().fit(["The cat sat.", "The dog and the cat."])
     >>> words.get_feature_names_out()
     array(['and', 'cat', 'dog', 'sat', 'the'], dtype=object)
     >>> words.transform(["the cat and the mouse"]).toarray()
@@ -157,21 +161,23 @@ class BagOfWords(TransformerMixin, BaseEstimator):
                 "max_df, min_df and max_features need all documents at once. Call fit, or leave "
                 "them out and choose columns afterwards."
             )
-        if not hasattr(self, "vocabulary_"):
+        if not hasattr(self, "terms_"):
             self._analysis()
             self._remember([] if self.vocabulary is None else _given_terms(self.vocabulary))
             self.n_documents_, self.document_frequency_ = 0, np.zeros(0, np.int64)
         given = documents(X)
         if self.vocabulary is None:
-            known = set(self.vocabulary_)
+            known = self.vocabulary_
             _, names = _learned(Reader(self._analysis()), given, in_order=True)
-            self._remember([*self.terms_, *(name for name in names if name not in known)])
+            self._remember([*self.terms_.names, *(name for name in names if name not in known)])
         counts = self._counts(given)
         before, seen = self.document_frequency_, self.n_documents_
         self._count_documents(counts)
-        self.document_frequency_[: before.size] += before
+        if before.size:
+            last = before.size - (self.unknown == "count")
+            self.document_frequency_[:last] += before[:last]
+            self.document_frequency_[len(self.terms_) :] += before[last:]  # of unknown terms
         self.n_documents_ += seen
-        self._set_idf()
         return self
 
     def transform(self, X: Iterable[str]) -> Any:
@@ -195,7 +201,33 @@ class BagOfWords(TransformerMixin, BaseEstimator):
         """The terms, by column."""
         check_is_fitted(self)
         last = [UNKNOWN_NAME] if self.unknown == "count" else []
-        return np.array([*self.terms_, *last], dtype=object)
+        return np.array([*self.terms_.names, *last], dtype=object)
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """The column of each term."""
+        return self.terms_.columns
+
+    @property
+    def idf_(self) -> Array:
+        """The weight of each term: 1 + ln ((n + s) / (n_v + s))."""
+        if not self.use_idf:
+            raise AttributeError("idf_ needs use_idf=True.")
+        check_is_fitted(self)
+        extra = float(bool(self.smooth_idf))
+        with np.errstate(divide="ignore"):
+            ratio = (self.n_documents_ + extra) / (self.document_frequency_ + extra)
+        return np.asarray(np.log(ratio) + 1.0)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Only the default, a CSR matrix; frames would hold every 0."""
+        if transform not in (None, "default"):
+            raise InvalidInput(
+                f"BagOfWords gives sparse counts; set_output(transform={transform!r}) asks for a "
+                "frame, with a cell for every 0. Leave it out, and take names from "
+                "get_feature_names_out()."
+            )
+        return self
 
     def tokens(self, document: str) -> list[str]:
         """The terms of a document, one after the other, also those that are not known."""
@@ -225,6 +257,7 @@ class BagOfWords(TransformerMixin, BaseEstimator):
                 "smaller first, as (1, 2)."
             )
         stop = frozenset(_stop_words(self.stop_words)) if self.analyzer == "word" else frozenset()
+        _check_pattern(self.token_pattern)
         return Analysis(
             self.analyzer,
             bool(self.lowercase),
@@ -235,14 +268,13 @@ class BagOfWords(TransformerMixin, BaseEstimator):
         )
 
     def _remember(self, names: Sequence[str]) -> None:
-        self.terms_ = tuple(names)
-        self.vocabulary_ = {name: j for j, name in enumerate(names)}
+        self.terms_ = Vocabulary.of(names)
         self._reader: tuple[Reader, list[Array]] | None = None
 
     def _known(self) -> tuple[Reader, list[Array]]:
         """A reader of the vocabulary, made when it is first needed."""
         if getattr(self, "_reader", None) is None:
-            self._reader = Reader.of(self._analysis(), self.terms_)
+            self._reader = Reader.of(self._analysis(), self.terms_.names)
         assert self._reader is not None
         return self._reader
 
@@ -296,14 +328,6 @@ class BagOfWords(TransformerMixin, BaseEstimator):
         self.n_documents_ = int(counts.shape[0])
         n_columns = counts.shape[1]
         self.document_frequency_ = np.bincount(counts.indices, minlength=n_columns)
-        self._set_idf()
-
-    def _set_idf(self) -> None:
-        if self.use_idf:
-            extra = float(bool(self.smooth_idf))
-            with np.errstate(divide="ignore"):
-                ratio = (self.n_documents_ + extra) / (self.document_frequency_ + extra)
-            self.idf_ = np.log(ratio) + 1.0
 
     def _weighted(self, counts: Any) -> Any:
         if not (self.use_idf or self.sublinear_tf or self.norm):
@@ -384,6 +408,22 @@ def _given_terms(vocabulary: Any) -> list[str]:
     if not terms:
         raise InvalidInput("the vocabulary is empty. Give terms, or None to learn them.")
     return terms
+
+
+def _check_pattern(pattern: Any) -> None:
+    """Refuse what is no regular expression, or has several groups, as scikit-learn does."""
+    try:
+        n_groups = re.compile(pattern).groups
+    except (re.error, TypeError) as problem:
+        raise InvalidInput(
+            f"token_pattern={pattern!r} is no regular expression ({problem}). Give one that a word "
+            f"matches, as {WORDS!r}."
+        ) from None
+    if n_groups > 1:
+        raise InvalidInput(
+            f"token_pattern={pattern!r} has {n_groups} groups; one at most was expected: the word. "
+            "Write (?:…) for the others."
+        )
 
 
 def _stop_words(words: Any) -> Iterable[str]:

@@ -14,7 +14,7 @@ from likely._typing import Array
 from likely.text.analysis import Analysis
 from likely.text.characters import characters
 from likely.text.documents import bytes_of, parts
-from likely.text.vocabulary import Runs, Terms
+from likely.text.term_tables import Runs, Terms
 
 
 class TermIds(NamedTuple):
