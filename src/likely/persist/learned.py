@@ -30,6 +30,7 @@ from likely.objectives.components import Components, ComponentTotals
 from likely.persist.field_types import fits, wrong_type
 from likely.persist.registry import Estimator
 from likely.solvers.minimise import Solution
+from likely.text.bag_of_words import BagOfWords
 from likely.text.vocabulary import Vocabulary
 
 Types = dict[str, Any]
@@ -179,6 +180,12 @@ LEARNED: dict[str, Types] = {
     "Prepared": {**COLUMNS, "model_": Estimator},
     "SoftmaxRegression": {**WITH_INTERCEPT, **CLASSES},
     "TemperatureScaling": {**AROUND, "temperature_": float, "solution_": Solution},
+    "TextClassifier": {
+        **CLASSES,
+        "words_": BagOfWords,
+        "model_": Estimator,
+        "n_documents_": int,
+    },
 }
 
 

@@ -29,7 +29,7 @@ from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components
 from likely.persist.encoding import same_count
-from likely.persist.learned_words import check_bag_of_words
+from likely.persist.learned_words import check_bag_of_words, check_text_classifier
 
 LARGEST = 1e150  # beyond, squares overflow
 LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
@@ -265,6 +265,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "PolynomialFeatures": _check_powers,
     "Prepared": _check_prepared,
     "TemperatureScaling": _check_around,
+    "TextClassifier": check_text_classifier,
 }
 
 

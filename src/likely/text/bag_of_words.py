@@ -209,6 +209,11 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         return self.terms_.columns
 
     @property
+    def n_columns(self) -> int:
+        """The number of columns, with that of unknown terms."""
+        return len(self.terms_) + (self.unknown == "count")
+
+    @property
     def idf_(self) -> Array:
         """The weight of each term: 1 + ln ((n + s) / (n_v + s))."""
         if not self.use_idf:

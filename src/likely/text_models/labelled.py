@@ -26,6 +26,11 @@ class Batch(NamedTuple):
     codes: Codes  # int64; −1 where the weight is 0
     weight: Array
 
+    def class_weights(self, n_classes: int) -> Array:
+        """The weight of the documents of each class."""
+        known = self.codes >= 0
+        return np.bincount(self.codes[known], self.weight[known], n_classes)
+
 
 class LabelledDocuments(NamedTuple):
     """Batches to learn from, once, and the classes that occur in them."""
@@ -36,7 +41,7 @@ class LabelledDocuments(NamedTuple):
 
 def labelled_documents(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledDocuments:
     """Documents of memory or of a file, with their classes; a document of weight 0 has none."""
-    if is_file(X):
+    if is_file(X) and not (isinstance(X, str) and not Path(X).is_file()):
         return _of_file(estimator, X, y, sample_weight)
     X, y, sample_weight = own_columns(X, y, sample_weight)
     given, labels, weight = _checked(estimator, X, y, sample_weight)

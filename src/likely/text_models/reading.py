@@ -60,8 +60,6 @@ def remember(words: BagOfWords, growing: Growing, frequency: Array, total: Array
     order = seen[np.argsort(np.array(names, dtype=object)[seen])]
     ids_ = ids_[order]
     names = [names[i] for i in order]
-    from scipy.sparse import csr_matrix
-
     class Fake:
         shape = (n, len(names))
         indices = np.repeat(np.arange(len(names)), frequency[ids_])
@@ -73,7 +71,6 @@ def remember(words: BagOfWords, growing: Growing, frequency: Array, total: Array
     words._remember([names[i] for i in kept])
     words.n_documents_ = n
     words.document_frequency_ = frequency[ids_][kept]
-    words._set_idf()
     return ids_[kept]
 
 

@@ -29,7 +29,7 @@ from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
 from likely.text_models.labelled import batch_of, labelled_documents
 from likely.text_models.linear_scores import LinearScores, linear_scores, log_posterior
-from likely.text_models.term_sums import add_batch, learned_counts
+from likely.text_models.term_sums import counts_with, learned_counts
 from likely.text_models.text_explanation import TextExplanation
 from likely.text_models.word_contributions import explain_document, two_classes
 
@@ -70,9 +70,8 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     """
 
     def __init__(self, model: Any = None, words: BagOfWords | None = None) -> None:
-        # parts of its own, not None, so that model__smoothing and words__ngram_range can be set
-        self.model = NaiveBayes("multinomial") if model is None else model
-        self.words = BagOfWords() if words is None else words
+        self.model = model
+        self.words = words
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to documents X with labels y.
@@ -81,7 +80,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         be names of other columns of a frame.  X may be a file (its path, or ``likely.read``), with
         one column of text beside the columns that y and sample_weight name: it is read in pieces.
         """
-        words = clone(self.words)
+        words = self._new_words()
         if not self._is_of_sums() or is_soft(y):
             return self._fit_to_matrix(words, X, y, sample_weight)
         given = labelled_documents(self, X, y, sample_weight)
@@ -106,8 +105,9 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
             if not self._is_of_sums():
                 return self._continue_with_matrix(X, y, known, sample_weight, first=first)
             batch = batch_of(self, X, y, sample_weight, known)
-            words = clone(self.words) if first else self.words_
-            counts = add_batch(words, None if first else self._counts(), batch, len(known))
+            words = self._new_words() if first else self.words_
+            nothing = ClassCounts(np.zeros((0, len(known))), np.zeros(len(known)))
+            counts = counts_with(words, nothing if first else self._counts(), batch)
             self._remember(words, known, len(batch.codes) + (0 if first else self.n_documents_))
             self._sums = counts
         return self
@@ -126,7 +126,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def complete_fit(self) -> None:
         """Internal: make the model of the sums that were collected, if that was not done yet."""
         if self._sums is not None and "model_" not in vars(self):
-            self.model_ = fit_class_counts(self.model, self._sums, self.classes_)
+            self.model_ = fit_class_counts(self._new_model(), self._sums, self.classes_)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | document), (n, n_classes)."""
@@ -136,7 +136,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
             model = self.model_
             log_proba: Array = model.predict_log_proba(self.words_.transform(given))
             return log_proba
-        executor = vars(self.model).get("executor", "auto")
+        executor = vars(self.model_).get("executor", "auto")
         return log_posterior(self.model_, scores.of_documents(self.words_, given, executor))
 
     def predict(self, X: Any) -> Array:
@@ -180,12 +180,23 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     _sums: ClassCounts | None = None  # of each class, where the model is a function of them
     _scores: tuple[Any, LinearScores | None] | None = None  # of which model they are
 
+    def _new_model(self) -> Any:
+        return NaiveBayes("multinomial") if self.model is None else clone(self.model)
+
+    def _new_words(self) -> BagOfWords:
+        words: BagOfWords = BagOfWords() if self.words is None else clone(self.words)
+        return words
+
     def _is_of_sums(self) -> bool:
         """Whether the model is a function of the counts of each class."""
-        words = self.words
-        weighted = words.use_idf or words.sublinear_tf or words.norm is not None
-        presences = bool(words.binary) or getattr(self.model, "event", None) != "bernoulli"
-        return is_of_counts(self.model) and presences and not weighted
+        model, words = self._new_model(), self._new_words()
+        if not is_of_counts(model) or not _is_counted(words):
+            return False
+        if words.vocabulary is not None:
+            return False  # TODO
+        if words.binary:
+            return words.unknown == "ignore"  # rare terms that are left out may occur together
+        return bool(model.event != "bernoulli")  # which refuses counts above 1
 
     def _remember(self, words: BagOfWords, classes: Array, n_documents: int) -> None:
         self.words_, self.classes_, self.n_documents_ = words, classes, n_documents
@@ -202,17 +213,25 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def _linear_scores(self) -> LinearScores | None:
         """The weights of the terms, kept for the next prediction; None for other models."""
         model, words = self.model_, self.words_
-        if words.use_idf or words.sublinear_tf or words.norm is not None:
-            return None
-        if type(model) not in (NaiveBayes, SoftmaxRegression):
+        if not _is_counted(words) or type(model) not in (NaiveBayes, SoftmaxRegression):
             return None
         if self._scores is None or self._scores[0] is not model:
-            self._scores = (model, linear_scores(model, once=bool(words.binary)))
+            self._scores = (model, self._checked(linear_scores(model, once=bool(words.binary))))
         return self._scores[1]
+
+    def _checked(self, scores: LinearScores | None) -> LinearScores | None:
+        """Refuse weights of other columns than those of the words: loops trust the columns."""
+        n_columns = self.words_.n_columns
+        if scores is not None and len(scores.weights) != n_columns:
+            raise InvalidInput(
+                f"the model has weights of {len(scores.weights)} columns, and the words have "
+                f"{n_columns}; they must be fitted together. Fit the classifier again."
+            )
+        return scores
 
     def _explain_one(self, document: str, against: Any, label: Any) -> TextExplanation:
         model, words = self.model_, self.words_
-        scores = self._linear_scores() or linear_scores(model, once=bool(words.binary))
+        scores = self._checked(linear_scores(model, once=bool(words.binary)))
         if scores is None:
             raise InvalidInput(
                 f"{type(model).__name__} has no weights of words that could be shown; a naive "
@@ -227,13 +246,13 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def _fit_to_matrix(self, words: BagOfWords, X: Any, y: Any, sample_weight: Any) -> Self:
         if is_file(X):
             raise InvalidInput(
-                f"X is a file; {type(self.model).__name__} with these words needs the counts of "
+                f"X is a file; {type(self._new_model()).__name__} with these words needs the counts of "
                 f"all documents in memory. {ADVICE}"
             )
         X, y, sample_weight = own_columns(X, y, sample_weight)
         counts = words.fit_transform(documents(X))
         weight = {} if sample_weight is None else {"sample_weight": self._weight(sample_weight)}
-        model = clone(self.model).fit(counts, y, **weight)
+        model = self._new_model().fit(counts, y, **weight)
         self._remember(words, model.classes_, counts.shape[0])
         self.model_ = model
         return self
@@ -242,24 +261,30 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, classes: Array, sample_weight: Any, *, first: bool
     ) -> Self:
         """Any model with ``partial_fit``, on columns that do not change."""
-        if self.words.n_features is None:
+        if self._new_words().n_features is None:
             raise InvalidInput(
-                f"partial_fit of {type(self.model).__name__} was called with words whose columns "
+                f"partial_fit of {type(self._new_model()).__name__} was called with words whose columns "
                 "grow; fixed columns were expected. Use BagOfWords(n_features=2**20), or fit."
             )
-        words = clone(self.words).partial_fit(X) if first else self.words_
-        model = clone(self.model) if first else self.model_
+        words = self._new_words().partial_fit(X) if first else self.words_
+        model = self._new_model() if first else self.model_
         weight = {} if sample_weight is None else {"sample_weight": self._weight(sample_weight)}
         model = model.partial_fit(words.transform(X), y, classes=classes, **weight)
-        n_documents = len(y) + (0 if first else self.n_documents_)
+        n_documents = words.n_documents_
         self._remember(words, classes, n_documents)
         self.model_ = model
         return self
 
     def _weight(self, sample_weight: Any) -> Any:
-        if not has_fit_parameter(self.model, "sample_weight"):
+        model = self._new_model()
+        if not has_fit_parameter(model, "sample_weight"):
             raise InvalidInput(
-                f"sample_weight was given, and {type(self.model).__name__}.fit does not take it. "
+                f"sample_weight was given, and {type(model).__name__}.fit does not take it. "
                 "Leave it out, or use a model that takes it."
             )
         return sample_weight
+
+
+def _is_counted(words: BagOfWords) -> bool:
+    """Whether the columns are counts or presences, not weights by tf-idf."""
+    return not (words.use_idf or words.sublinear_tf or words.norm is not None)
