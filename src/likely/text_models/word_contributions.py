@@ -13,7 +13,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.explanations.explanation import Explanation, log_odds_explanation, reference_class
+from likely.explanations.explanation import log_odds_explanation, reference_class
 from likely.generative.naive_bayes import NaiveBayes
 from likely.text.bag_of_words import BagOfWords
 from likely.text_models.linear_scores import LinearScores
@@ -39,7 +39,19 @@ def explain_document(
     places = term_places(words._analysis(), document)
     pair = list(classes[::-1])  # the reference first
     of_term = _per_occurrence(words, places, row.indices, parts)[:, pair]
-    explanation = _by_name(places, of_term, absent[pair], base[pair], model.classes_[pair])
+    names = [_visible(term.name, words.analyzer) for term in places.terms]
+    sums, distinct = _by_name(names, of_term)
+    if absent.any():
+        sums, distinct = np.vstack([sums, absent[pair]]), [*distinct, ABSENT]
+    explanation = log_odds_explanation(
+        sums[None],
+        base[pair],
+        model.classes_[pair],
+        None,
+        distinct,
+        notes=(RUNS,) if any(len(term.words) > 1 for term in places.terms) else (),
+        base_is="prior" if type(model) is NaiveBayes else "intercept",
+    )
     with np.errstate(invalid="ignore"):  # −inf − (−inf)
         by_word = places.by_word(of_term[:, 1] - of_term[:, 0])
     return TextExplanation(explanation, places, by_word, probability)
@@ -92,19 +104,17 @@ def _per_occurrence(words: BagOfWords, places: TermPlaces, columns: Array, parts
     return out
 
 
-def _by_name(
-    places: TermPlaces, of_term: Array, absent: Array, base: Array, classes: Array
-) -> Explanation:
-    """The explanation by distinct terms, in the order of the document."""
-    names = [term.name for term in places.terms]
-    distinct = list(dict.fromkeys(names))
-    place = {name: i for i, name in enumerate(distinct)}
-    sums = np.zeros((len(distinct), 2))
-    np.add.at(sums, [place[name] for name in names], of_term)
+def _by_name(names: list[str], of_term: Array) -> tuple[Array, list[str]]:
+    """The sums of the terms of a name, of those that add anything, in the order of the document."""
+    place: dict[str, int] = {}
+    rows = [place.setdefault(name, len(place)) for name in names]
+    sums = np.zeros((len(place), of_term.shape[1]))
+    np.add.at(sums, rows, of_term)
     kept = np.flatnonzero((sums != 0).any(axis=1))
-    sums, distinct = sums[kept], [distinct[i] for i in kept]
-    if absent.any():
-        sums, distinct = np.vstack([sums, absent]), [*distinct, ABSENT]
-    several = any(len(term.words) > 1 or term.shares != (1.0,) for term in places.terms)
-    notes = (RUNS,) if several else ()
-    return log_odds_explanation(sums[None], base, classes, None, distinct, notes=notes)
+    distinct = list(place)
+    return sums[kept], [distinct[i] for i in kept]
+
+
+def _visible(term: str, analyzer: str) -> str:
+    """A term for a table; the spaces of runs of characters are seen."""
+    return term if analyzer == "word" else term.replace(" ", "␣")
