@@ -20,7 +20,8 @@ from benchmarks.race import needs
 from benchmarks.report import Report, Row, times_faster
 from likely.neural.classifier import NeuralNetworkClassifier
 from likely.spaces import Real
-from likely.workbench.search.study import Study, tune
+from likely.workbench.search.study import Study
+from likely.workbench.search.tune import tune
 
 TRIALS, EPOCHS, N_ROWS = 64, 30, 5_000
 SPACE = {

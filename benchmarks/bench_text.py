@@ -55,7 +55,11 @@ def measure(shrink: int) -> Report:
             f"{name}: {len(given.texts):,} documents of {len(set(given.labels.tolist()))} classes, "
             f"{given.megabytes:.1f} MB, a vocabulary of {n_words:,}"
         )
-        rows += [_row(name, what, peer, given, found, sizes) for what in (FIT, PREDICT) for peer in _peers(found)]
+        rows += [
+            _row(name, what, peer, given, found, sizes)
+            for what in (FIT, PREDICT)
+            for peer in _peers(found)
+        ]
         if name == RESAMPLED:
             rows += [*_threads(given), _memory(given, sizes), *_first_fits(sizes)]
     claim = f"{'; '.join(said)}. One thread, Python strings, where nothing else is said."
@@ -116,7 +120,7 @@ def _fitted(works: Mapping[str, tuple[Work, Any]]) -> tuple[dict[str, Timed], li
         except Skipped as reason:
             print(f"{name}: skipped: {reason}")
             skipped.append(name)
-    here = {name: (lambda fit=fit: fit) for name, (fit, _) in works.items() if name not in skipped}
+    here = {name: partial(_same, fit) for name, (fit, _) in works.items() if name not in skipped}
     return best_of(REPEATS, here), skipped
 
 
@@ -168,17 +172,10 @@ def _threads(given: Corpus) -> list[Row]:
 
     from likely.compute.executor import usable_cores
 
-    rows = []
     arrow = given._replace(texts=pa.array(given.texts, type=pa.large_string()))
+    rows = []
     for form, here in (("Arrow strings", arrow), ("Python strings", given)):
-        models = {name: ours_text.fit(here, executor=name) for name in ("serial", "threads")}
-        fits = best_of(
-            REPEATS, {name: (lambda name=name: partial(ours_text.fit, here, executor=name)) for name in models}
-        )
-        predictions = best_of(
-            REPEATS, {name: (lambda name=name: partial(ours_text.predict, models[name], here)) for name in models}
-        )
-        for work, best in (("fit", fits), ("predict", predictions)):
+        for work, best in _by_executor(here).items():
             rows.append(
                 Row(
                     work=f"{work}, {RESAMPLED}, {form}",
@@ -189,6 +186,23 @@ def _threads(given: Corpus) -> list[Row]:
                 )
             )
     return rows
+
+
+def _by_executor(given: Corpus) -> dict[str, dict[str, Timed]]:
+    names = ("serial", "threads")
+    fits = {name: partial(ours_text.fit, given, executor=name) for name in names}
+    models = {name: fit() for name, fit in fits.items()}
+    return {
+        "fit": best_of(REPEATS, {name: partial(_same, fits[name]) for name in names}),
+        "predict": best_of(
+            REPEATS,
+            {name: partial(_later, ours_text.predict, given, models[name]) for name in names},
+        ),
+    }
+
+
+def _same(work: Work) -> Work:
+    return work
 
 
 def _memory(given: Corpus, sizes: Sizes) -> Row:
@@ -205,7 +219,11 @@ def _memory(given: Corpus, sizes: Sizes) -> Row:
 def _first_fits(sizes: Sizes) -> list[Row]:
     ours = first_call(__name__, "ours", {**sizes, **SMALL})
     return [
-        Row(work="first fit − a later one, nothing compiled yet", ours=ours.empty_cache, goal=at_most(COLD_JIT, "s")),
+        Row(
+            work="first fit − a later one, nothing compiled yet",
+            ours=ours.empty_cache,
+            goal=at_most(COLD_JIT, "s"),
+        ),
         Row(
             work="first fit − a later one, compiled by an earlier process",
             ours=ours.filled_cache,

@@ -25,7 +25,9 @@ def measure(shrink: int) -> Report:
     sizes = {"bytes": BYTES // shrink}
     given = corpus(DEBIAN, sizes["bytes"])
     best = {
-        name: best_of(3 if name == "ours" else 1, {name: lambda name=name: prepare(name, sizes)})[name]
+        name: best_of(3 if name == "ours" else 1, {name: lambda name=name: prepare(name, sizes)})[
+            name
+        ]
         for name in SIDES
     }
     shares = {

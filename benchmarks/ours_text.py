@@ -28,7 +28,9 @@ def stream(corpus: Corpus, batch: int, *, smoothing: float = 1.0) -> Any:
 
     from likely import BagOfWords, NaiveBayes, TextClassifier
 
-    model = TextClassifier(NaiveBayes("multinomial", smoothing=smoothing), BagOfWords(n_features=HASHED))
+    model = TextClassifier(
+        NaiveBayes("multinomial", smoothing=smoothing), BagOfWords(n_features=HASHED)
+    )
     classes = np.unique(corpus.labels)
     for first in range(0, len(corpus.texts), batch):
         here = slice(first, first + batch)

@@ -59,7 +59,9 @@ def resampled(seed: int = 0) -> Iterator[tuple[str, str]]:
     words = [text.split(" ") for text in texts]
     names, codes = np.unique(labels, return_inverse=True)
     pool = [
-        np.array([word for i in np.flatnonzero(codes == k)[:200] for word in words[i]], dtype=object)
+        np.array(
+            [word for i in np.flatnonzero(codes == k)[:200] for word in words[i]], dtype=object
+        )
         for k in range(len(names))
     ]
     rng = np.random.default_rng(seed)
@@ -70,7 +72,10 @@ def resampled(seed: int = 0) -> Iterator[tuple[str, str]]:
         other = chance < OTHER_WORD
         found[other] = rng.choice(pool[codes[i]], int(other.sum()))
         new = np.flatnonzero(chance > 1 - NEW_WORD)
-        found[new] = [f"{word}{number}" for word, number in zip(found[new], rng.integers(10, 100, new.size), strict=True)]
+        found[new] = [
+            f"{word}{number}"
+            for word, number in zip(found[new], rng.integers(10, 100, new.size), strict=True)
+        ]
         yield " ".join(found), labels[i]
 
 

@@ -1,7 +1,12 @@
-"""How property tests draw: the same few examples in CI, fresh ones at a desk, many in slow runs."""
+"""How property tests draw, and which cases of a product of parameters run in the fast suite.
+
+Properties: the same few examples in CI, fresh ones at a desk, many in slow runs.
+"""
 
 import os
 
+import pytest
+from _pytest.mark import ParameterSet
 from hypothesis import settings
 
 settings.register_profile(
@@ -11,3 +16,30 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("likely")
+
+
+def _position(item, mark):
+    """Where the value of a parametrised test is in its list."""
+    name, values = mark.args
+    given = item.callspec.params[name]
+    return next(
+        i
+        for i, v in enumerate(values)
+        if given is (v.values[0] if isinstance(v, ParameterSet) else v)
+    )
+
+
+@pytest.hookimpl(tryfirst=True)  # before the cases that are marked slow are deselected
+def pytest_collection_modifyitems(items):
+    """Leave to slow runs what is off the diagonals of a product of cases.
+
+    ``diagonal(n)`` on a test of two parameters, the shorter of n values, keeps every value of each
+    in one case at least: (0, 0), (1, n − 1), (2, n − 2), …
+    """
+    for item in items:
+        mark = item.get_closest_marker("diagonal")
+        if (
+            mark
+            and sum(_position(item, m) for m in item.iter_markers("parametrize")) % mark.args[0]
+        ):
+            item.add_marker(pytest.mark.slow)

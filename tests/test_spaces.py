@@ -28,7 +28,7 @@ from likely.spaces import (
 from likely.workbench.cross_validation import with_settings
 from likely.workbench.models import BASELINE, MODELS, space_of
 from likely.workbench.predictions import predict_for
-from likely.workbench.search.study import tune
+from likely.workbench.search.tune import tune
 from likely.workbench.task import Task, task_of
 
 EXAMPLES: dict[str, list[Dimension]] = {

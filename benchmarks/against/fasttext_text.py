@@ -1,4 +1,4 @@
-"""fastText:  five passes by default, here one, over words of 10 dimensions; another model than ours.
+"""fastText:  one pass over vectors of words of 10 dimensions; another model than ours.
 
 It reads a file in its own format, which is written before the clock runs.
 """
@@ -15,7 +15,7 @@ SETTINGS = {"dim": 10, "epoch": 1, "lr": 0.5, "thread": 1, "verbose": 0}
 
 
 def written(corpus: Corpus, folder: str) -> Path:
-    names, codes = np.unique(corpus.labels, return_inverse=True)
+    codes = np.unique(corpus.labels, return_inverse=True)[1]
     path = Path(folder) / "texts.ft"
     with path.open("w", encoding="utf8") as out:
         for code, text in zip(codes.tolist(), corpus.texts, strict=True):

@@ -20,7 +20,7 @@ SIGNS = re.compile(r"[|:\s]+")
 
 def written(corpus: Corpus, folder: str) -> Path:
     """The corpus as a file; classes are numbered from 1."""
-    names, codes = np.unique(corpus.labels, return_inverse=True)
+    codes = np.unique(corpus.labels, return_inverse=True)[1]
     path = Path(folder) / "texts.vw"
     with path.open("w", encoding="utf8") as out:
         for code, text in zip((codes + 1).tolist(), corpus.texts, strict=True):

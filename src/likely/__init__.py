@@ -81,7 +81,8 @@ if TYPE_CHECKING:
     from likely.workbench.opening import dataset
     from likely.workbench.preparation.prepared import Prepared
     from likely.workbench.seal import open_seal, seal
-    from likely.workbench.search.study import Study, tune
+    from likely.workbench.search.study import Study
+    from likely.workbench.search.tune import tune
     from likely.workbench.split import Parts, split
     from likely.workbench.training_curve import TrainingCurve, training_curve
 
@@ -266,7 +267,7 @@ _HOME = {  # public name: the module that defines it
     "separability": "likely.linear.separation",
     "split": "likely.workbench.split",
     "training_curve": "likely.workbench.training_curve",
-    "tune": "likely.workbench.search.study",
+    "tune": "likely.workbench.search.tune",
     "warmup": "likely.compiling",
     "write_graph": "likely.graphical.formats.registry",
 }

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve_triangular
-from scipy.linalg.lapack import dtrtri
+from numpy.linalg import LinAlgError
 
 from likely._typing import Array
 
@@ -46,6 +45,8 @@ class ScaledCholesky:
 
     def solve(self, right: Array) -> Array:
         """H⁺ times the right-hand side: on the kept columns, and 0 on the others."""
+        from scipy.linalg import solve_triangular
+
         scaled = (self.scale * right[self.kept].T).T
         half = solve_triangular(self.lower, scaled, lower=True, check_finite=False)
         whole = solve_triangular(self.lower, half, lower=True, trans="T", check_finite=False)
@@ -151,12 +152,16 @@ def triangular_inverse(lower: Array) -> Array:
     """L⁻¹ by LAPACK, because a triangular solve of many columns waits for threads when small."""
     if not lower.size:
         return lower
+    from scipy.linalg.lapack import dtrtri
+
     inverse, _ = dtrtri(lower, lower=1)
     return np.asarray(np.tril(inverse))
 
 
 def _one_by_one(scaled: Array, order: Array) -> tuple[Array, Array]:
     """The factor on the columns that have a pivot, in that order."""
+    from scipy.linalg import solve_triangular
+
     d = len(scaled)
     lower, kept = np.zeros((d, d)), np.zeros(d, dtype=np.intp)
     k = 0

@@ -1,5 +1,7 @@
 """Every error and warning `likely` raises on purpose.
 
+One file, although it is long: who catches an error finds all of them here.
+
 LikelyError
 ├── InvalidInput       the data or an argument cannot be used (is a ValueError)
 │   ├── UnknownName    a name that is not among the choices

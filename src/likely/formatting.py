@@ -19,6 +19,8 @@ from numbers import Integral, Real
 from textwrap import wrap
 from typing import Any
 
+from likely.control_characters import STYLES, printable
+
 DASH = "–"  # where there is no value
 DIGITS = 4  # significant digits of a number without an interval
 MOST_MORE = 4  # digits that show on which side of 0 an end is
@@ -38,10 +40,6 @@ NUMBER_STYLE = (
     "font-variant-numeric:tabular-nums"
 )
 
-CONTROLS = re.compile(  # C0, DEL, C1, line separators, directions, and halves of a surrogate pair
-    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-STYLES = re.compile(r"(\x1b\[(?:0|1|2|3[1-6])m)")  # bold, dim and colours: those that we write
 PLAIN_NUMBER = re.compile(r"[-+<]?[\d,]*\.?\d+(?:e[-+]\d+)?\Z")
 
 
@@ -115,7 +113,7 @@ def cell(value: Any) -> str:
     return short_number(value) if isinstance(value, float) else one_line(str(value))
 
 
-def estimate_cells(value: Any, low: Any, high: Any, *beside: Any) -> list[str]:
+def estimate_cells(value: Any, low: Any, high: Any, *compared: Any) -> list[str]:
     """The value, its interval, and values compared with them: all with the same last digit.
 
     >>> estimate_cells(0.41234, 0.38888, 0.43612, 0.5623)
@@ -125,12 +123,12 @@ def estimate_cells(value: Any, low: Any, high: Any, *beside: Any) -> list[str]:
     """
     if value is not None and not isfinite(value):  # its ends say nothing either
         value = low = high = None
-    beside = tuple(None if each is None or not isfinite(each) else each for each in beside)
+    compared = tuple(None if each is None or not isfinite(each) else each for each in compared)
     half = _visible(_half_width(value, low, high), low, high)
     if half is None:
-        written = [number(each) for each in (value, low, high, *beside)]
+        written = [number(each) for each in (value, low, high, *compared)]
     else:
-        written = [_to_place(each, half) for each in (value, low, high, *beside)]
+        written = [_to_place(each, half) for each in (value, low, high, *compared)]
     first, low_text, high_text, *others = written
     ends = DASH if low_text == high_text == DASH else f"{low_text} to {high_text}"
     return [first, ends, *others]
@@ -152,18 +150,18 @@ def coefficient_cells(coef: Any, error: Any, low: Any, high: Any) -> list[str]:
 
 def estimate(value: Any, low: Any, high: Any, level: float | None = None) -> str:
     """A value with its interval in a sentence; ``level`` is written where it is given."""
-    return estimate_beside(value, low, high, level=level)[0]
+    return estimate_compared(value, low, high, level=level)[0]
 
 
-def estimate_beside(
-    value: Any, low: Any, high: Any, *beside: Any, level: float | None = None
+def estimate_compared(
+    value: Any, low: Any, high: Any, *compared: Any, level: float | None = None
 ) -> list[str]:
     """A value with its interval in a sentence, then values compared with it: same last digit.
 
-    >>> estimate_beside(0.41234, 0.38888, 0.43612, 0.5623, level=0.95)
+    >>> estimate_compared(0.41234, 0.38888, 0.43612, 0.5623, level=0.95)
     ['0.412 (95 % interval 0.389 to 0.436)', '0.562']
     """
-    written, ends, *others = estimate_cells(value, low, high, *beside)
+    written, ends, *others = estimate_cells(value, low, high, *compared)
     name = "" if level is None else f"{percent_level(level)} interval "
     return [written if ends == DASH else f"{written} ({name}{ends})", *others]
 
@@ -263,37 +261,6 @@ def paragraph(text: str, width: int = WIDEST) -> list[str]:
     ]
 
 
-def printable(text: str) -> str:
-    """Text from data with its control characters escaped, so that it cannot control a terminal.
-
-    Newlines stay, and so do the codes for bold, dim and colours, which the command line writes.
-
-    >>> printable("a\\x1b]52;c;aGk=\\x07b")
-    'a\\\\x1b]52;c;aGk=\\\\x07b'
-    """
-    parts = STYLES.split(text)  # every second part is a style
-    parts[::2] = [without_controls(part) for part in parts[::2]]
-    return "".join(parts)
-
-
-def without_controls(text: str) -> str:
-    """Text from data alone: every control character is escaped, also codes for colours.
-
-    >>> without_controls("\\x1b[31mred")
-    '\\\\x1b[31mred'
-    """
-    return CONTROLS.sub(_escaped, text)
-
-
-def printable_json(text: str) -> str:
-    """JSON with the control characters in its strings escaped: it reads as the same values.
-
-    >>> printable_json('{"a": "\x9b2J"}')
-    '{"a": "\\\\u009b2J"}'
-    """
-    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
 def text_table(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -314,7 +281,8 @@ def text_table(
         for j in range(len(table[0]) if table else 0)
     ]
     lines = [(" " * indent + "  ".join(row)).rstrip() for row in zip(*columns, strict=True)]
-    return lines if width is None else [_cut(line, width) for line in lines]
+    most = max(map(len, lines), default=0) if width is None else width
+    return [line if len(line) <= most else line[: most - 1] + "…" for line in lines]
 
 
 def html_table(
@@ -376,7 +344,7 @@ def _half_width(value: Any, low: Any, high: Any) -> float | None:
 
 
 def _visible(half_width: float | None, *ends: Any) -> float | None:
-    """A smaller half-width, with up to four more digits, where an end beside 0 is written as 0."""
+    """A smaller half-width, with up to four more digits, where an end near 0 is written as 0."""
     if half_width is None:
         return None
     near = [abs(float(end)) for end in ends if end is not None and isfinite(end) and end != 0]
@@ -399,10 +367,6 @@ def _to_place(value: Any, half_width: float) -> str:
         digits = place + floor(log10(size)) if size >= ROUNDING else -1
         return "0" if digits < 0 else f"{value:.{min(digits, MOST_DECIMALS)}e}"
     return fixed(value, min(max(place, 0), MOST_DECIMALS))
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return " " if found[0] == "\t" else found[0].encode("unicode_escape").decode()
 
 
 def _column(cells: list[str], *, head: bool, words: bool) -> list[str]:
@@ -431,8 +395,3 @@ def _width(text: str) -> int:
         0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF")
         for letter in STYLES.sub("", text)
     )
-
-
-def _cut(line: str, width: int) -> str:
-    """Unlike ``shortened``, keeps the spaces of the table."""
-    return line if len(line) <= width else line[: width - 1] + "…"

@@ -14,14 +14,14 @@ McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.2.3 and §4.3.1.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import inf, isfinite, pi, sqrt
+from math import inf, isfinite, pi
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
+from likely.normal import hazard, log_ndtr, ndtr, ndtri
 from likely.special import exp, expit, expm1, log, log1p, log_expit, logit, ones_like
 
 __all__ = [
@@ -275,7 +275,7 @@ class Probit(UnitLink):
         return log_ndtr(np.negative(eta))
 
     def hazards(self, eta: Array) -> tuple[Array, Array]:
-        return _mills(eta), _mills(np.negative(eta))
+        return hazard(eta), hazard(np.negative(eta))
 
     def log_slope(self, eta: Array) -> Array:
         with np.errstate(over="ignore"):
@@ -283,11 +283,6 @@ class Probit(UnitLink):
 
     def log_slope_derivative(self, eta: Array) -> Array:
         return np.negative(eta)
-
-
-def _mills(eta: Array) -> Array:
-    """φ(η)/Φ(η) = √(2/π) / erfcx(−η/√2): the factor e^(−η²/2) of both never appears."""
-    return sqrt(2 / pi) / erfcx(np.multiply(-1 / sqrt(2), eta))
 
 
 @final

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
-from likely.errors import UnknownName
+from likely.errors import InvalidInput, UnknownName
 
 T = TypeVar("T")
 
@@ -37,6 +37,15 @@ def lookup(
     if of_number and written and written[1].replace("_", "-") in of_number:
         return of_number[written[1].replace("_", "-")](float(written[2]))
     return registry[known_name(kind, name, registry)]
+
+
+def check_part(kind: str, part: object, expected: type[Any], registry: Collection[str]) -> None:
+    """Refuse a part that is not of the expected class; it was given instead of a name."""
+    if not isinstance(part, expected):
+        raise InvalidInput(
+            f"The {kind} is {str(part)[:40]!r}, a {type(part).__name__}; expected a "
+            f"{expected.__name__} or a name. Use one of {', '.join(registry)}."
+        )
 
 
 def in_words(name: str) -> str:

@@ -44,7 +44,6 @@ FALLBACKS = (  # fonts with many scripts, tried in this order where they are ins
     "Unifont",
     "Droid Sans Fallback",
 )
-_NOTED: set[str] = set()  # what was said already
 MISSING_GLYPH = r"Glyph \d+.* missing from"
 
 
@@ -78,7 +77,7 @@ def readable(ax: Any) -> None:
         for text in texts:
             text.set_fontfamily([*text.get_fontfamily(), *fonts])
     if missing:
-        _note_missing(missing)
+        _warn_of_missing(missing)
 
 
 def shortened_name(name: str, most: int = LONGEST_NAME) -> str:
@@ -104,11 +103,9 @@ def fonts_for(texts: Iterable[str]) -> tuple[list[str], str]:
     return chosen, "".join(map(chr, sorted(missing)))
 
 
-def _note_missing(characters: str) -> None:
-    """Say once that characters are drawn as boxes, instead of a warning for each at each draw."""
-    if characters in _NOTED:
-        return
-    _NOTED.add(characters)
+@cache
+def _warn_of_missing(characters: str) -> None:
+    """Warn once of characters that are drawn as boxes, instead of for each at each draw."""
     warn_user(
         f"No installed font has the characters {characters[:10]!r} of a picture, which are drawn "
         "as boxes. Install a font that has them, such as Noto Sans CJK.",

@@ -56,7 +56,7 @@ def test_dollars_are_not_mathematics():
 
 def test_characters_without_a_font_are_noted_once(monkeypatch):
     monkeypatch.setattr(pictures, "FALLBACKS", ())
-    monkeypatch.setattr(pictures, "_NOTED", set())
+    pictures._warn_of_missing.cache_clear()
     model, X = explained(["身長", "y"])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

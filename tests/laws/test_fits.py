@@ -40,6 +40,7 @@ def fitted(name, X=None, y=None, **options):
     return clone(fit.estimator).set_params(**options).fit(X, y)
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("name", TOTALLED)
 @pytest.mark.parametrize("rows_per_block", [1, 33])
 def test_any_cut_and_any_executor_give_the_same_fit(name, rows_per_block, monkeypatch):
@@ -103,6 +104,7 @@ IN_MEMORY = {"nb-bins", "nb-laplace", *SEQUENCES} | {n for n in FITS if n.starts
 IN_MEMORY |= {n for n in FITS if sparse.issparse(FITS[n].data()[0])}
 
 
+@pytest.mark.diagonal(4)
 @pytest.mark.parametrize("suffix", WRITERS)
 @pytest.mark.parametrize("name", [name for name in TOTALLED if name not in IN_MEMORY])
 def test_a_fit_from_a_file_equals_one_in_memory(name, suffix, tmp_path):
@@ -223,6 +225,7 @@ def test_mixtures_of_single_precision_agree_to_four_digits(covariance):
 BATCHED = [n for n in CLASSIFIERS if n.startswith("nb") and n not in ("nb-unlabelled", "nb-bins")]
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize("name", BATCHED)
 @pytest.mark.parametrize("cuts", [(45,), (1, 2, 80), (30, 31, 60, 61)])
 def test_batches_equal_one_fit(name, cuts):

@@ -124,3 +124,10 @@ def test_whole_number_and_boolean_y_and_single_precision_are_taken():
         expected = likelihood.derivatives(np.array([1.0, 0.0]), eta.astype(float))
         for y in (np.array([1, 0]), np.array([True, False])):
             assert_allclose(likelihood.derivatives(y, eta), expected, rtol=1e-5)
+
+
+def test_what_is_neither_a_part_nor_a_name_is_refused_with_the_names():
+    with pytest.raises(InvalidInput, match=r"The link is '\{\}', a dict; expected a Link.*logit"):
+        likelihood_of("poisson", {})
+    with pytest.raises(InvalidInput, match=r"The response is '3', a int; expected a Resp.*gamma"):
+        likelihood_of(3)

@@ -9,7 +9,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.covariance import estimated_dispersion
-from likely.linear.inference import infer
+from likely.linear.infer import infer
 from likely.objectives.linear import LinearObjective
 from likely.penalties import ElasticNet
 

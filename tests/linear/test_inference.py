@@ -20,7 +20,7 @@ from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput, RedundantColumns, UnknownName
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.covariance import COVARIANCES
-from likely.linear.inference import infer
+from likely.linear.infer import infer
 from likely.linear.likelihood_ratio import likelihood_ratio_test
 from likely.links import LINKS
 from likely.objectives.linear import LinearObjective

@@ -341,7 +341,7 @@ def test_very_many_categories_are_stored_as_sparse_rows(monkeypatch):
     frame, y = table()
     dense = classifier(dtype="float64").fit(frame, y)
     monkeypatch.setattr(examples, "MOST_DENSE", 2)
-    monkeypatch.setattr("likely.inputs.coding.MOST_TO_EXPAND", 2)
+    monkeypatch.setattr("likely.data.coding.MOST_TO_EXPAND", 2)
     rows = classifier(dtype="float64").fit(frame, y)
     assert_allclose(rows.parameters_, dense.parameters_, rtol=1e-9)
     with pytest.warns(UnseenCategories):

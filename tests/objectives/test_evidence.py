@@ -17,7 +17,8 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.distributions import DiagonalFamily
 from likely.errors import NothingToCalibrate
-from likely.objectives.components import Components, CooledEvidence, log_shares
+from likely.objectives.components import Components, log_shares
+from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.evidence import (
     N_FOLDS,
     FoldTotals,

@@ -70,6 +70,8 @@ NETWORK = likely.BayesianNetworkClassifier().fit(FRAME[["c"]], Y)
 SPLINE = likely.BasisFunctions("spline", centres=5).fit(NUMBERS)
 CALIBRATED = likely.NaiveBayes(calibrate="temperature").fit(FRAME, Y)
 PERCEPTRON = likely.NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0).fit(NUMBERS, Y)
+REDUNDANT = likely.LinearRegression(solver="minimum-norm").fit(np.hstack([NUMBERS, NUMBERS]), Y)
+REGRESSOR = likely.NeuralNetworkRegressor((), solver="lbfgs", random_state=0).fit(NUMBERS, Y)
 VALUES = [
     (LOGISTIC, setting("coef_", cell(np.nan)), "coef_ must be finite"),
     (LOGISTIC, setting("coef_", cell(1e308)), "coef_ must be finite"),
@@ -93,6 +95,7 @@ VALUES = [
     (CALIBRATED, setting("outlier_share_", cell(np.nan)), "outlier_share_ must be from 0"),
     (CALIBRATED, setting("outlier_share_", lambda x: x[:1]), "outlier_share_ has"),
     (PERCEPTRON, setting("column_strengths_", lambda x: x[:0]), "column_strengths_ has"),
+    (REDUNDANT, setting("inference_.root", lambda x: x[:, 0]), "The root of their covariance"),
     (SPLINE, lambda tensors: _near(tensors), "distances of knots must be at least"),
 ]
 
@@ -128,6 +131,8 @@ HEADERS = [
     (TIED, lambda head: head["arguments"].update(covariance="full"), "The covariances"),
     (TIED, lambda head: head["arguments"].update(covariance="diagonal"), "The matrices of the"),
     (FULL, lambda head: head["arguments"].update(covariance="tied"), "The covariances"),
+    (REGRESSOR, lambda head: head["arguments"].update(link={"dict": []}), r"link=…\) is '{}'"),
+    (REGRESSOR, lambda head: head["arguments"].update(response=[1]), r"response=…\) is"),
     (NETWORK, lambda head: _report(head).update(solution=True), "solution is 'True'"),
 ]
 

@@ -18,7 +18,7 @@ from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.responses import likelihood_of
 from likely.likelihoods.tweedie import Tweedie
-from likely.linear.inference import infer
+from likely.linear.infer import infer
 from likely.linear.likelihood_ratio import likelihood_ratio_test
 from likely.objectives.linear import LinearObjective
 from likely.penalties import NoPenalty

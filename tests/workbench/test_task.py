@@ -157,7 +157,7 @@ def test_small_whole_numbers_and_those_that_vary_like_counts_are_counts(name):
 )
 def test_an_exposure_rules_out_classes_of_numbers(values, roles, kind):
     table = pa.table({"y": values * 50})
-    assert task_of(table, "y", beside=roles).kind == kind
-    assert task_for_models(table, "y", beside=roles).kind == kind
+    assert task_of(table, "y", roles=roles).kind == kind
+    assert task_for_models(table, "y", roles=roles).kind == kind
     if not isinstance(values[0], float):
-        assert task_of(table, "y", kind="classes", beside=roles).kind == "classes"
+        assert task_of(table, "y", kind="classes", roles=roles).kind == "classes"

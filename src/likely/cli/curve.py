@@ -231,7 +231,7 @@ def _of_run(
 
 
 def _refuse_missing(name: str, data: str) -> None:
-    from likely.workbench.opening import BUILTIN
+    from likely.workbench.builtin_data import BUILTIN
 
     if data not in BUILTIN and not Path(data).exists():
         _refuse_changed(name, data, "is missing")

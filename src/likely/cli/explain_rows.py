@@ -40,22 +40,22 @@ def rows_answer(
     texts = found.text(most=len(found), top=top or MOST_COLUMNS, width=width()).split("\n\n")
     for i, name in enumerate(names):
         title, _, rest = texts[i].partition("\n")
-        beside = "".join(f", {role} {cell(column[i].as_py())}" for role, column in given.items())
-        texts[i] = f"{heading(f'{title}; prediction {name}{beside}')}\n{rest}"
-    said = found.to_json()
-    for each, value in zip(said["rows"], predicted.tolist(), strict=True):
+        in_words = "".join(f", {role} {cell(column[i].as_py())}" for role, column in given.items())
+        texts[i] = f"{heading(f'{title}; prediction {name}{in_words}')}\n{rest}"
+    facts = found.to_json()
+    for each, value in zip(facts["rows"], predicted.tolist(), strict=True):
         each["prediction"] = value
     for i, chances in enumerate(_probabilities(opened, table)):
-        said["rows"][i]["probabilities"] = {str(label): p for label, p in chances}
+        facts["rows"][i]["probabilities"] = {str(label): p for label, p in chances}
         shown = ", ".join(f"{label} {p:.3f}" for label, p in chances[:MOST_CLASSES])
         texts[i] += f"\nprobability: {shown}"
     if moved is not None:
-        for each, value in zip(said["rows"], moved.tolist(), strict=True):
+        for each, value in zip(facts["rows"], moved.tolist(), strict=True):
             each["offset"] = value
     model = opened.facts.get("model", type(opened.model).__name__)
     return Answer(
         text="\n\n".join(texts),
-        result={"model": model, "data": data, **said},
+        result={"model": model, "data": data, **facts},
         next=shlex.join(["likely", "explain", run]),
     )
 

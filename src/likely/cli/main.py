@@ -30,6 +30,7 @@ from likely.cli.streams import (
     output_fails,
 )
 from likely.cli.terminal import Settings, global_options
+from likely.control_characters import printable
 from likely.errors import (
     BrokenLedger,
     HonestyRefusal,
@@ -40,7 +41,7 @@ from likely.errors import (
     UnknownName,
     UnusableRun,
 )
-from likely.formatting import printable, shortened
+from likely.formatting import shortened
 
 VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "look": "Check a table: types, missing values, duplicates, possible leaks.",
@@ -138,7 +139,7 @@ def _leave_workers(code: int) -> None:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line and return its exit code."""
+    """Run the command line and return its exit code: the one list of errors and their codes."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts
     settings = Settings(command=shlex.join(["likely", *argv]), json="--json" in argv)
     verb = next((word for word in argv if word in VERBS), None)

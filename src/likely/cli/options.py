@@ -80,8 +80,8 @@ class DataOptions:
     @property
     def columns(self) -> list[str]:
         """Every column that was named."""
-        beside = (self.weight, self.offset, self.exposure, self.clusters)
-        named = (self.target, self.group, self.by_time, *beside, *self.drop, *self.category)
+        roles = (self.weight, self.offset, self.exposure, self.clusters)
+        named = (self.target, self.group, self.by_time, *roles, *self.drop, *self.category)
         named += self.feature
         return [name for name in named if name is not None]
 

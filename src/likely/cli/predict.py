@@ -123,7 +123,7 @@ def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[st
 
 def _refuse_own_input(run: str, data: str, output: str) -> None:
     """Refuse to overwrite the file that is being predicted."""
-    from likely.workbench.opening import BUILTIN
+    from likely.workbench.builtin_data import BUILTIN
 
     if "-" not in (data, output) and data not in BUILTIN and is_same_file(data, output):
         wanted = Path(output)

@@ -49,7 +49,7 @@ class PlannedFit(NamedTuple):
 
     def with_model(self, better: str) -> str:
         """The command that trains another model on the same target."""
-        from likely.workbench.opening import BUILTIN
+        from likely.workbench.builtin_data import BUILTIN
 
         known = self.data in BUILTIN and BUILTIN[self.data].target == self.target
         option = [] if known else ["--target", self.target]
@@ -70,7 +70,7 @@ def task_for(data: "Dataset", chosen: ModelEntry, given: Mapping[str, Any]) -> "
     if order is None and given.get("order") is not None and kind in (None, "ordinal"):
         order = _listed_classes(given["order"])
     chosen = chosen.with_settings(given)
-    task = task_for_models(data.table, target, chosen, kind=kind, order=order, beside=data.roles)
+    task = task_for_models(data.table, target, chosen, kind=kind, order=order, roles=data.roles)
     if data.declared and task.kind not in chosen.suits:
         raise InvalidInput(
             f"{chosen.name} takes {', '.join(kinds_in_order(chosen.suits))} targets; "

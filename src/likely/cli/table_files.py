@@ -14,7 +14,7 @@ import click
 from likely.cli.answer import Exit, Refusal
 from likely.cli.streams import OutputFailed, is_of_output
 from likely.cli.terminal import Settings
-from likely.formatting import without_controls
+from likely.control_characters import without_controls
 
 Chunk = dict[str, Any]  # columns of equal length: lists, or Arrow arrays
 TEXTS = (".csv", ".tsv", ".jsonl")

@@ -17,7 +17,8 @@ from typing import Any, final
 
 import click
 
-from likely.formatting import WIDEST, paragraph, printable, text_table
+from likely.control_characters import printable
+from likely.formatting import WIDEST, paragraph, text_table
 from likely.progress import ProgressStep, listening
 
 Command = Callable[..., Any]
@@ -109,7 +110,7 @@ def global_options(command: Command) -> Command:
 
 
 def echo(text: str, settings: Settings, *, err: bool = False) -> None:
-    """Print text, the last door of whatever is printed: its control characters are escaped.
+    """Print text, with its control characters escaped: everything that is printed passes here.
 
     Names and values in the data must not control the terminal, nor who reads a log of it.
     """

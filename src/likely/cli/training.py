@@ -314,7 +314,7 @@ def _needed(
     """The columns and rows that the model reads: no target if it needs none, else labelled rows."""
     from dataclasses import replace
 
-    from likely.workbench.dataset import target_left_out
+    from likely.workbench.dataset_notes import target_left_out
 
     if chosen.supervised and given.get("unlabelled") is None:
         data = data.labelled()

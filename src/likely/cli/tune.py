@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class SearchOptions(NamedTuple):
-    """The options of a search."""
+    """The options of a search, by the names of the arguments of ``likely.tune``."""
 
     search: str
     trials: int | None
@@ -211,28 +211,14 @@ def _searched(
     from likely.cli.terminal import showing_progress
     from likely.errors import InUse
     from likely.runs.catalogue import discard
-    from likely.workbench.search import study as studies
+    from likely.workbench.search.tune import tune as tune_model
 
     new = not place.path.exists()
     place.note_search(settings.command)
     try:
         with showing_progress(settings, f"tuning {chosen.name}", how.trials, unit="trials run"):
-            return studies.tune(
-                rows,
-                model=chosen,
-                space=how.space,
-                search=how.search,
-                trials=how.trials,
-                minutes=how.minutes,
-                nested=how.nested,
-                folds=how.folds,
-                repeats=how.repeats,
-                search_link=how.search_link,
-                metric=how.metric,
-                by_hand=how.by_hand,
-                stop_unpromising=how.stop_unpromising,
-                seed=settings.seed,
-                study=place.study,
+            return tune_model(
+                rows, model=chosen, seed=settings.seed, study=place.study, **how._asdict()
             )
     except InUse:
         raise  # another search uses the folder

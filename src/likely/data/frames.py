@@ -26,6 +26,7 @@ from likely.data.arrow_columns import (
 )
 from likely.data.categories import Factor, categories_of, factor_of
 from likely.data.layouts.sparse import stores_twice
+from likely.data.narwhals_frames import as_narwhals, is_object, kind_of_series
 from likely.data.source import Source, TableKinds, column_label, refuse_others
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
@@ -200,7 +201,7 @@ class FrameTable(InMemoryTable):
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
         if self._arrow is not None:
             return tuple(map(kind_of_arrow, self._arrow.schema.types))
-        return tuple(_kind_of_series(self.series(j)) for j in range(len(self.names)))
+        return tuple(kind_of_series(self.series(j)) for j in range(len(self.names)))
 
     def numbers(self, j: int) -> Array:
         if self._arrow is not None:
@@ -209,13 +210,13 @@ class FrameTable(InMemoryTable):
         native = series.to_native()
         if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiu":
             return np.asarray(native)
-        if _is_object(series):
+        if is_object(series):
             return floats_of_objects(series.to_numpy())
         return floats_of_arrow(series.to_arrow())
 
     def factor(self, j: int) -> Factor:
         series = self.series(j)
-        if _is_object(series):
+        if is_object(series):
             return factor_of_objects(series.to_numpy())
         return factor_of_arrow(series.to_arrow())
 
@@ -276,7 +277,7 @@ def as_table(table: object) -> InMemoryTable:
         return ArrayTable(_two_dimensional(table))
     if is_sparse(table):
         return SparseTable(table)
-    return FrameTable(_narwhals(table))
+    return FrameTable(as_narwhals(table))
 
 
 def kinds_of(table: object) -> TableKinds:
@@ -365,48 +366,3 @@ def _two_dimensional(table: Any) -> Array:
             f"{values.shape}. Reshape your data: X.reshape(-1, 1) for one column."
         )
     return values
-
-
-def _is_object(series: Any) -> bool:
-    import narwhals as nw
-
-    return bool(series.dtype == nw.Object)
-
-
-def _kind_of_series(series: Any) -> ColumnKind:
-    import narwhals as nw
-
-    dtype = series.dtype
-    if dtype.is_numeric():
-        return "number"
-    if dtype == nw.Boolean:
-        return "boolean"
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return "category"
-    if _is_object(series):
-        return kind_of_objects(series.to_numpy())
-    return kind_of_arrow(series.to_arrow().type)
-
-
-def _narwhals(table: Any) -> Any:
-    import narwhals as nw
-    import pyarrow as pa
-
-    if isinstance(table, pa.RecordBatch):
-        table = pa.Table.from_batches([table])
-    try:
-        return nw.from_native(table, eager_only=True)
-    except TypeError:
-        if isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame):
-            raise InvalidInput(
-                "The table is a lazy frame, which holds no rows yet; rows are needed. Call its "
-                "collect()."
-            ) from None
-        raise InvalidInput(
-            f"A table is an array, a sparse array or a data frame; found {type(table).__name__}. "
-            "Convert it, for instance with numpy.asarray."
-        ) from None
-    except nw.exceptions.DuplicateError as error:
-        raise InvalidInput(
-            f"Two columns of the table have the same name ({error}); names must differ. Rename one."
-        ) from None

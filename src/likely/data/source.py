@@ -67,13 +67,11 @@ class Source(ABC):
         return _KnownSource(self, name)
 
 
-@final
 @dataclass(frozen=True, eq=False)
-class _KnownSource(Source):
-    """The rows of a source that have a value in one column."""
+class _SourceView(Source):
+    """Another source, of which the rows or the columns are changed as they are read."""
 
     source: Source
-    column: str
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]  # read-only here
@@ -83,13 +81,25 @@ class _KnownSource(Source):
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
         return self.source.kinds
 
-    @cached_property
-    def n_rows(self) -> int:  # type: ignore[override]
-        return sum(batch.num_rows for batch in self.select([self.column]))
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        return self.source.n_rows
 
     @property
     def nbytes(self) -> int | None:  # type: ignore[override]
         return self.source.nbytes
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _KnownSource(_SourceView):
+    """The rows of a source that have a value in one column."""
+
+    column: str
+
+    @cached_property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return sum(batch.num_rows for batch in self.select([self.column]))
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         for batch in self.source:
@@ -105,24 +115,19 @@ class _KnownSource(Source):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _SelectedSource(Source):
+class _SelectedSource(_SourceView):
     """Some columns of a source that needs others to choose its rows."""
 
-    source: Source
-    names: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.columns
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
         places = column_indices(self.source.names, self.names)
         return tuple(self.source.kinds[place] for place in places)
-
-    @property
-    def n_rows(self) -> int | None:  # type: ignore[override]
-        return self.source.n_rows
-
-    @property
-    def nbytes(self) -> int | None:  # type: ignore[override]
-        return self.source.nbytes
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         for batch in self.source:
@@ -130,7 +135,7 @@ class _SelectedSource(Source):
 
     def select(self, names: Sequence[str]) -> "_SelectedSource":
         column_indices(self.names, names)
-        return replace(self, names=tuple(names))
+        return replace(self, columns=tuple(names))
 
 
 def are_known(column: Any) -> Any:
@@ -143,28 +148,15 @@ def are_known(column: Any) -> Any:
 
 @final
 @dataclass(frozen=True, eq=False)
-class _CategorisedSource(Source):
+class _CategorisedSource(_SourceView):
     """A source of which some columns are made categories as they are read."""
 
-    source: Source
     categories: tuple[str, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]  # read-only here
-        return self.source.names
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
         pairs = zip(self.source.names, self.source.kinds, strict=True)
         return tuple("category" if name in self.categories else kind for name, kind in pairs)
-
-    @property
-    def n_rows(self) -> int | None:  # type: ignore[override]
-        return self.source.n_rows
-
-    @property
-    def nbytes(self) -> int | None:  # type: ignore[override]
-        return self.source.nbytes
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         present = [name for name in self.categories if name in self.names]

@@ -21,7 +21,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from likely._typing import Array, Matrix
 from likely.cholesky import InverseRoot, inverse_root, unit_diagonal
@@ -285,6 +284,8 @@ class FullGaussian(Distribution):
                 "A covariance matrix is singular, so its density does not split into one term per "
                 "feature; an invertible one was expected. Use shrinkage or a diagonal covariance."
             )
+        from scipy.linalg import solve_triangular
+
         out = np.zeros((len(X), self.n_features, self.n_components))
         patterns, group = np.unique(np.isnan(X), axis=0, return_inverse=True)
         for g, gaps in enumerate(patterns):

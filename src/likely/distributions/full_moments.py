@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
-from scipy.linalg.lapack import dtrtri
 
 from likely._typing import Array
 from likely.cholesky import InverseRoot
@@ -202,6 +201,8 @@ def whitened_sums(
 def _turned_back(
     mean: Array, W: Array, count: Array, first: Array, second: Array, log_likelihood: float
 ) -> ExpectedSums:
+    from scipy.linalg.lapack import dtrtri
+
     there = count[:, None] > 0
     shift = np.divide(first, count[:, None], out=np.zeros_like(first), where=there)
     new_mean, scatter = np.empty_like(first), np.empty_like(second)

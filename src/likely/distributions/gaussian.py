@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from likely._typing import Array, Matrix
 from likely.distributions.base import (
@@ -374,11 +373,15 @@ def spreads_in_words(location: Array, scale: Array) -> tuple[str, ...]:
 
 def normal_cdf(z: Array) -> Array:
     """Φ(z), the probability below z under N(0, 1), elementwise."""
+    from scipy.special import ndtr
+
     return ndtr(np.asarray(z, dtype=float))
 
 
 def normal_quantile(p: Array) -> Array:
     """Φ⁻¹(p), the z with probability p below it; ±inf at 0 and 1."""
+    from scipy.special import ndtri
+
     return ndtri(np.asarray(p, dtype=float))
 
 

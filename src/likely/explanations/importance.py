@@ -136,7 +136,9 @@ class Importance:
         lines = [title, *text_table(self._head(), self._rows(top), indent=0, width=width)]
         if len(self) > top:
             lines.append(f"… and {count(len(self) - top, 'more column')}")
-        return "\n".join([*lines, *(line for note in self._said() for line in paragraph(note))])
+        return "\n".join(
+            [*lines, *(line for note in self._notes_shown() for line in paragraph(note))]
+        )
 
     def __str__(self) -> str:
         return self.text()
@@ -145,9 +147,9 @@ class Importance:
 
     def _repr_html_(self) -> str:
         table = html_table(self._head(), self._rows(MOST_SHOWN))
-        return html_block(table, *(html_paragraph(note) for note in self._said()))
+        return html_block(table, *(html_paragraph(note) for note in self._notes_shown()))
 
-    def _said(self) -> list[str]:
+    def _notes_shown(self) -> list[str]:
         return [f"Note: {note}" for note in self.notes]
 
     def _head(self) -> list[str]:

@@ -4,7 +4,6 @@ A document is a run of ids: ``ids[stops[d − 1] : stops[d]]`` are the terms of 
 row of a table, −1 left out.  No matrix of documents and terms is built.
 """
 
-import numpy as np
 from numba import njit
 
 

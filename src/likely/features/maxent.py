@@ -53,6 +53,30 @@ def feature_array(features: Sequence[FeatureFunction], X: Any, classes: Array) -
     return out
 
 
+def check_feature_array(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """X as F[n, y, j], finite numbers; its last axis is remembered."""
+    try:
+        F = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"X, as features F[n, y, j], must hold numbers; {error}. Pass an array of three axes."
+        ) from error
+    known = F.shape[-1] if reset else estimator.n_features_in_
+    if F.ndim != 3 or F.shape[2] != known or not F.size:
+        raise InvalidInput(
+            f"X has shape {F.shape}; the features F[n, y, j] of {known} weights were expected. "
+            "Pass one number for each row, label and feature."
+        )
+    if not np.isfinite(F).all():
+        row, label, j = np.argwhere(~np.isfinite(F))[0]
+        raise InvalidInput(
+            f"X[{row}, {label}, {j}] is {F[row, label, j]}; a feature must be finite. "
+            "Fix it, or drop the row."
+        )
+    estimator.n_features_in_ = known
+    return F
+
+
 def check_features(features: Any) -> None:
     """Refuse anything but a list of functions."""
     is_list = isinstance(features, Sequence) and not isinstance(features, str)

@@ -25,6 +25,7 @@ from likely.generative.events import plan_events
 from likely.generative.naive_bayes import NaiveBayes
 from likely.generative.surface import check_search
 from likely.inputs.rows import EncodedRows
+from likely.kinds import ColumnKind
 from likely.objectives.components import ComponentTotals, refuse_no_weight
 
 COUNTED = ("auto", "multinomial", "complement", "bernoulli")  # events whose sums are counts
@@ -56,9 +57,10 @@ def fit_class_counts(model: NaiveBayes, counts: ClassCounts, classes: Array) -> 
     check_search(model.tol, model.max_iter)
     fitted: NaiveBayes = clone(model)
     n_features = len(counts.by_feature)
-    kinds = TableKinds(None, ("number",) * n_features)
-    plan = plan_events(model.event, kinds, sparse=True)
-    schema = Schema(None, kinds.kinds, plan.as_codes, (None,) * n_features)
+    number: ColumnKind = "number"
+    kinds = (number,) * n_features
+    plan = plan_events(model.event, TableKinds(None, kinds), sparse=True)
+    schema = Schema(None, kinds, plan.as_codes, (None,) * n_features)
     fitted.n_features_in_ = n_features
     fitted._remember_columns(plan, schema, None)
     fitted.classes_, fitted.library_ = classes, None

@@ -25,7 +25,8 @@ from likely.graphical.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among
 from likely.inputs.rows import encode_new_rows
-from likely.objectives.components import CooledEvidence, total
+from likely.objectives.components import total
+from likely.objectives.cooled_evidence import CooledEvidence
 
 
 class FittedNaiveBayes(FittedClassifier):

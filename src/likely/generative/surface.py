@@ -43,7 +43,8 @@ from likely.inputs.labels import accuracy, codes_among
 from likely.inputs.numbers import check_weight
 from likely.inputs.soft_labels import is_soft, soft_total
 from likely.inputs.tables import own_columns
-from likely.objectives.components import CooledEvidence, block_log_joint, block_log_posterior
+from likely.objectives.components import block_log_joint, block_log_posterior
+from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
 

@@ -153,14 +153,14 @@ def _typed_refusals() -> Iterator[None]:
     except InvalidInput:
         raise
     except ValueError as error:
-        said = str(error).strip().rstrip(".")
-        if "features, but" in said:
+        problem = str(error).strip().rstrip(".")
+        if "features, but" in problem:
             advice = "Pass the columns of the fit, in their order."
-        elif "minimum of 1 is required" in said:
+        elif "minimum of 1 is required" in problem:
             advice = "Pass at least one row and one column."
         else:
             advice = "Pass a table with a row for each example."
-        raise InvalidInput(f"{said}. {advice}") from error
+        raise InvalidInput(f"{problem}. {advice}") from error
 
 
 def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
+from likely.link_means import common_means, valid_etas
 from likely.links import Link
 
 SMALLEST_MEAN = 1e-100  # its cube, the smallest variance of any response, is above 0
@@ -123,20 +124,11 @@ class Likelihood(ABC):
     @property
     def etas(self) -> Interval:
         """The valid η: those of the link whose means the response can have."""
-        means, link = self._means, self.link
-        with np.errstate(divide="ignore"):  # ln 0 and 1/0 are ends
-            ends = sorted(float(link.link(np.asarray(end))) for end in means)
-        return Interval(max(ends[0], link.etas.low), min(ends[1], link.etas.high))
-
-    @property
-    def _means(self) -> Interval:
-        """The means that are valid for both the response and the link."""
-        ours, theirs = self.response.means, self.link.means
-        return Interval(max(ours.low, theirs.low), min(ours.high, theirs.high))
+        return valid_etas(self.link, self.response.means)
 
     def eta_of_mean(self, mean: Array) -> Array:
         """g(μ); a mean at or beyond an end of its interval is first moved just inside."""
-        low, high = self._means
+        low, high = common_means(self.link, self.response.means)
         mean = np.where(np.greater(mean, low), mean, low + NEAREST_TO_END)
         mean = np.where(np.less(mean, high), mean, high - NEAREST_TO_END)
         return self.link.link(mean[()])

@@ -17,8 +17,9 @@ from scipy.special import xlog1py, xlogy
 
 from likely._typing import Array, Interval
 from likely.likelihoods.base import Likelihood, Response, refuse
+from likely.link_means import log_both_classes, log_rest
 from likely.links import Link, Log, Logit, UnitLink
-from likely.special import exp, expm1, lgamma, log, log1p
+from likely.special import exp, expm1, lgamma, log1p
 
 
 @final
@@ -97,19 +98,7 @@ class Bernoulli(Response):
 
 def log_probabilities(likelihood: Likelihood, eta: Array) -> tuple[Array, Array]:
     """ln(1 − μ) and ln μ; −inf where η is at an end and the link is not a distribution function."""
-    link = likelihood.link
-    if isinstance(link, UnitLink):
-        return link.log_complement(eta), link.log_mean(eta)
-    inside = np.clip(eta, *likelihood.etas)
-    with np.errstate(divide="ignore"):
-        if isinstance(link, Log):
-            return log_rest(inside), inside
-        return log1p(-link.inverse(inside)), log(link.inverse(inside))
-
-
-def log_rest(eta: Array) -> Array:
-    """ln(1 − e^η) for η < 0: where 1 − e^η is near 1, its logarithm would have few digits."""
-    return np.where(np.greater(eta, -1.0), log(-expm1(eta)), log1p(-exp(np.minimum(eta, -1.0))))[()]
+    return log_both_classes(likelihood.link, eta)
 
 
 @final

@@ -40,6 +40,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.likelihoods.categorical import check_codes
+from likely.link_means import log_between, log_ordered_classes, with_ends
 from likely.links import Logit, UnitLink
 from likely.special import exp, expm1, log, log1p
 
@@ -86,11 +87,11 @@ class Ordinal:
 
     def nll(self, y: Codes, eta: Array, thresholds: Array) -> Array:
         upper, lower = self._ends(y, eta, thresholds)
-        return -self._log_between(lower, upper)
+        return -log_between(self.link, lower, upper)
 
     def derivatives(self, y: Codes, eta: Array, thresholds: Array) -> OrdinalDerivatives:
         upper, lower = self._ends(y, eta, thresholds)
-        log_p = self._log_between(lower, upper)
+        log_p = log_between(self.link, lower, upper)
         at_upper = exp(self.link.log_slope(upper) - log_p)
         at_lower = exp(self.link.log_slope(lower) - log_p)
         return OrdinalDerivatives(-log_p, at_lower - at_upper, -at_upper, at_lower)
@@ -103,8 +104,8 @@ class Ordinal:
 
     def information(self, eta: Array, thresholds: Array) -> OrdinalInformation:
         """Σ_k (∂P_k)(∂P_k)ᵀ / P_k; costs n·K."""
-        at = _padded(thresholds) + np.asarray(eta)[:, None]  # (n, K + 1)
-        log_root = self._log_between(at[:, 1:], at[:, :-1]) / 2
+        at = with_ends(thresholds) + np.asarray(eta)[:, None]  # (n, K + 1)
+        log_root = log_between(self.link, at[:, 1:], at[:, :-1]) / 2
         log_slope = self.link.log_slope(at)
         upper, lower = exp(log_slope[:, :-1] - log_root), exp(log_slope[:, 1:] - log_root)
         change = upper - lower  # ∂P_k/∂η over √P_k
@@ -121,8 +122,7 @@ class Ordinal:
 
     def log_probability(self, eta: Array, thresholds: Array) -> Array:
         """ln P(Y = k), (n, K)."""
-        at = _padded(thresholds) + np.asarray(eta)[:, None]
-        return self._log_between(at[:, 1:], at[:, :-1])
+        return log_ordered_classes(self.link, eta, thresholds)
 
     def probability(self, eta: Array, thresholds: Array) -> Array:
         """P(Y = k), (n, K)."""
@@ -149,19 +149,8 @@ class Ordinal:
         return self.link.link(survival_of_classes(frequency / frequency.sum()))
 
     def _ends(self, y: Codes, eta: Array, thresholds: Array) -> tuple[Array, Array]:
-        padded = _padded(thresholds)
+        padded = with_ends(thresholds)
         return padded[y] + eta, padded[np.add(y, 1)] + eta
-
-    def _log_between(self, lower: Array, upper: Array) -> Array:
-        """ln(G(upper) − G(lower)), from the nearer tail."""
-        right = upper + lower > 0
-        outer, inner = np.where(right, -lower, upper), np.where(right, -upper, lower)
-        larger, smaller = self._log_tail(outer, right), self._log_tail(inner, right)
-        return larger + log(-expm1(smaller - larger))
-
-    def _log_tail(self, distance: Array, right: Array) -> Array:
-        """ln G(a), or on the right ln(1 − G(−a))."""
-        return np.where(right, self.link.log_complement(-distance), self.link.log_mean(distance))
 
 
 def thresholds_of(free: Array) -> Array:
@@ -188,10 +177,6 @@ def thresholds_jacobian(free: Array) -> Array:
     free = np.asarray(free, dtype=float)
     moves = np.concatenate([[1.0], -exp(free[1:])])
     return np.tril(np.ones((free.size, free.size))) * moves
-
-
-def _padded(thresholds: Array) -> Array:
-    return np.concatenate([[np.inf], thresholds, [-np.inf]])
 
 
 @final
@@ -226,7 +211,7 @@ def ordinal_curvature(
 
 
 def _logit_form(likelihood: Ordinal, y: Codes, eta: Array, thresholds: Array) -> OrdinalCurvature:
-    padded = _padded(thresholds)
+    padded = with_ends(thresholds)
     gap = padded[:-1] - padded[1:]  # u − v of each class, inf for the first and the last
     log_width, q = log(-expm1(-gap)), 1 / expm1(gap)
     u, v = padded[:-1][y] + eta, padded[1:][y] + eta
@@ -246,7 +231,7 @@ def _logit_form(likelihood: Ordinal, y: Codes, eta: Array, thresholds: Array) ->
 
 def _general_form(likelihood: Ordinal, y: Codes, eta: Array, thresholds: Array) -> OrdinalCurvature:
     found = likelihood.derivatives(y, eta, thresholds)
-    padded = _padded(thresholds)
+    padded = with_ends(thresholds)
     a, c = -found.upper, found.lower
     with np.errstate(invalid="ignore"):  # 0 · inf at an infinite end, where a or c is 0
         bend_u = likelihood.link.log_slope_derivative(padded[:-1][y] + eta)

@@ -15,7 +15,7 @@ from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.tweedie import Tweedie
 from likely.links import LINKS, Link, Power
-from likely.names import lookup
+from likely.names import check_part, lookup
 
 RESPONSES: dict[str, Response] = {
     response.name: response
@@ -43,6 +43,7 @@ def response_named(response: str | Response) -> Response:
     NegativeBinomial(alpha=0.5)
     """
     if not isinstance(response, str):
+        check_part("response", response, Response, RESPONSES)
         return response
     if response.startswith("quasi"):
         _refuse_quasi(response)
@@ -68,6 +69,7 @@ def likelihood_of(response: str | Response, link: str | Link | None = None) -> L
     """
     response = response_named(response)
     link = lookup("link", response.canonical if link is None else link, LINKS, LINKS_OF_NUMBER)
+    check_part("link", link, Link, LINKS)
     if not fits(response, link):
         raise InvalidInput(
             f"The link {link.name!r} gives means in {_shown(link.means)}; a {response.name} "

@@ -78,9 +78,8 @@ def infer_classes(estimate: ClassEstimate, kind: str) -> Inference:
     bread = Bread.of(here.hessian, ridge, ~held & ~excluded)
     meat = _meat(estimate, bread, kind)
     n = float(count.sum())
-    n_parameters = bread.n_parameters
-    if not curvature.any():
-        n_parameters = float(round(n_parameters))  # the trace has rounding errors from the shift
+    n_parameters = bread.n_parameters  # a trace, with rounding errors from the shift
+    n_parameters = n_parameters if curvature.any() else float(round(n_parameters))
     covariance = bread.covariance(bread.spread(kind, meat, n=n, dispersion=1.0), estimate.jacobian)
     infinite = (estimate.jacobian[:, list(estimate.infinite)] != 0).any(axis=1)
     covariance[infinite] = covariance[:, infinite] = np.nan

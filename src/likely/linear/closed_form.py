@@ -18,9 +18,10 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.block import Blocks, CountedBlocks, redesigned
+from likely.data.coding import Coding
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.formatting import count, quoted
-from likely.inputs.coding import Coding, refuse_gaps
+from likely.inputs.coding import refuse_gaps
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.coding import LinearRows
@@ -33,7 +34,8 @@ from likely.linear.framing import (
     mean_response,
     refuse_extreme_responses,
 )
-from likely.linear.inference import Inference, infer
+from likely.linear.infer import infer
+from likely.linear.inference import Inference
 from likely.linear.penalty import spread, strengths_of
 from likely.objectives.least_squares import (
     Eliminated,

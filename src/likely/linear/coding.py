@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.data.coding import Coding
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName
-from likely.inputs.coding import Coding, category_flags
+from likely.inputs.coding import category_flags
 from likely.inputs.estimators import columns_named
 from likely.inputs.offsets import BESIDE
 from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows

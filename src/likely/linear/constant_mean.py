@@ -19,9 +19,16 @@ TOL = 1e-14  # one parameter: exact costs one more step
 
 
 def constant_mean(
-    likelihood: Likelihood, y: Array, weight: Array, offset: Array | float = 0.0
+    likelihood: Likelihood,
+    y: Array,
+    weight: Array,
+    offset: Array | float = 0.0,
+    *,
+    intercept: bool = True,
 ) -> Array:
-    """E[y] of each row under the constant model."""
+    """E[y] of each row under the constant model; without an intercept, of a predictor of 0."""
+    if not intercept:
+        return likelihood.mean(np.broadcast_to(offset, y.shape))
     mean = np.dot(weight, y) / weight.sum()
     if not np.any(offset):
         return np.full(len(y), mean)

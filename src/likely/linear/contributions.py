@@ -13,10 +13,11 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks, first_rows
+from likely.data.coding import Coding
 from likely.data.layouts.intercept import Csr, Design, Mixed
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, log_odds_explanation, refuse_against
-from likely.inputs.coding import Coding, refuse_gaps
+from likely.inputs.coding import refuse_gaps
 from likely.linear.coding import LinearRows
 from likely.linear.framing import block_sums, start_share
 

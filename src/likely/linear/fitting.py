@@ -31,6 +31,7 @@ from likely.linear.covariance import (
 from likely.linear.divergence import Divergence, divergence, separated_directions
 from likely.linear.edge import (
     EVERYWHERE,
+    EdgeOptimum,
     optimum_at_edge,
     steps_allowed,
     valid_start,
@@ -44,7 +45,8 @@ from likely.linear.framing import (
     refuse_extreme_responses,
 )
 from likely.linear.held_rows import hold_out
-from likely.linear.inference import Inference, infer
+from likely.linear.infer import infer
+from likely.linear.inference import Inference
 from likely.linear.penalty import Spread, spread, strengths_of
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.inference import (
@@ -108,7 +110,42 @@ def fit_linear(
         null_of(likelihood, data, rows, start),
         dispersion_is_known=likelihood.response.dispersion_is_known,
     )
-    last = last_fit(estimator, data.framing)
+    found, edge, infinite = _optimum(estimator, problem, likelihood, start, rows)
+    warn_of_fit(estimator, found, rows.coding.names, infinite, rows.coding.references())
+    inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
+    if infinite is not None and inference is not None:
+        inference = without_separated(inference, infinite, problem, likelihood)
+    if edge is not None and edge.n_rows:
+        warn_of_edge(type(estimator).__name__, likelihood, edge)
+        inference = None if inference is None else inference.without_errors(edge.n_rows)
+    theta = data.framing.to_user(found.theta)
+    solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
+    coef, intercept = parts(theta, data.framing)
+    dispersion = dispersion_of(problem, found, likelihood, inference)
+    return LinearFit(
+        coef,
+        float(intercept),
+        solution,
+        inference,
+        infinite is not None,
+        dispersion=dispersion.value,
+        ml_dispersion=dispersion.at_maximum,
+    )
+
+
+class _Optimum(NamedTuple):
+    """The end of a search: in the interior, at the edge of the valid means, or at infinity."""
+
+    found: Found
+    edge: EdgeOptimum | None
+    infinite: Divergence | None
+
+
+def _optimum(
+    estimator: Any, problem: Problem, likelihood: Likelihood, start: Array, rows: LinearRows
+) -> _Optimum:
+    """Search, and search on where standard errors need an estimate that is more exact."""
+    last = last_fit(estimator, problem.data.framing)
     if last is not None and not isfinite(problem.objective.value(last)):
         last = None  # other rows than those of the last fit
     found = solve(
@@ -127,31 +164,12 @@ def fit_linear(
     refuse_if_not_finite(found, rows)
     infinite = divergence(problem, found, start) if edge is None else None
     inside = edge is None or not edge.n_rows
-    if inside and infinite is None and has_errors(estimator, data.framing):
+    if inside and infinite is None and has_errors(estimator, problem.data.framing):
         n_iter = found.solution.n_iter
         found = finish(problem, start, found, tol=estimator.tol, max_iter=estimator.max_iter)
         if edge is None and found.solution.n_iter > n_iter + USUAL_STEPS:
             infinite = divergence(problem, found, start)
-    warn_of_fit(estimator, found, rows.coding.names, infinite, rows.coding.references())
-    inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
-    if infinite is not None and inference is not None:
-        inference = without_separated(inference, infinite, problem, likelihood)
-    if edge is not None and not inside:
-        warn_of_edge(type(estimator).__name__, likelihood, edge)
-        inference = None if inference is None else inference.without_errors(edge.n_rows)
-    theta = data.framing.to_user(found.theta)
-    solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
-    coef, intercept = parts(theta, data.framing)
-    dispersion = dispersion_of(problem, found, likelihood, inference)
-    return LinearFit(
-        coef,
-        float(intercept),
-        solution,
-        inference,
-        infinite is not None,
-        dispersion=dispersion.value,
-        ml_dispersion=dispersion.at_maximum,
-    )
+    return _Optimum(found, edge, infinite)
 
 
 def without_separated(

@@ -58,11 +58,11 @@ class FormulaTerms:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             matrix = _evaluated(self.text, lambda: self.spec.get_model_matrix(frame, context={}))
-        strange = [
+        unseen = [
             str(each.message) for each in caught if "not seen in original" in str(each.message)
         ]
-        if strange:
-            found = strange[0].rpartition(": {")[2].partition("}")[0]
+        if unseen:
+            found = unseen[0].rpartition(": {")[2].partition("}")[0]
             warn_user(
                 f"Categories not seen in training are read as the reference: {found}. Fit again "
                 "with rows that have them.",

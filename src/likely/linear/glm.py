@@ -308,25 +308,19 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Twice the log-likelihood of the saturated model minus that of the model."""
-        refuse_without_offset(self, offset=offset, exposure=exposure)
-        mean = self.predict(X, offset=offset, exposure=exposure)
-        y, weight = self._responses(X, y, sample_weight, len(mean))
+        y, mean, weight = self._with_means(X, y, sample_weight, offset, exposure)
         return float(np.dot(weight, self.likelihood_.response.deviance(y, mean)))
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """log p(y_i | x_i) of each row, with all its terms, at ``ml_dispersion_``."""
-        refuse_without_offset(self, offset=offset, exposure=exposure)
-        mean = self.predict(X, offset=offset, exposure=exposure)
-        y, _ = self._responses(X, y, None, len(mean))
+        y, mean, _ = self._with_means(X, y, None, offset, exposure)
         return self.likelihood_.response.log_prob(y, mean, self._largest_dispersion())
 
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Σ w_i log p(y_i | x_i), with all its terms, at ``ml_dispersion_``."""
-        refuse_without_offset(self, offset=offset, exposure=exposure)
-        mean = self.predict(X, offset=offset, exposure=exposure)
-        y, weight = self._responses(X, y, sample_weight, len(mean))
+        y, mean, weight = self._with_means(X, y, sample_weight, offset, exposure)
         response, psi = self.likelihood_.response, self._largest_dispersion()
         return float(response.weighted_log_prob(y, mean, weight, psi).sum())
 
@@ -340,12 +334,8 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         left = self.deviance(X, y, sample_weight, offset=offset, exposure=exposure)
         X, y, sample_weight, offset, exposure = own_columns(X, y, sample_weight, offset, exposure)
         y, weight = self._responses(X, y, sample_weight, None)
-        beside = check_offset(offset, exposure, n_rows=len(y))
-        constant = (
-            constant_mean(self.likelihood_, y, weight, beside)
-            if self.fit_intercept
-            else self.likelihood_.mean(np.broadcast_to(beside, y.shape))
-        )
+        offsets = check_offset(offset, exposure, n_rows=len(y))
+        constant = constant_mean(self.likelihood_, y, weight, offsets, intercept=self.fit_intercept)
         null = float(np.dot(weight, self.likelihood_.response.deviance(y, constant)))
         return 1 - left / null if null > 0 else float("nan")
 
@@ -365,13 +355,11 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
 
     def _density_dispersion(self) -> float:
         """ψ of p(y | x): 1 where it is known, because quasi-likelihoods have no density."""
-        known = self.likelihood_.response.dispersion_is_known
-        return 1.0 if known else float(self.dispersion_)
+        return 1.0 if self.likelihood_.response.dispersion_is_known else float(self.dispersion_)
 
     def _largest_dispersion(self) -> float:
         """The ψ that maximises the likelihood of the training rows, where it is known."""
-        known = self.likelihood_.response.dispersion_is_known
-        return 1.0 if known else float(self.ml_dispersion_)
+        return 1.0 if self.likelihood_.response.dispersion_is_known else float(self.ml_dispersion_)
 
     def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
         check_exposure(likelihood_of(self.response, self.link).link.name, extras.exposure)
@@ -379,6 +367,15 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return open_linear(
             self, X, y, extras, target="number", given=given, reference=self.reference
         )
+
+    def _with_means(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any
+    ) -> tuple[Array, Array, Array]:
+        """The responses, checked; their predicted means; and their weights."""
+        refuse_without_offset(self, offset=offset, exposure=exposure)
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        y, weight = self._responses(X, y, sample_weight, len(mean))
+        return y, mean, weight
 
     def _responses(
         self, X: Any, y: Any, sample_weight: Any, n_rows: int | None

@@ -14,8 +14,6 @@ Berger, Della Pietra & Della Pietra, A maximum entropy approach to natural langu
 """
 
 from copy import copy
-from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -25,12 +23,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
-from likely.data.block import ArrayBlocks, Blocks, CountedBlocks
+from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.description import Description
-from likely.errors import InvalidInput, RedundantColumns, warn_user
+from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, log_odds_explanation
-from likely.features.maxent import FeatureFunction, check_features, feature_array
+from likely.features.maxent import (
+    FeatureFunction,
+    check_feature_array,
+    check_features,
+    feature_array,
+)
 from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.graphical.model_plates import COLUMNS, PlateParameter
@@ -42,27 +45,20 @@ from likely.inputs.numbers import check_weight, required
 from likely.inputs.rows import RowExtras, group_codes
 from likely.inputs.soft_labels import n_axes
 from likely.inputs.tables import check_table
-from likely.linear.class_inference import ClassEstimate, check_kind, infer_classes
+from likely.linear.class_inference import check_kind
 from likely.linear.coding import refuse_idle_groups
-from likely.linear.covariance import MOST_FOR_INFERENCE, check_covariance
-from likely.linear.divergence import Divergence, divergence
-from likely.linear.fitting import last_theta, warn_of_fit
-from likely.linear.framing import Framed, Framing
-from likely.linear.held_rows import hold_out
-from likely.linear.inference import Inference
+from likely.linear.covariance import check_covariance
+from likely.linear.maxent_fitting import fit_weights, weights_problem
 from likely.linear.objective import Weights, feature_objective
-from likely.linear.penalty import Spread, has_penalty, penalty_described, strengths_of
-from likely.linear.problem import Problem
+from likely.linear.penalty import has_penalty, penalty_described
 from likely.linear.row_graph import TARGET, graph_of_factors, refuse_several_rows
 from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression, open_classes
 from likely.linear.summary import describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
-from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
 from likely.objectives.model import ModelObjective, Reduction
-from likely.penalties import NoPenalty, Penalty, PenaltySum
-from likely.solvers.choice import check_search, finish, solve
-from likely.solvers.search_problem import Found
+from likely.penalties import NoPenalty, Penalty
+from likely.solvers.choice import check_search
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
 
@@ -167,7 +163,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         if self.features is None and n_axes(X) != 3:
             return self._fit_indicators(X, y, RowExtras(sample_weight, groups=groups), before)
         rows, n_weights = self._open(X, y, sample_weight, groups)
-        return self._store(self._solve(rows, n_weights))
+        return self._store(fit_weights(self, rows, self._names(n_weights)))
 
     def objective(
         self, X: Any, y: Any, sample_weight: Any = None, *, reduction: Reduction = "sum"
@@ -179,7 +175,8 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             name = type(self).__name__
             return of.stored_by(name, lambda fitted: copy(model)._store_softmax(fitted))
         rows, n_weights = model._open(X, y, sample_weight)
-        return feature_objective(model, model._problem(rows, n_weights), reduction)
+        problem = weights_problem(model, rows, model._names(n_weights))
+        return feature_objective(model, problem, reduction)
 
     def _open(
         self, X: Any, y: Any, sample_weight: Any, groups: Any = None
@@ -336,73 +333,6 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         take_columns(self, model)
         return self
 
-    def _problem(self, rows: ArrayBlocks, n_weights: int) -> Problem:
-        """What is minimised, in units of the deviance of equal probabilities."""
-        n_classes, passes = len(self.classes_), list[float]()
-        (fitted, held), penalty = hold_out(self, rows), self._penalty(n_weights)
-        counted, framing = CountedBlocks(fitted, passes), Framing(n_weights, False, None)
-
-        def on(blocks: Blocks, share: float, executor: Executor) -> MaxEntropyObjective:
-            return MaxEntropyObjective(n_classes, penalty.scaled(share), blocks, executor)
-
-        data = Framed(counted, counted, 1.0, framing, passes, fitted)
-        total = rows.n_rows if rows.weight is None else rows.weight.sum()
-        executor = executor_for(self.executor, rows.nbytes)
-        problem = Problem(on, penalty, data, executor, held_rows=held)
-        even = np.full(n_classes, float(total) / n_classes)
-        return problem.measured(NullTotals.of_counts(even, rows.n_rows))
-
-    def _solve(self, rows: ArrayBlocks, n_weights: int) -> Weights:
-        problem, start = self._problem(rows, n_weights), np.zeros(n_weights)
-        found = solve(
-            problem,
-            start,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            last=last_theta(self, n_weights),
-            stop=self.stop,
-        )
-        if found.held:
-            warn_user(
-                f"MaxEntropy: feature {found.held[0]} can be computed from those before it, or is "
-                "the same for every label; its weight is fixed at 0. Drop it, or give a penalty "
-                "(l2=1.0).",
-                RedundantColumns,
-            )
-        infinite = divergence(problem, found, start)
-        if infinite is None and self.standard_errors is not None:
-            found = finish(problem, start, found, tol=self.tol, max_iter=self.max_iter)
-        warn_of_fit(self, found._replace(held=()), partial(self._names, n_weights), infinite)
-        inference = self._errors(problem, found, infinite)
-        solution = replace(found.solution, theta=found.theta, passes=sum(problem.data.passes))
-        return Weights(found.theta, solution, inference, infinite is not None)
-
-    def _penalty(self, n_weights: int) -> Penalty:
-        """On each weight; groups name features, or are of their positions."""
-        given = strengths_of(self)
-        l1, l2 = (np.broadcast_to(np.asarray(s, dtype=float), (n_weights,)) for s in given[:2])
-        names, each = self._names(n_weights), np.arange(n_weights)
-        own = tuple(group.on_columns(names, each) for group in given.groups)
-        return Spread(l1, l2, PenaltySum(own).grouped(n_weights)).penalty
-
-    def _errors(
-        self, problem: Problem, found: Found, infinite: Divergence | None
-    ) -> Inference | None:
-        n_weights = found.theta.size
-        if self.standard_errors is None or n_weights > MOST_FOR_INFERENCE:
-            return None
-        estimate = ClassEstimate(
-            problem.objective,
-            len(self.classes_),
-            found.theta,
-            names=self._names(n_weights),
-            jacobian=np.eye(n_weights),
-            held=found.held,
-            infinite=() if infinite is None else infinite.columns,
-        )
-        return infer_classes(estimate, self.standard_errors)
-
     def _features(self, X: Any) -> Array:
         """F[n, y, j] of checked rows."""
         if self.features is not None:
@@ -417,7 +347,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
     def _table(self, X: Any, *, reset: bool) -> Any:
         """Rows for the feature functions, or the features themselves."""
         if self.features is None:
-            return _three_axes(self, X, reset=reset)
+            return check_feature_array(self, X, reset=reset)
         check_features(self.features)
         return check_table(self, X, reset=reset, sparse=False).native
 
@@ -434,27 +364,3 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             design.rmatmat(each * seen).T.ravel(),
             design.rmatmat(each * model.predict_proba(X)).T.ravel(),
         )
-
-
-def _three_axes(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """X as F[n, y, j], finite numbers; its last axis is remembered."""
-    try:
-        F = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"X, as features F[n, y, j], must hold numbers; {error}. Pass an array of three axes."
-        ) from error
-    known = F.shape[-1] if reset else estimator.n_features_in_
-    if F.ndim != 3 or F.shape[2] != known or not F.size:
-        raise InvalidInput(
-            f"X has shape {F.shape}; the features F[n, y, j] of {known} weights were expected. "
-            "Pass one number for each row, label and feature."
-        )
-    if not np.isfinite(F).all():
-        row, label, j = np.argwhere(~np.isfinite(F))[0]
-        raise InvalidInput(
-            f"X[{row}, {label}, {j}] is {F[row, label, j]}; a feature must be finite. "
-            "Fix it, or drop the row."
-        )
-    estimator.n_features_in_ = known
-    return F

@@ -19,7 +19,7 @@ from likely.inputs.estimators import feature_names
 from likely.penalties import L1, L2, ElasticNet, Group, Penalty, PenaltySum, Strengths
 
 if TYPE_CHECKING:
-    from likely.inputs.coding import Coding
+    from likely.data.coding import Coding
     from likely.linear.framing import Framing
 
 

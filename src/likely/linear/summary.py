@@ -7,14 +7,14 @@ odds ratio, a rate ratio or another ratio, these with their intervals.
 Coefficients without standard errors are described class by class.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
 from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.data.coding import Coding
 from likely.data.frames import frame_of
 from likely.description import (
     Description,
@@ -24,18 +24,15 @@ from likely.description import (
 )
 from likely.description_text import html_of, text_of
 from likely.errors import InvalidInput
-from likely.formatting import count, listed, percent_level, quoted, short_number
-from likely.inputs.coding import Coding
+from likely.formatting import count, percent_level, short_number
 from likely.linear.inference import Inference
 from likely.linear.penalty import penalty_described
 from likely.linear.ratios import plural
-from likely.linear.summary_facts import amount, facts_of, penalty_facts
+from likely.linear.summary_facts import facts_of, penalty_facts
+from likely.linear.summary_notes import notes_of
 from likely.pictures import intervals_along_side
 
 MORE = "to_frame() has them all"
-MOST_REFERENCES = 10  # named in a note
-
-
 READING = "A coefficient is what one unit of its column adds to the linear predictor."
 
 
@@ -109,10 +106,10 @@ class Summary:
         return np.setdiff1d(np.arange(self.inference.theta.size), self.inference.constants)
 
     def _slopes_of_ratios(self) -> Array:
-        return np.setdiff1d(self._slopes(), self._rates())
+        return np.setdiff1d(self._slopes(), self.rates())
 
-    def _rates(self) -> list[int]:
-        """Levels of a column that has them all, in a model without an intercept."""
+    def rates(self) -> list[int]:
+        """Where exp(coef) is no ratio: levels of a column that has them all, without intercept."""
         fit = self.inference
         if not self.ratio or fit.constants:
             return []
@@ -152,84 +149,7 @@ class Summary:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the limits of the table."""
-        return (*self._notes(), *self.remarks)
-
-    def _notes(self) -> Iterator[str]:
-        fit = self.inference
-        if self.stopped:
-            yield (
-                f"the search was stopped before it converged: {self.stopped}. The estimates are "
-                "not the optimum, and the standard errors are those of the point shown."
-            )
-        elif not self.converged:
-            yield "the fit did not converge; the estimates and their standard errors are not final."
-        if self.separated:
-            yield (
-                "the responses are separated: some coefficients have no finite estimate, and their "
-                "standard errors and p-values mean nothing. Use a penalty."
-            )
-        if fit.firth_ratios is not None:
-            yield (
-                "Firth's penalty: log-likelihood, AIC and BIC are of the likelihood without it, at "
-                "estimates that do not maximise it; z and its p-value are from Wald tests. "
-                "likelihood_ratio_test uses the penalised likelihood."
-            )
-        if fit.n_grouped:
-            yield (
-                f"proportions of trials: deviance, residual df and the dispersion are those of "
-                f"{amount(fit.n_grouped)} groups."
-            )
-        if fit.n_at_edge:
-            yield (
-                f"the estimate is on the boundary: {amount(fit.n_at_edge)} of the rows have a "
-                "mean at the edge of what the response can have, where standard errors, tests "
-                "and intervals do not apply."
-            )
-        if fit.penalised:
-            yield (
-                "Penalised fit: the standard errors do not include the bias of shrinkage. They "
-                "measure the spread of the shrunken estimates, so intervals may miss the true "
-                "value more often than their level says, and a small z does not show that an "
-                "effect is small. Adjusted R², pseudo-R² and the test of all coefficients are "
-                "defined for maximum likelihood, so they are left out."
-            )
-        if self.references:
-            named = listed(
-                [f"{name} = {value}" for name, value in self.references], MOST_REFERENCES
-            )
-            yield f"reference categories, which have no coefficient: {named}."
-        if fit.redundant:
-            held = quoted([fit.names[j] for j in fit.redundant])
-            yield f"fixed at 0, because they can be computed from other columns: {held}."
-        if fit.alone:
-            lone = quoted([fit.names[j] for j in fit.alone])
-            yield (
-                f"{lone}: single rows determine these coefficients (leverage 1), so "
-                f"{fit.covariance_kind} knows no standard error for them."
-            )
-        if fit.excluded:
-            yield f"set to 0 by the penalty: {quoted([fit.names[j] for j in fit.excluded])}."
-        if fit.alpha is not None and fit.alpha.alpha == 0:
-            hint = (
-                f" But Pearson χ²/df is {short_number(fit.pearson_dispersion)}, clearly above 1: "
-                "standard_errors='quasi' or 'HC1' allow for it."
-            )
-            yield (
-                "the likelihood is largest at alpha = 0, where the negative binomial equals the "
-                f"Poisson.{hint if fit.is_overdispersed() else ''}"
-            )
-        if fit.is_perfect:
-            yield (
-                "essentially perfect fit: the residuals are no more than rounding, so standard "
-                "errors, tests and intervals are unreliable."
-            )
-        if self._rates():
-            yield (
-                "without an intercept the coefficients of levels compare with nothing: exp(coef) "
-                f"is no {self.ratio}, so they are left out of the {plural(self.ratio).lower()}."
-            )
-        if isnan(fit.dispersion):
-            yield "as many parameters as observations: no data are left to estimate the dispersion."
+        return (*notes_of(self), *self.remarks)
 
     def _columns(self) -> dict[str, Array]:
         fit = self.inference

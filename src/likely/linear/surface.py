@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
+from likely.data.coding import Coding
 from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
@@ -19,7 +20,7 @@ from likely.explanations.explanation import Explanation
 from likely.formatting import count, listed
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
-from likely.inputs.coding import Coding, columns_coded, new_rows, refuse_gaps
+from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
@@ -36,6 +37,7 @@ from likely.linear.summary import (
     response_described,
     summarise,
 )
+from likely.link_means import mean_or_end, outside
 from likely.solvers.minimise import Solution
 
 
@@ -313,31 +315,24 @@ def check_exposure(link: str, exposure: Any) -> None:
 
 def mean_within(likelihood: Likelihood, eta: Array) -> Array:
     """E[y | η]; 0 or 1, or nan where y has no such ends, where η is invalid, with a warning."""
-    if likelihood.response.means.high == 1:
-        warn_outside(likelihood, eta, "its mean is taken as 0 or 1")
-        return likelihood.mean(np.clip(eta, *likelihood.etas))
-    outside = warn_outside(likelihood, eta, "its mean is nan")
-    if not outside.any():
-        return likelihood.mean(eta)
-    return np.where(outside, np.nan, likelihood.mean(np.where(outside, 1.0, eta)))
+    means = likelihood.response.means
+    warn_outside(likelihood, eta, f"its mean is {'taken as 0 or 1' if means.high == 1 else 'nan'}")
+    return mean_or_end(likelihood.link, means, eta)
 
 
-def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> Array:
-    """Which predictors have no valid mean; if any, with a warning."""
+def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> None:
+    """Warn of predictors that have no valid mean."""
     low, high = likelihood.etas
-    if low == -np.inf and high == np.inf:
-        return np.zeros(np.shape(eta), dtype=bool)
-    outside = np.asarray(~((eta > low) & (eta < high)))
-    if outside.any():
-        row = int(outside.argmax())
+    beyond = outside(likelihood.etas, eta)
+    if beyond.any():
+        row = int(beyond.argmax())
         everywhere = "logit" if likelihood.response.means.high == 1 else "log"
         valid = f"below {high:g}" if low == -np.inf else f"above {low:g}"
         valid = valid if np.inf in (-low, high) else f"between {low:g} and {high:g}"
         warn_user(
             f"The linear predictor of row {row} is {eta[row]:.3g}; the link "
             f"{likelihood.link.name!r} of a {likelihood.response.name} response needs it {valid}, "
-            f"so {then}, for {count(int(outside.sum()), 'row')}. "
+            f"so {then}, for {count(int(beyond.sum()), 'row')}. "
             f"Use the {everywhere} link, which has a mean everywhere.",
             OutsideLink,
         )
-    return outside

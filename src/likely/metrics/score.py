@@ -19,7 +19,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive
-from likely.formatting import DASH, capitalised, estimate_beside
+from likely.formatting import DASH, capitalised, estimate_compared
 from likely.intervals import (
     Ends,
     Estimate,
@@ -265,9 +265,9 @@ def score_sentence(title: str, found: Estimate, rows: str, baseline: str = CONST
 
     A baseline that is not known (NaN) is left out.
     """
-    value, constant = estimate_beside(*found, level=LEVEL)
-    beside = "" if isnan(found.baseline) else f" Baseline ({baseline}): {constant}."
-    return f"{capitalised(title)} {value} on {rows}.{beside}"
+    value, constant = estimate_compared(*found, level=LEVEL)
+    compared = "" if isnan(found.baseline) else f" Baseline ({baseline}): {constant}."
+    return f"{capitalised(title)} {value} on {rows}.{compared}"
 
 
 def about_median(score: Score) -> str:

@@ -37,7 +37,10 @@ from likely.inputs.soft_labels import (
     soft_total,
 )
 from likely.inputs.tables import refuse_file
+from likely.likelihoods.base import Response
+from likely.likelihoods.categorical import Categorical
 from likely.likelihoods.ordinal import Ordinal
+from likely.links import Link
 from likely.neural.average import Averaging, ClassAveraging, average_prediction
 from likely.neural.network import NeuralNetwork
 from likely.neural.outputs import Output, output_of
@@ -189,8 +192,8 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         hidden: Sequence[int] = (100,),
         *,
         activation: str | Sequence[str] = "relu",
-        response: Any = None,
-        link: Any = None,
+        response: str | Response | Categorical | Ordinal | None = None,
+        link: str | Link | None = None,
         solver: str | Update = "adam",
         learning_rate: float = 1e-3,
         schedule: str | Schedule = "constant",

@@ -52,6 +52,11 @@ class LossCurve:
         held = self.validation if validation is None else (*self.validation, validation)
         return LossCurve((*self.loss, loss), held, (*self.rate, rate), (*self.seconds, seconds))
 
+    def times(self, unit: float) -> "LossCurve":
+        """The losses in another unit: each of them is multiplied by it."""
+        loss, validation = (tuple(unit * x for x in each) for each in (self.loss, self.validation))
+        return LossCurve(loss, validation, self.rate, self.seconds)
+
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ Goodfellow, Bengio & Courville, Deep Learning, chapters 6 to 8.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -44,7 +43,7 @@ from likely.neural.strengths import column_strengths
 from likely.neural.surface import FittedNetwork
 from likely.neural.tensors.library import device_for
 from likely.neural.training.callbacks import end_of_fit, scikit_learn_callbacks
-from likely.neural.training.checkpoint import Meaning, path_of_network
+from likely.neural.training.checkpoint import meaning_of_network, path_of_network
 from likely.neural.training.examples import Examples
 from likely.neural.training.fitting import (
     Keeper,
@@ -174,11 +173,11 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         rows = self._opened(X, y, sample_weight)
         held = self._held(rows)
         meaning = meaning_of(self, rows, self._output(rows), options, held)
-        first = resumed_training(self, self._of_network(meaning, 0), 0)
+        first = resumed_training(self, meaning_of_network(meaning, 0, self.n_networks), 0)
         seed = seed_of(self.random_state) if first is None else first.seed
         starts, learned = list[TrainingStart](), dict[str, Any]()
         for number, problem in enumerate(problems_of_several(self, rows, options, held, seed)):
-            own = self._of_network(meaning, number)
+            own = meaning_of_network(meaning, number, self.n_networks)
             resumed = resumed_training(self, own, number)
             if resumed is not None and resumed.seed != problem.seed:
                 resumed = None  # of an earlier training without random_state
@@ -187,11 +186,6 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             theta = problem.start(self.initialise)
             starts.append(TrainingStart(problem, theta, learned, own, resumed))
         return starts
-
-    def _of_network(self, meaning: Meaning, number: int) -> Meaning:
-        """What the checkpoint of one of several networks means."""
-        own = f"{number + 1} of {self.n_networks}"
-        return {**meaning, "the network": own} if meaning else {}
 
     def store_training(self, start: TrainingStart, fit: NetworkFit) -> None:
         """Keep what a training from this start has found."""
@@ -361,13 +355,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         self._finish(problem)
 
     def _of_training(self, trained: Trained) -> History:
-        curve, unit = trained.curve, self.response_scale_**2
-        scaled = replace(
-            curve,
-            loss=tuple(unit * loss for loss in curve.loss),
-            validation=tuple(unit * loss for loss in curve.validation),
-        )
-        ending = trained.ending
+        ending, scaled = trained.ending, trained.curve.times(self.response_scale_**2)
         return self._history(scaled, trained.kept_epoch, ending.reason, converged=ending.converged)
 
     def _history(self, curve: LossCurve, kept: int, ending: str, *, converged: bool) -> History:

@@ -25,7 +25,9 @@ from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
 from likely.inputs.numbers import check_response
 from likely.inputs.tables import refuse_file
+from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import GaussianIdentity
+from likely.links import Link
 from likely.neural.average import (
     AverageFit,
     NumberAveraging,
@@ -178,8 +180,8 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         hidden: Sequence[int] = (100,),
         *,
         activation: str | Sequence[str] = "relu",
-        response: Any = None,
-        link: Any = None,
+        response: str | Response | None = None,
+        link: str | Link | None = None,
         solver: str | Update = "adam",
         learning_rate: float = 1e-3,
         schedule: str | Schedule = "constant",

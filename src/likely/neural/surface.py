@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Matrix
 from likely.data.block import Block
+from likely.data.coding import Coding
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput
 from likely.explanations.any_model import ESTIMATED
@@ -21,7 +22,7 @@ from likely.explanations.sampled import SampledContributions, sampled_contributi
 from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
-from likely.inputs.coding import Coding, columns_coded, new_rows
+from likely.inputs.coding import columns_coded, new_rows
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.neural.architecture import Architecture
 from likely.neural.average import NetworkAverage

@@ -28,9 +28,9 @@ from likely.distributions.responsibility import (
     totals,
 )
 from likely.errors import BadCell, InvalidInput
+from likely.objectives.cooled_evidence import CooledEvidence
 from likely.progress import report
 from likely.solvers.em import Expectation, ExpectationObjective
-from likely.special import log_softmax
 
 
 @final
@@ -44,55 +44,6 @@ class Components:
     def log_joint(self, X: Any) -> Array:
         """log p(x_i, k), (n, n_components)."""
         return self.log_mixing + self.distribution.log_prob(X)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class CooledEvidence:
-    """How evidence is calibrated: divided by T, and bounded by the outliers of each class.
-
-    The formula and its reasons are in ``likely.objectives.evidence``.
-    """
-
-    temperature: float = 1.0
-    outlier_share: Array | None = None  # λ_k, (n_components,); None is 0
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Whether the evidence is changed at all."""
-        return self.temperature != 1.0 or self.outlier_share is not None
-
-    def log_posterior(self, log_prior: Array, score: Array) -> Array:
-        """log p(k | x) from log π and log p(x | k) up to a shared term, (n, n_components)."""
-        if self.outlier_share is None:
-            return log_softmax(log_prior + score / self.temperature, axis=1)
-        top = np.max(score, axis=1, keepdims=True, where=log_prior > -np.inf, initial=-np.inf)
-        return log_softmax(log_prior + self._bounded(score - top), axis=1)
-
-    def contributions(self, contributions: Array, log_prior: Array) -> Array:
-        """Each feature's part of the calibrated log-odds, (n, n_features, n_components).
-
-        Their differences between classes add up to those of log q_k.
-        """
-        if self.outlier_share is None:
-            return contributions / self.temperature
-        score = np.where(log_prior > -np.inf, contributions.sum(axis=1), -np.inf)
-        top = np.argmax(score, axis=1)[:, None, None]
-        apart = contributions - np.take_along_axis(contributions, top, axis=2)
-        total = apart.sum(axis=1, keepdims=True)  # of the row: what the class is behind the top
-        kept = self._bounded(total)
-        endless = np.isinf(total)  # it is of the features that exclude the class
-        parts = np.isinf(apart) / np.maximum(np.isinf(apart).sum(axis=1, keepdims=True), 1)
-        at_once = np.broadcast_to((1 - self.outlier_share) / self.temperature, total.shape)
-        ratio = np.divide(kept, total, out=at_once.copy(), where=~endless & (total < 0))
-        with np.errstate(invalid="ignore"):  # 0 · ∞, not used
-            return np.where(endless, kept * parts, apart * ratio)
-
-    def _bounded(self, behind: Array) -> Array:
-        """log q_k of a class that is so far behind the likeliest one."""
-        assert self.outlier_share is not None
-        log_share, log_rest = np.log(self.outlier_share), np.log1p(-self.outlier_share)
-        return np.logaddexp(log_rest + np.minimum(behind, 0.0) / self.temperature, log_share)
 
 
 @final
@@ -170,16 +121,7 @@ def block_log_posterior(
     family: Family, model: Components, evidence: CooledEvidence, block: Block
 ) -> Array:
     score = model.distribution.log_score(checked_rows(family, block))
-    return log_posterior_of_scores(model.log_mixing, evidence, score)
-
-
-def log_posterior_of_scores(log_mixing: Array, evidence: CooledEvidence, score: Array) -> Array:
-    """log p(k | x) from log p(x | k) up to a shared term; only the prior where all are 0."""
-    impossible = np.isneginf((log_mixing + score).max(axis=1, keepdims=True))
-    if not impossible.any():
-        return evidence.log_posterior(log_mixing, score)
-    possible = evidence.log_posterior(log_mixing, np.where(impossible, 0.0, score))
-    return np.where(impossible, log_mixing, possible)
+    return evidence.log_posterior_or_prior(model.log_mixing, score)
 
 
 def checked_rows(family: Family, block: Block) -> Any:

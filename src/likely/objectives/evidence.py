@@ -34,7 +34,8 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.split import FOLD_SEED, fold_of
 from likely.distributions.base import Family
-from likely.objectives.components import Components, ComponentTotals, CooledEvidence, block_totals
+from likely.objectives.components import Components, ComponentTotals, block_totals
+from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.temperature import (
     WARMEST,
     Wording,

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from likely.data.coding import Coding
 from likely.data.schema import Schema
 from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.errors import InvalidInput
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference.chain import Chain
-from likely.inputs.coding import Coding
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.inference import Inference
 from likely.neural.architecture import Architecture
@@ -197,15 +197,23 @@ def _check_part(part: Any) -> None:
         coded = tuple(values is not None for values in part.categories)
         same_count("The categories of a schema", coded, part.as_codes)
     if isinstance(part, Inference):
-        p = len(part.names)
-        same_count("The estimates", np.shape(part.theta), (p,))
-        same_count("Their covariance", np.shape(part.covariance), (p, p))
-        if part.root is not None:
-            same_count("The root of their covariance", np.shape(part.root)[:1], (p,))
+        _check_inference(part)
     if isinstance(part, Categorical):
         same_count("A row of categories", part.log_probability.shape[1], sum(part.sizes))
     if isinstance(part, CategoricalStatistics):
         same_count("A row of category counts", part.counts.shape[1], sum(part.sizes))
+
+
+def _check_inference(part: Inference) -> None:
+    """A row for each estimate in all that is known about them."""
+    p = len(part.names)
+    same_count("The estimates", part.theta.shape, (p,))
+    same_count("Their covariance", part.covariance.shape, (p, p))
+    for what, rows in (("root of their covariance", part.root), ("unknown part", part.unknown)):
+        if rows is not None:
+            same_count(f"The {what}, with two dimensions,", (rows.ndim, *rows.shape[:1]), (2, p))
+    if part.firth_ratios is not None:
+        same_count("Their likelihood ratios", part.firth_ratios.shape, (p,))
 
 
 def _check_distribution(distribution: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.coding import Coding
 from likely.data.schema import Schema
 from likely.distributions.base import Family
 from likely.errors import InvalidInput
@@ -17,7 +18,6 @@ from likely.generative.events import EventPlan
 from likely.generative.network_columns import NetworkColumns
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.inference.chain import Chain
-from likely.inputs.coding import Coding
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.inference import Inference

@@ -295,7 +295,8 @@ def _check_inference(part: Inference) -> None:
         raise _unlike("The distribution of the estimates", "'z' or 't'")
     if part.n_clusters is not None and part.n_clusters < 2:
         raise _unlike("n_clusters", "2 or more")
-    if any(not 0 <= j < len(part.names) for j in (*part.redundant, *part.excluded)):
+    places = (*part.redundant, *part.excluded, *part.alone, *part.constants)
+    if any(not 0 <= j < len(part.names) for j in places):
         raise _unlike("The places of coefficients", f"from 0 to {len(part.names) - 1}")
 
 

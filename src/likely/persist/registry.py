@@ -24,6 +24,7 @@ from likely.distributions.exponential_family import ExponentialFamily
 from likely.persist.graphs import graph_class
 
 PART_MODULES = (
+    "likely.data.coding",
     "likely.data.schema",
     "likely.graphical.inference.chain",
     "likely.graphical.learning.family_counts",
@@ -33,7 +34,6 @@ PART_MODULES = (
     "likely.graphical.variable",
     "likely.linear.alpha",
     "likely.linear.inference",
-    "likely.inputs.coding",
     "likely.links",
     "likely.neural.architecture",
     "likely.neural.average",

@@ -80,8 +80,8 @@ def _evaluation_of(digest: str | None, copy: Record | None, ledger: LedgerFacts)
 def _record(score: Record, ledger: LedgerFacts) -> Record:
     """The score as ``final.json`` has it, from its line in the ledger and the manifest."""
     head = hashes_of(ledger.entries, ledger.head)[int(score["n"])]
-    beside = {"budget": ledger.budget, "group": ledger.group, "head": head, "resumed": False}
-    found: Record = json.loads(as_json(FinalScore.from_json({**score, **beside}).to_json()))
+    recorded = {"budget": ledger.budget, "group": ledger.group, "head": head, "resumed": False}
+    found: Record = json.loads(as_json(FinalScore.from_json({**score, **recorded}).to_json()))
     return found
 
 

@@ -276,8 +276,8 @@ def _facts_of_score(
     ruling = judge.rule(evidence)
     revealed = Estimate(ruling.value, ruling.low, ruling.high, evidence.constant)
     note = " ".join(filter(None, [ruling.note, known["note"]]))
-    beside = {"note": note, "of_this_model": ruling.of_this_model}
-    return known | plain(revealed.to_json()) | beside
+    ruled = {"note": note, "of_this_model": ruling.of_this_model}
+    return known | plain(revealed.to_json()) | ruled
 
 
 def _best_so_far(seal: SealFolder, metric: str) -> float | None:
@@ -297,13 +297,13 @@ def _groups(seal: SealFolder) -> Codes | None:
 
 def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -> FinalScore:
     manifest = seal.manifest
-    beside = {
+    recorded = {
         "budget": manifest.budget,
         "group": manifest.group,
         "head": seal.ledger.verdict({}).head,  # the files were checked before
         "resumed": resumed,
     }
-    return FinalScore.from_json({**score, **beside}, model)
+    return FinalScore.from_json({**score, **recorded}, model)
 
 
 def _recorded(entries: Sequence[Entry], request: _Request) -> Entry | None:

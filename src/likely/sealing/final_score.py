@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast, final
 
-from likely.formatting import capitalised, count, estimate_beside, html_paragraph
+from likely.formatting import capitalised, count, estimate_compared, html_paragraph
 from likely.intervals import (
     Estimate,
     clearly_better,
@@ -169,7 +169,7 @@ class FinalScore:
         """One sentence each for the score, the baseline and the cross-validation estimate."""
         known = [] if self.cv_estimate is None else [self.cv_estimate]
         known = [-each if self.metric == NEGATIVE else each for each in known]
-        value, constant, *cv_estimate = estimate_beside(*self.shown, *known, level=self.level)
+        value, constant, *cv_estimate = estimate_compared(*self.shown, *known, level=self.level)
         number = f"evaluation {self.evaluation} of {self.budget}"
         if self.evaluation > self.budget:
             number = f"evaluation {self.evaluation}, beyond the budget of {self.budget}"

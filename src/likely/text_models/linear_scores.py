@@ -18,7 +18,6 @@ from likely.distributions import Bernoulli, Complement, Multinomial
 from likely.generative.naive_bayes import NaiveBayes
 from likely.linear.logistic import LogisticRegression
 from likely.linear.softmax import SoftmaxRegression
-from likely.objectives.components import log_posterior_of_scores
 from likely.special import log_softmax
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import parts
@@ -113,6 +112,5 @@ def _of_coefficients(model: Any) -> LinearScores:
 def log_posterior(model: Any, found: DocumentScores) -> Array:
     """log p(k | d) of a model from the linear scores of documents, (n, n_classes)."""
     if type(model) is NaiveBayes:
-        prior, evidence = model.class_log_prior_, model._evidence
-        return log_posterior_of_scores(prior, evidence, found.scores)
+        return model._evidence.log_posterior_or_prior(model.class_log_prior_, found.scores)
     return log_softmax(found.scores, axis=1)

@@ -13,10 +13,12 @@ from likely.text.reader import Reader, TermIds
 def joined(levels: list[TermIds]) -> TermIds:
     if len(levels) == 1:
         return TermIds(levels[0].ids.astype(np.int32), levels[0].stops)
-    document = [np.searchsorted(each.stops, np.arange(each.ids.size), side="right") for each in levels]
+    document = [
+        np.searchsorted(each.stops, np.arange(each.ids.size), side="right") for each in levels
+    ]
     order = np.argsort(np.concatenate(document), kind="stable")
     ids = np.concatenate([each.ids for each in levels])[order]
-    return TermIds(ids.astype(np.int32), sum(each.stops for each in levels))
+    return TermIds(ids.astype(np.int32), np.sum([each.stops for each in levels], axis=0))
 
 
 def read_columns(words: BagOfWords, part: Any) -> Iterator[TermIds]:
@@ -26,7 +28,9 @@ def read_columns(words: BagOfWords, part: Any) -> Iterator[TermIds]:
         found = []
         for each, place in zip(levels, places, strict=True):
             columns = np.append(place, -1)[each.ids]
-            found.append(TermIds(np.where(columns < 0, other, columns).astype(np.int32), each.stops))
+            found.append(
+                TermIds(np.where(columns < 0, other, columns).astype(np.int32), each.stops)
+            )
         yield joined(found)
 
 
@@ -41,7 +45,10 @@ class Growing:
         for levels in self.reader.read(given, grow=True):
             self.n_levels = n = len(levels)
             yield joined(
-                [TermIds(np.where(e.ids < 0, -1, n * e.ids.astype(np.int64) + j), e.stops) for j, e in enumerate(levels)]
+                [
+                    TermIds(np.where(e.ids < 0, -1, n * e.ids.astype(np.int64) + j), e.stops)
+                    for j, e in enumerate(levels)
+                ]
             )
 
     def __len__(self) -> int:
@@ -60,6 +67,7 @@ def remember(words: BagOfWords, growing: Growing, frequency: Array, total: Array
     order = seen[np.argsort(np.array(names, dtype=object)[seen])]
     ids_ = ids_[order]
     names = [names[i] for i in order]
+
     class Fake:
         shape = (n, len(names))
         indices = np.repeat(np.arange(len(names)), frequency[ids_])

@@ -28,7 +28,8 @@ class TermSums:
     def __init__(self, sums: Array, *, once: bool) -> None:
         self.sums, self.once = sums, once  # (room, n_classes)
         self.n_documents = 0
-        self.batch, self.place = None, 0
+        self.batch: Batch | None = None  # of which documents are added
+        self.place = 0  # of the next of them
         self.seen = np.zeros((len(sums), 3), np.int64)  # last document, documents, occurrences
 
     @classmethod

@@ -121,7 +121,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
     @model_.setter
     def model_(self, model: Any) -> None:
-        vars(self)["model_"] = model
+        self.__dict__["model_"] = model
 
     def complete_fit(self) -> None:
         """Internal: make the model of the sums that were collected, if that was not done yet."""
@@ -183,6 +183,9 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def _new_model(self) -> Any:
         return NaiveBayes("multinomial") if self.model is None else clone(self.model)
 
+    def _model_name(self) -> str:
+        return type(self._new_model()).__name__
+
     def _new_words(self) -> BagOfWords:
         words: BagOfWords = BagOfWords() if self.words is None else clone(self.words)
         return words
@@ -201,7 +204,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def _remember(self, words: BagOfWords, classes: Array, n_documents: int) -> None:
         self.words_, self.classes_, self.n_documents_ = words, classes, n_documents
         self._sums = self._scores = None
-        vars(self).pop("model_", None)
+        self.__dict__.pop("model_", None)
 
     def _counts(self) -> ClassCounts:
         """The sums of the documents so far; those of a model that was loaded are in it."""
@@ -246,7 +249,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def _fit_to_matrix(self, words: BagOfWords, X: Any, y: Any, sample_weight: Any) -> Self:
         if is_file(X):
             raise InvalidInput(
-                f"X is a file; {type(self._new_model()).__name__} with these words needs the counts of "
+                f"X is a file; {self._model_name()} with these words needs the counts of "
                 f"all documents in memory. {ADVICE}"
             )
         X, y, sample_weight = own_columns(X, y, sample_weight)
@@ -261,9 +264,9 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, classes: Array, sample_weight: Any, *, first: bool
     ) -> Self:
         """Any model with ``partial_fit``, on columns that do not change."""
-        if self._new_words().n_features is None:
+        if getattr(self._new_words(), "n_features", None) is None:
             raise InvalidInput(
-                f"partial_fit of {type(self._new_model()).__name__} was called with words whose columns "
+                f"partial_fit of {self._model_name()} was called with words whose columns "
                 "grow; fixed columns were expected. Use BagOfWords(n_features=2**20), or fit."
             )
         words = self._new_words().partial_fit(X) if first else self.words_

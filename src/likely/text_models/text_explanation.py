@@ -16,6 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array
+from likely.control_characters import printable, without_controls
 from likely.explanations.explanation import Explanation
 from likely.formatting import (
     WIDEST,
@@ -24,9 +25,7 @@ from likely.formatting import (
     html_paragraph,
     html_table,
     paragraph,
-    printable,
     text_table,
-    without_controls,
 )
 from likely.text_models.term_places import TermPlaces
 
@@ -216,7 +215,8 @@ def _wrapped(text: str, width: int) -> list[str]:
     """Lines of at most ``width`` characters, of which those of colours are not counted."""
     lines = []
     for part in text.splitlines():
-        line, used = [], 0
+        line: list[str] = []
+        used = 0
         for word in part.split():
             size = len(_without_styles(word))
             if line and used + 1 + size > width:

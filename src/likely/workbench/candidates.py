@@ -108,16 +108,16 @@ def _fits(
 def _trained(models: Sequence[Prepared], rows: Dataset, device: Any) -> list[Finish | None]:
     """The preparation is learned once, and the models inside are trained on its table."""
     alone: list[Finish | None] = [None] * len(models)
-    (X, y), beside = rows.learned_from, rows.beside
-    if len(models) < 2 or not beside.keys() <= {"sample_weight"}:
+    (X, y), columns = rows.learned_from, rows.fit_arguments
+    if len(models) < 2 or not columns.keys() <= {"sample_weight"}:
         return alone
     outer: Prepared = clone(models[0])
     try:
-        table, y, beside, preparation = outer.prepared_rows(X, y, beside)
+        table, y, columns, preparation = outer.prepared_rows(X, y, columns)
         inner = [outer.model_on_prepared(each.model, preparation) for each in models]
     except ValueError:  # the usual fit says what is wrong
         return alone
-    finishes = inner[0].train_with(inner[1:], table, y, **beside, device=device)
+    finishes = inner[0].train_with(inner[1:], table, y, **columns, device=device)
 
     def finished(model: Any, finish: Finish) -> Prepared:
         return outer.fitted_with(preparation, finish()).set_params(model=model)

@@ -5,11 +5,11 @@ these rows, and averaged over repeats.  Paired tests are between the scores of s
 corrected for the overlap of their training sets (``likely.workbench.paired``).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Unpack, final
 
 import numpy as np
 from sklearn.base import clone
@@ -18,28 +18,25 @@ from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.formatting import capitalised
-from likely.kinds import IN_WORDS, TargetKind
 from likely.metrics import METRICS, Metric
 from likely.metrics.registry import SHOWN_NEXT
 from likely.pictures import intervals_along_side
+from likely.sealing.folder import SealFolder
 from likely.workbench.comparison_entry import Entry, Tally
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.cross_validation import Loop, cross_validate_all
+from likely.workbench.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.dataset import Dataset
-from likely.workbench.fit_costs import affordable
 from likely.workbench.folds import Folds
 from likely.workbench.model_entry import ModelEntry
-from likely.workbench.models import BASELINE, MODELS, entries_by_name, entries_for
+from likely.workbench.models import BASELINE, MODELS, entries_by_name
 from likely.workbench.opening import dataset
 from likely.workbench.paired import standings
 from likely.workbench.predictions import metric_of_models
 from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.records import keep_comparison
-from likely.workbench.roles import ARGUMENTS
+from likely.workbench.suited_models import ChosenModels, suited_models
 from likely.workbench.task import Task
-
-MOST_COLUMNS = 2000  # for models of pairs of columns, unless slow models are asked for
-OF_PAIRS = frozenset({"discriminant", "discriminant-full", "bayesian-network"})  # columns² or ³
 
 
 @final
@@ -202,6 +199,7 @@ class Comparison:
         }
 
 
+@takes_data_arguments
 def compare(
     data: Any,
     target: Any = None,
@@ -212,17 +210,8 @@ def compare(
     seed: int = 0,
     everything: bool = False,
     metric: str | Metric | Callable[..., float] | None = None,
-    group: str | None = None,
-    by_time: str | None = None,
-    weight: str | None = None,
-    offset: str | None = None,
-    exposure: str | None = None,
-    kind: TargetKind | None = None,
-    order: Sequence[Any] | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-    feature: Sequence[str] = (),
     executor: str | Executor = "auto",
+    **about: Unpack[DataArguments],
 ) -> Comparison:
     """Score models on the same folds of a table, with their baseline.
 
@@ -292,78 +281,54 @@ def compare(
     True
     """
     models = list(models) if isinstance(models, Iterator) else models
-    rows = dataset(
-        data,
-        target,
-        kind=kind,
-        order=order,
-        group=group,
-        by_time=by_time,
-        weight=weight,
-        offset=offset,
-        exposure=exposure,
-        drop=drop,
-        category=category,
-        feature=feature,
-    ).for_models(models, "compare")
+    rows = dataset(data, target, **about).for_models(models, "compare")
     task = rows.settled
-    slow: tuple[str, ...] = ()
-    too_long: tuple[str, ...] = ()
-    unable: Mapping[str, tuple[str, ...]] = {}
+    chosen = ChosenModels(models)
     if models is None:
-        suited, slow, unable = _suited(rows, everything=everything)
-        models, too_long = affordable(suited, rows, folds * repeats)
-    named = entries_by_name(models)
-    estimators = {BASELINE: MODELS[BASELINE].build(task)}  # looks at no column to fail for
-    estimators |= {
+        chosen = suited_models(rows, everything=everything, n_fits=folds * repeats)
+    named = entries_by_name(chosen.models)
+    tried = {
         name: prepared(entry.build(task, seed=seed))
         for name, entry in named.items()
         if name != BASELINE
     }
-    tried = {name: one for name, one in estimators.items() if name != BASELINE}
     main, remarks = metric_of_models(task.kind, metric, tried)
     others = tuple(METRICS[name] for name in SHOWN_NEXT[task.kind] if name != main.name)
-    plan = rows.folds(folds, repeats, seed)
-    at_once = executor_of_fits(executor, rows.table.nbytes)
+    estimators = {BASELINE: MODELS[BASELINE].build(task)} | tried  # looks at no column to fail for
     tallies = {
         name: Tally(name, one, bare=_is_bare(named.get(name))) for name, one in estimators.items()
     }
+    plan = rows.folds(folds, repeats, seed)
+    at_once = executor_of_fits(executor, rows.table.nbytes)
     for found in cross_validate_all(estimators, Loop(rows, plan), at_once):
         for name, each in found.items():
             tallies[name].take(each, (main, *others))
-    ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
+    compared = Comparison(
+        entries=_ranked([each.entry() for each in tallies.values()], main, plan.test_per_train),
+        rows=rows,
+        metric=main,
+        others=others,
+        folds=plan,
+        left_out=chosen.slow,
+        unseen=_unseen_classes(rows, plan),
+        unable=chosen.unable,
+        remarks=(*remarks, *chosen.too_long),
+    )
+    return compared if rows.seal is None else _kept(compared, rows.seal)
+
+
+def _unseen_classes(rows: Dataset, plan: Folds) -> tuple[Any, ...]:
+    """The classes whose rows are all in one held-out fold."""
+    task = rows.settled
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
-    unseen = tuple(task.classes[code] for code in whole)
-    remarks = (*remarks, *too_long)
-    compared = Comparison(ranked, rows, main, others, plan, slow, unseen, unable, remarks)
-    if rows.seal is None or compared.all_failed:
+    return tuple(task.classes[code] for code in whole)
+
+
+def _kept(compared: Comparison, seal: SealFolder) -> Comparison:
+    """The comparison, saved in the folder of its seal unless every model failed."""
+    if compared.all_failed:
         return compared
-    return replace(compared, kept=keep_comparison(rows.seal.path, compared.facts()))
-
-
-def _suited(
-    rows: Dataset, *, everything: bool
-) -> tuple[list[ModelEntry], tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """The models that suit the task, the slow ones, and those that do not take a role, by role."""
-    kind, roles = rows.settled.kind, rows.roles.given()
-    suited = entries_for(kind, everything=True)
-    unable = {
-        role: names
-        for role in roles
-        if (names := tuple(e.name for e in suited if not e.accepts(ARGUMENTS[role])))
-    }
-    able = [each for each in suited if not any(each.name in names for names in unable.values())]
-    if unable and {each.name for each in able} <= {BASELINE}:
-        role, names = next(iter(unable.items()))
-        raise InvalidInput(
-            f"The {role} {roles[role]!r} was given, and no model for {IN_WORDS[kind]} takes one "
-            f"({', '.join(names)} do not). Leave it out, or give the kind of the target (--kind) "
-            "if it holds counts or amounts."
-        )
-    chosen = [each for each in entries_for(kind, everything=everything) if each in able]
-    if not everything and len(rows.source.names) > MOST_COLUMNS:
-        chosen = [each for each in chosen if each.name not in OF_PAIRS]
-    return chosen, tuple(each.name for each in able if each not in chosen), unable
+    return replace(compared, kept=keep_comparison(seal.path, compared.facts()))
 
 
 def _is_bare(entry: ModelEntry | None) -> bool:

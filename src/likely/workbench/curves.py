@@ -17,7 +17,7 @@ Cortes et al. (1994), Learning curves: asymptotic values and rate of convergence
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, Literal, NamedTuple, Unpack, final
 
 import numpy as np
 
@@ -26,14 +26,15 @@ from likely.data.frames import frame_of
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import steps_of
 from likely.intervals import NO_ESTIMATE, Estimate
-from likely.kinds import TargetKind
 from likely.metrics import METRICS, Metric, metric_named
 from likely.progress import report
 from likely.spaces import Dimension
 from likely.workbench.cross_validation import Learned, Loop, caught_warnings, warnings_by_thread
 from likely.workbench.curve_fits import CurveFits, DensityFits, TargetFits
 from likely.workbench.curve_text import draw, html_of, text_of
-from likely.workbench.dataset import Dataset, target_left_out
+from likely.workbench.data_arguments import DataArguments, takes_data_arguments
+from likely.workbench.dataset import Dataset
+from likely.workbench.dataset_notes import target_left_out
 from likely.workbench.folds import share_of_rows
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import entry_for
@@ -153,6 +154,7 @@ class Curve:
         }
 
 
+@takes_data_arguments
 def learning_curve(
     data: Any,
     target: Any = None,
@@ -163,18 +165,9 @@ def learning_curve(
     folds: int = 5,
     seed: int = 0,
     metric: str | Metric | Callable[..., float] | None = None,
-    group: str | None = None,
-    by_time: str | None = None,
-    weight: str | None = None,
-    offset: str | None = None,
-    exposure: str | None = None,
-    kind: TargetKind | None = None,
-    order: Sequence[Any] | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-    feature: Sequence[str] = (),
     executor: str | Executor = "auto",
     name: str | None = None,
+    **about: Unpack[DataArguments],
 ) -> Curve:
     """The scores of a model on training rows and on held-out rows, along one axis.
 
@@ -216,20 +209,7 @@ def learning_curve(
     >>> [point.x for point in curve.points]
     [17, 160]
     """
-    given = dataset(
-        data,
-        target,
-        kind=kind,
-        order=order,
-        group=group,
-        by_time=by_time,
-        weight=weight,
-        offset=offset,
-        exposure=exposure,
-        drop=drop,
-        category=category,
-        feature=feature,
-    )
+    given = dataset(data, target, **about)
     entry = entry_for(model)
     name = entry.name if name is None else name
     notes: tuple[str, ...] = ()

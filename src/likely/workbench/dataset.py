@@ -15,12 +15,10 @@ from likely._typing import Array, Codes
 from likely.data.arrow import (
     TableSource,
     in_one_table,
-    plain_types,
     refuse_infinities,
     refuse_twins,
 )
 from likely.data.source import Source, are_known, as_features
-from likely.data.split import sampled
 from likely.errors import InvalidInput
 from likely.formatting import listed
 from likely.kinds import FEATURE_KINDS, TargetKind
@@ -37,12 +35,6 @@ if TYPE_CHECKING:
 
 UNNAMED = "table"  # what a frame or an array is called
 IN_MEMORY_BYTES = 256 * 2**20  # files below this are read into memory
-LOOKED_AT_BYTES = 256 * 2**20  # of a larger file some rows are looked at
-
-
-def target_left_out(target: str, model: str) -> str:
-    """A note about the target of data for a model that needs none."""
-    return f"Column {target!r} was left out, because {model} needs no target."
 
 
 @final
@@ -270,7 +262,7 @@ class Dataset:
         table, target = self.table, self.required_target()
         refuse_twins(table.column_names)
         task = task_for_models(
-            table, target, models, kind=self.kind, order=self.order, beside=self.roles
+            table, target, models, kind=self.kind, order=self.order, roles=self.roles
         )
         refuse_infinities(table.to_batches())  # a fold would name another row
         self.refuse_no_features()
@@ -313,7 +305,7 @@ class Dataset:
 
     def fit(self, model: Any) -> Any:
         """The model after a fit to these rows, with their weights, offsets and exposures."""
-        return model.fit(*self.learned_from, **self.beside)
+        return model.fit(*self.learned_from, **self.fit_arguments)
 
     @property
     def learned_from(self) -> tuple[Any, ...]:
@@ -322,7 +314,7 @@ class Dataset:
         return (self.features, *y)
 
     @property
-    def beside(self) -> dict[str, Any]:
+    def fit_arguments(self) -> dict[str, Any]:
         """The columns of weights, offsets and exposures, by their names in a fit."""
         return {name: self.table.column(at) for name, at in self.roles.to_fit().items()}
 
@@ -337,10 +329,10 @@ class Dataset:
 
     def refuse_no_features(self) -> None:
         """Refuse a table without a column to learn from."""
-        beside = sorted(self.apart)
-        if len(self.source.names) - len(beside) - (self.target is not None) > 0:
+        others = sorted(self.apart)
+        if len(self.source.names) - len(others) - (self.target is not None) > 0:
             return
-        also = f" and {listed(beside)}" if beside else ""
+        also = f" and {listed(others)}" if others else ""
         unused = [
             f", or declare it: --feature {name} (feature=[{name!r}])"
             for name in (*self.identifiers, *self.texts, *self.rare)
@@ -401,13 +393,3 @@ class Dataset:
         """Some of the rows, by index."""
         table = TableSource(self.table.take(rows))
         return replace(self, source=table, found_unused=self.unused)
-
-    def some_rows(self) -> "pa.Table":
-        """The table; of a file that is too large for memory, rows that a hash chooses."""
-        import pyarrow as pa
-
-        if isinstance(self.source_now, TableSource):
-            return self.table
-        share = LOOKED_AT_BYTES / max(self.source.nbytes or 1, 1)
-        rows = self.source if share >= 1 else sampled(self.source, share)
-        return plain_types(pa.Table.from_batches(list(rows)))

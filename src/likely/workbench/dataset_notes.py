@@ -17,6 +17,11 @@ def notes_of(data: "Dataset") -> tuple[str, ...]:
     return (*about_rows(data), *_about_columns(data), *_about_weights(data))
 
 
+def target_left_out(target: str, model: str) -> str:
+    """A note about the target of data for a model that needs none."""
+    return f"Column {target!r} was left out, because {model} needs no target."
+
+
 def about_rows(data: "Dataset") -> tuple[str, ...]:
     """A note about rows without a target."""
     n, was = data.n_without_target, "was" if data.n_without_target == 1 else "were"

@@ -27,7 +27,8 @@ from likely.workbench.final_scorer import scorer_for, scorer_from
 from likely.workbench.models import entry_for
 from likely.workbench.opening import dataset
 from likely.workbench.outside_predictions import outside_predictions
-from likely.workbench.preparation.prepared import Prepared, prepared, refuse_unused
+from likely.workbench.preparation.model_inside import refuse_unused
+from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.search.study import Study
 from likely.workbench.unfitted import SizesOfSeal, unfitted_copy
 
@@ -181,10 +182,10 @@ def _fitted(model: Any, data: Dataset, library: str | None) -> Any:
     table, target, name = data.table, data.required_target(), type(model).__name__
     ordered = getattr(table.column(target).type, "ordered", False)
     y = frame_of(table, library)[target] if ordered else values_of(table.column(target))
-    beside = {at: values_of(table.column(column)) for at, column in data.roles.to_fit().items()}
-    refuse_unused(model, beside)
+    columns = {at: values_of(table.column(column)) for at, column in data.roles.to_fit().items()}
+    refuse_unused(model, columns)
     try:
-        return model.fit(frame_of(data.features, library), y, **beside)
+        return model.fit(frame_of(data.features, library), y, **columns)
     except (TypeError, ValueError) as error:
         if isinstance(model, Prepared):
             raise

@@ -73,8 +73,8 @@ class TaskScorer(Scorer):
     def predictions(
         self, model: Any, X: Any, *, offset: Any = None, exposure: Any = None
     ) -> Predictions:
-        beside = {"offset": offset, "exposure": exposure}
-        given = {role: column for role, column in beside.items() if column is not None}
+        columns = {"offset": offset, "exposure": exposure}
+        given = {role: column for role, column in columns.items() if column is not None}
         if self.loss is ERROR_RATE:
             return {"labels": predict_labels(model, self.task, X, given)}
         found = predict_features(model, self.task, X, given)

@@ -10,16 +10,16 @@ def unseen_in_folds(rows: Dataset, folds: Folds) -> tuple[list[str], int]:
     """The columns with such categories, and the rows that have one, in any repeat."""
     import pyarrow as pa
 
-    columns, strange = [], np.zeros(rows.table.num_rows, dtype=bool)
+    columns, unseen = [], np.zeros(rows.table.num_rows, dtype=bool)
     parts = [part for repeat in range(folds.repeats) for part in folds.of_repeat(repeat)]
     for name, column in zip(rows.features.column_names, rows.features.columns, strict=True):
         if pa.types.is_primitive(column.type):
             continue
         known, codes = column.is_valid().to_numpy(), codes_of(rows.table, name)
-        new = np.zeros_like(strange)
+        new = np.zeros_like(unseen)
         for part in parts:
             new[part.test] |= known[part.test] & ~np.isin(codes[part.test], codes[part.train])
         if new.any():
             columns.append(name)
-            strange |= new
-    return columns, int(strange.sum())
+            unseen |= new
+    return columns, int(unseen.sum())

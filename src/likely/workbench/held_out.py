@@ -311,9 +311,9 @@ def _labelled(model: Any, task: Task) -> Task:
 
 def _chunks(model: Any, part: Source, data: "Dataset") -> "Iterator[pa.Table]":
     """The rows that count, piece by piece, with the columns that a score needs."""
-    beside = [name for role, name in data.roles.given().items() if role != "clusters"]
+    others = [name for role, name in data.roles.given().items() if role != "clusters"]
     target = [] if data.target is None else [data.target]
-    names = [*(str(name) for name in model.feature_names_in_), *target, *beside]
+    names = [*(str(name) for name in model.feature_names_in_), *target, *others]
     for table in chunks(part.select(list(dict.fromkeys(names))), CHUNK_ROWS):
         kept = table.filter(_counts(table, data))
         if kept.num_rows:

@@ -21,14 +21,13 @@ from likely.errors import InvalidInput
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
 from likely.names import has_method, known_name
 from likely.spaces import Choice, Conditional, Dimension, Real, Space
+from likely.workbench.import_paths import is_import_path, refuse_short_name
 from likely.workbench.model_entry import (
     InnerModel,
     ModelEntry,
     Scale,
     entry_of_estimator,
     entry_of_path,
-    is_import_path,
-    refuse_short_name,
 )
 
 BASELINE = "constant"
@@ -128,8 +127,8 @@ def path_space(scale: Scale) -> dict[str, Dimension]:
 
 def lasso_path_space(scale: Scale) -> dict[str, Dimension]:
     """The path chooses l1; a ridge in addition makes an elastic net."""
-    beside = Real(WEAKEST_L2, 10.0 * max(scale.rows, 1), log=True, zero=0.5)
-    return {"model__l2": beside, **path_space(scale)}
+    l2 = Real(WEAKEST_L2, 10.0 * max(scale.rows, 1), log=True, zero=0.5)
+    return {"model__l2": l2, **path_space(scale)}
 
 
 MODELS: dict[str, ModelEntry] = {

@@ -7,7 +7,6 @@ frame, array, Source         as it is
 """
 
 import csv
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +14,7 @@ from difflib import get_close_matches
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast, final
+from typing import IO, Any, NamedTuple, cast, final
 
 from likely.data.arrow import (
     TableSource,
@@ -34,11 +33,9 @@ from likely.errors import InvalidFile, InvalidInput, LikelyError, UnknownName
 from likely.kinds import TargetKind
 from likely.sealing.folder import TRAIN, SealFolder, is_seal, open_folder
 from likely.sealing.sealed import Sealed, folder_of
+from likely.workbench.builtin_data import BUILTIN, builtin_table
 from likely.workbench.dataset import UNNAMED, Dataset
 from likely.workbench.identifiers import UnusedColumns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 STANDARD_INPUT = "-"
 HEADER_BYTES = 2**16  # a header is shorter
@@ -381,40 +378,3 @@ def _refuse_unknown(name: str) -> None:
         f"There is no file {name!r}, and no built-in data of that name. Give a CSV, TSV, ARFF, "
         f"JSON lines or Parquet file, or one of {', '.join(BUILTIN)}.{hint}"
     )
-
-
-class Builtin(NamedTuple):
-    """A built-in data set: how it is loaded, and the name of its target."""
-
-    loader: str  # in sklearn.datasets
-    target: str
-    about: str
-
-
-BUILTIN = {
-    "iris": Builtin("load_iris", "species", "150 flowers of three species, measured in cm"),
-    "wine": Builtin("load_wine", "cultivar", "178 wines of three cultivars, analysed"),
-    "breast-cancer": Builtin("load_breast_cancer", "diagnosis", "569 tumours, measured by image"),
-    "digits": Builtin("load_digits", "digit", "1,797 handwritten digits of 8 × 8 pixels"),
-    "diabetes": Builtin(
-        "load_diabetes", "progression", "442 patients and their disease progression after a year"
-    ),
-}
-
-
-def builtin_table(name: str) -> "pa.Table":
-    """The table of a built-in set, its target in the last column."""
-    import pyarrow as pa
-    from sklearn import datasets
-
-    entry = BUILTIN[name]
-    loaded = getattr(datasets, entry.loader)()
-    columns = {}
-    for j, feature in enumerate(loaded.feature_names):  # "sepal length (cm)" is sepal_length
-        tidy = re.sub(r"\W+", "_", re.sub(r"\(.*?\)", "", str(feature)).strip())
-        columns[tidy] = pa.array(loaded.data[:, j])
-    y = loaded.target
-    if name not in ("digits", "diabetes"):  # classes by name; those two are numbers
-        y = [str(loaded.target_names[code]) for code in y]
-    columns[entry.target] = pa.array(y)
-    return pa.table(columns)

@@ -143,8 +143,8 @@ def link_of(model: Any) -> str:
     return str(model.offset_link()) if has_method(model, "offset_link") else "identity"
 
 
-def _classes(model: Any, task: Task, features: Any, beside: Mapping[str, Any]) -> Prediction:
-    given = _log_proba(model, features, beside)
+def _classes(model: Any, task: Task, features: Any, moved: Mapping[str, Any]) -> Prediction:
+    given = _log_proba(model, features, moved)
     place = {label: k for k, label in enumerate(task.classes)}
     labels = model.classes_.tolist()
     strangers = [label for label in labels if label not in place]

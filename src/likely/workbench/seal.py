@@ -3,11 +3,10 @@
 Sealing does not depend on models: ``Sealed`` gets the function that fits and scores one.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from likely.sealing.judges import JUDGES
 from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
 from likely.sealing.split import row_mask
+from likely.workbench.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.dataset import UNNAMED, Dataset
 from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute, sorted_findings
 from likely.workbench.opening import dataset
@@ -31,27 +31,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@takes_data_arguments
 def seal(
     data: Any,
     target: Any = None,
     *,
     test: Any = 0.2,
-    group: str | None = None,
-    by_time: str | None = None,
-    weight: str | None = None,
-    offset: str | None = None,
-    exposure: str | None = None,
-    kind: TargetKind | None = None,
-    order: Sequence[Any] | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-    feature: Sequence[str] = (),
     budget: int = 1,
     judge: str = "plain",
     escrow: str | Path | None = None,
     seed: int = 0,
     name: str | None = None,
     folder: str | Path = ".",
+    **about: Unpack[DataArguments],
 ) -> Sealed:
     """Seal part of the rows, to be used for one score at the end.
 
@@ -107,25 +99,23 @@ def seal(
     ...     print(sealed)
     <Sealed toy.seal: 40 rows to train on, 10 sealed, target 'y'; 0 of 1 evaluation used>
     """
-    rows = dataset(
-        data,
-        target,
-        kind=kind,
-        order=order,
-        group=group,
-        by_time=by_time,
-        weight=weight,
-        offset=offset,
-        exposure=exposure,
-        drop=drop,
-        category=category,
-        feature=feature,
-    )
+    rows = dataset(data, target, **about)
     _refuse_sealed(rows)
     given, (rows, test) = rows, _labelled(rows, test)
     _check_roles(rows, judge)
+    terms = _terms(rows, test=test, budget=budget, judge=judge, escrow=escrow, seed=seed)
+    path = Path(folder) / f"{(name or _stem(rows)).removesuffix(SUFFIX)}{SUFFIX}"
+    found = partial(findings_of_seal, given)
+    folder_made = create_seal(_origin(rows), terms, path, notes=rows.notes, findings=found)
+    return Sealed(folder_made, _final)
+
+
+def _terms(
+    rows: Dataset, *, test: Any, budget: int, judge: str, escrow: str | Path | None, seed: int
+) -> SealTerms:
+    """What is sealed, by whom it is judged, and what is known about its columns."""
     kind, order = _checked_kind(rows)
-    terms = SealTerms(
+    return SealTerms(
         target=rows.required_target(),
         test=test,
         group=rows.group,
@@ -135,7 +125,7 @@ def seal(
         escrow=None if escrow is None else Path(escrow),
         seed=seed,
         kind=kind,
-        order=None if order is None else tuple(order),
+        order=order,
         weight=rows.weight,
         offset=rows.offset,
         exposure=rows.exposure,
@@ -145,10 +135,6 @@ def seal(
         identifiers=rows.identifiers,
         texts=rows.texts,
     )
-    path = Path(folder) / f"{(name or _stem(rows)).removesuffix(SUFFIX)}{SUFFIX}"
-    found = partial(findings_of_seal, given)
-    folder_made = create_seal(_origin(rows), terms, path, notes=rows.notes, findings=found)
-    return Sealed(folder_made, _final)
 
 
 def findings_of_seal(rows: Dataset, train: "pa.Table") -> list[dict[str, Any]]:
@@ -211,7 +197,7 @@ def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | N
     if not rows.declared and not roles.at_prediction():
         return None, None
     task = task_of(
-        rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind, beside=roles
+        rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind, roles=roles
     )
     if rows.exposure is not None and task.kind not in WITH_EXPOSURE:
         raise InvalidInput(

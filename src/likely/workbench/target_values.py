@@ -45,8 +45,7 @@ def target_values(table: "pa.Table", target: str) -> TargetValues:
     import pyarrow.compute as pc
 
     column = table.column(target)
-    dictionary = isinstance(column.type, pa.DictionaryType)
-    ordered = bool(dictionary and column.type.ordered)
+    ordered = isinstance(column.type, pa.DictionaryType) and bool(column.type.ordered)
     plain = decoded(column)
     numeric = pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)
     if pa.types.is_decimal(plain.type):
@@ -59,12 +58,10 @@ def target_values(table: "pa.Table", target: str) -> TargetValues:
         refuse_target(target, f"holds {plain.type}; labels or numbers were", "Convert it")
     if pa.types.is_floating(plain.type):
         plain = plain.filter(pc.invert(pc.is_nan(pc.fill_null(plain, float("nan")))))
-    values = pc.unique(plain.drop_null()).to_pylist()
-    if dictionary:
+    values = sorted(pc.unique(plain.drop_null()).to_pylist())
+    if ordered:
         place = {label: k for k, label in enumerate(column.combine_chunks().dictionary.to_pylist())}
-        values.sort(key=lambda label: place[label]) if ordered else values.sort()
-    else:
-        values.sort()
+        values.sort(key=place.__getitem__)
     if len(values) < 2:
         found = f"holds nothing but {values[0]!r}" if values else "is empty"
         refuse_target(

@@ -99,14 +99,14 @@ def task_of(
     *,
     ordered: bool | Sequence[Any] | None = None,
     kind: TargetKind | None = None,
-    beside: Roles = NO_ROLES,
+    roles: Roles = NO_ROLES,
 ) -> Task:
     """The task of a column.
 
     ``ordered``: True for classes in sorted order, a sequence for another order, False for none;
     None uses the type of the column.  ``kind`` overrides the rule: ``"count"`` for few
     different whole numbers, ``"classes"`` for many.  An order makes the task ordinal.
-    ``beside`` are the roles of other columns: an exposure, or an offset, rules out classes of
+    ``roles`` are those of other columns: an exposure, or an offset, rules out classes of
     numbers.
 
     >>> import pyarrow as pa
@@ -128,7 +128,7 @@ def task_of(
     if not seen.numeric:
         return _labels(seen)
     found = _whole(seen) if seen.whole else _measured(seen)
-    return _beside(found, seen, beside)
+    return _with_roles(found, seen, roles)
 
 
 def task_for_models(
@@ -138,7 +138,7 @@ def task_for_models(
     *,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
-    beside: Roles = NO_ROLES,
+    roles: Roles = NO_ROLES,
 ) -> Task:
     """The task by which models, as in ``compare``, are scored.
 
@@ -151,7 +151,7 @@ def task_for_models(
     >>> task_for_models(visits, "visits", "glm-poisson").kind
     'count'
     """
-    usual = task_of(table, target, ordered=order, kind=kind, beside=beside)
+    usual = task_of(table, target, ordered=order, kind=kind, roles=roles)
     if kind is not None or order is not None:
         return usual
     entries = [entry for entry in entries_of(models) if entry.name != BASELINE]
@@ -229,8 +229,8 @@ def _whole(seen: TargetValues) -> Task:
     return _measured(seen)
 
 
-def _beside(found: Task, seen: TargetValues, roles: Roles) -> Task:
-    """The task where an exposure, or an offset beside several classes, makes numbers counts."""
+def _with_roles(found: Task, seen: TargetValues, roles: Roles) -> Task:
+    """The task where an exposure, or an offset with several classes, makes numbers counts."""
     if roles.exposure is not None:
         rules_out = seen.whole and found.kind not in WITH_EXPOSURE
     else:

@@ -13,7 +13,6 @@ import pytest
 import likely as lk
 from likely.errors import InvalidInput
 from likely.sealing.folder import SealFolder
-from likely.workbench import dataset
 from tests.workbench.look.look_tables import ILL, N, sound, with_column
 
 RNG = np.random.default_rng(1)
@@ -106,7 +105,7 @@ def test_a_seal_is_looked_at_without_its_sealed_rows(tmp_path):
 def test_of_a_large_file_some_rows_are_looked_at_and_it_says_so(tmp_path, monkeypatch):
     path = tmp_path / "rows.csv"
     sound(n=4000).to_csv(path, index=False)
-    monkeypatch.setattr(dataset, "LOOKED_AT_BYTES", path.stat().st_size // 4)
+    monkeypatch.setattr("likely.workbench.look.look.LOOKED_AT_BYTES", path.stat().st_size // 4)
     found = lk.look(path, "ill")
     assert found.n_rows == 4000
     assert 850 < found.n_looked_at < 1150

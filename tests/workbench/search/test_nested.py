@@ -14,8 +14,8 @@ from likely.workbench.folds import Fold, share_of_rows
 from likely.workbench.opening import dataset
 from likely.workbench.search.nested import OuterFold, outer_folds
 from likely.workbench.search.question import CrossValidated
-from likely.workbench.search.study import tune
 from likely.workbench.search.trials import TrialScore
+from likely.workbench.search.tune import tune
 from likely.workbench.task import task_of
 
 

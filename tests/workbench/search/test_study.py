@@ -17,7 +17,7 @@ from likely.spaces import Real
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.exploration import FINISHED
 from likely.workbench.search.strategies import ranked
-from likely.workbench.search.study import tune
+from likely.workbench.search.tune import tune
 from tests.workbench.search.studies import answers, timeless
 
 

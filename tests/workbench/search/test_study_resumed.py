@@ -14,8 +14,8 @@ from likely.files import watching
 from likely.intervals import Estimate
 from likely.workbench.search.exploration import INTERRUPTED, OUT_OF_TIME
 from likely.workbench.search.question import CrossValidated
-from likely.workbench.search.study import tune
 from likely.workbench.search.trials import QUESTION, TRIALS, Trial, TrialLog, TrialScore
+from likely.workbench.search.tune import tune
 from tests.workbench.search.studies import SMALL, answers
 
 INFINITE = Estimate(np.inf, 0.5, np.inf, 0.7)

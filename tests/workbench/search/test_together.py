@@ -15,7 +15,7 @@ from likely.spaces import Choice, Real
 from likely.workbench import candidates
 from likely.workbench.candidates import device_for_candidates
 from likely.workbench.search import exploration
-from likely.workbench.search.study import tune
+from likely.workbench.search.tune import tune
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 CPU = torch.device("cpu")

@@ -12,8 +12,8 @@ from likely.intervals import Estimate
 from likely.spaces import Real, Space
 from likely.workbench.search.exploration import best_of, explore
 from likely.workbench.search.strategies import Plan, search_named
-from likely.workbench.search.study import tune
 from likely.workbench.search.trials import Trial, TrialLog, TrialScore
+from likely.workbench.search.tune import tune
 from likely.workbench.search.unpromising import (
     FEWEST,
     WAVE,

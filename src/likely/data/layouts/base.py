@@ -13,6 +13,8 @@ them first (``for_columns``, ``for_rows``), whoever made them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 from typing import Self
 
 import numpy as np
@@ -24,8 +26,17 @@ FAST_CELLS = 100_000  # in a block: below, the readable version is quicker than 
 
 
 def pays(n_cells: int) -> bool:
-    """Whether a compiled loop pays for this many stored cells."""
-    return n_cells >= FAST_CELLS
+    """Whether a compiled loop pays for this many stored cells, and can be compiled."""
+    return n_cells >= FAST_CELLS and _can_compile()
+
+
+@cache
+def _can_compile() -> bool:
+    """Whether Numba is installed; ``likely.runtime`` predicts without it."""
+    try:
+        return find_spec("numba") is not None
+    except ImportError:
+        return False
 
 
 def for_loop(values: Array, dtype: type = np.float64) -> Array:

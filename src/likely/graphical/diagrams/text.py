@@ -3,7 +3,8 @@
 ○ a circle   ● observed   □ a square   ■ a square that is observed   • a constant   ⋮ not shown
 """
 
-from likely.formatting import one_line, printable
+from likely.control_characters import printable
+from likely.formatting import one_line
 from likely.graphical.diagrams.diagram import Diagram, Node, Plate
 
 SIGNS = {

@@ -71,9 +71,9 @@ def memory_of(device: Any) -> Iterator[None]:
     try:
         yield
     except torch_library().cuda.OutOfMemoryError as error:
-        said = str(error).partition(". ")[0]
+        why = str(error).partition(". ")[0]
         raise OutOfDeviceMemory(
-            f"{said}; {device} has too little memory for this training. Lower batch, or the units "
+            f"{why}; {device} has too little memory for this training. Lower batch, or the units "
             "of hidden; use dtype='float32' if it is float64; train fewer networks at once; or "
             "leave device out to compute on the processor."
         ) from error

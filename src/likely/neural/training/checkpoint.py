@@ -59,6 +59,11 @@ def path_of_network(path: AnyPath, number: int | None) -> AnyPath:
     return path if number is None else f"{os.fspath(path)}.{number + 1}"
 
 
+def meaning_of_network(meaning: Meaning, number: int, n_networks: int) -> Meaning:
+    """What the checkpoint of one of several networks means; empty where none is written."""
+    return {**meaning, "the network": f"{number + 1} of {n_networks}"} if meaning else {}
+
+
 def write_checkpoint(path: AnyPath, meaning: Meaning, checkpoint: Checkpoint) -> None:
     """Write the file, or leave the one before."""
     tensors = {f"state.{name}": array for name, array in checkpoint.state.items()}

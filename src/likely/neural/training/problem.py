@@ -15,10 +15,11 @@ from scipy import sparse
 
 from likely._typing import Array, Codes
 from likely.data.block import ArrayBlocks, Block
+from likely.data.coding import Coding
 from likely.data.split import share_of_each_class
 from likely.errors import InvalidInput
 from likely.formatting import count
-from likely.inputs.coding import Coding, category_flags, new_rows
+from likely.inputs.coding import category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from likely._typing import Array
+from likely.data.coding import Coding
 from likely.errors import InvalidInput, SortedRows, UnscaledColumns, warn_user
 from likely.formatting import quoted
-from likely.inputs.coding import Coding
 from likely.neural.training.examples import Examples
 from likely.neural.training.options import Options
 from likely.solvers.mini_batches import WINDOW, Batches, ShuffledBatches, share_between_windows

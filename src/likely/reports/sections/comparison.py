@@ -113,13 +113,13 @@ def _opening(found: Record, kind: str | None) -> str:
 
 
 def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> TableBlock:
-    beside = list(entries[0]["others"]) if entries else []
-    head = ("model", title_of(found["metric"]), "95 % interval", *map(title_of, beside))
+    others = list(entries[0]["others"]) if entries else []
+    head = ("model", title_of(found["metric"]), "95 % interval", *map(title_of, others))
     rows = tuple(
         (
             str(each["model"]),
             *estimate_cells(each["value"], *each["interval"]),
-            *(number(each["others"].get(key)) for key in beside),
+            *(number(each["others"].get(key)) for key in others),
             DASH if each["model"] in (found["best"], BASELINE) else _p(each["against_best"]),
             f"{each['fit_seconds']:.3f}",
         )

@@ -10,8 +10,8 @@ from likely.formatting import (
     DASH,
     capitalised,
     count,
-    estimate_beside,
     estimate_cells,
+    estimate_compared,
     percent_level,
 )
 from likely.metrics import Estimate
@@ -48,7 +48,7 @@ def _held_out(facts: RunFacts) -> tuple[str, str]:
     found = _estimate(facts)
     if found is None:
         return DASH, DASH
-    value, constant = estimate_beside(*found, level=0.95)
+    value, constant = estimate_compared(*found, level=0.95)
     return f"{value}; {_how(facts)}", constant
 
 

@@ -95,10 +95,10 @@ def _flattery(facts: RunFacts) -> str:
 def _ruler(found: ScoreVerdict) -> Picture:
     """The interval and the baseline on one line."""
     middle, low, high, constant = found.score
-    value, ends, beside = estimate_cells(*found.score)
+    value, ends, baseline = estimate_cells(*found.score)
     marks = (
         (middle, f"model {value}", ACCENT, True),
-        (constant, f"baseline {beside}", MUTED, False),
+        (constant, f"baseline {baseline}", MUTED, False),
     )
 
     def draw(ax: Any) -> None:
@@ -119,7 +119,7 @@ def _ruler(found: ScoreVerdict) -> Picture:
 
     label = (
         f"{found.title}: model {value}, {percent_level(found.level)} interval {ends}; "
-        f"baseline {beside}."
+        f"baseline {baseline}."
     )
     caption = f"The bar is a {percent_level(found.level)} interval."
     if found.judged is not None:

@@ -95,10 +95,10 @@ def leading_zeros(column: Column, profile: Profile) -> str | None:
 def dates_as_text(column: Column, profile: Profile) -> str | None:
     if not column.is_text or not _are_dates(column) or column.matching(ISO_DATE).all():
         return None  # a text file has no other way to write a date than 2024-02-29
-    strange = ~column.matching(DATE)
-    other = column.values[int(strange.argmax())].as_py() if strange.any() else None
-    beside = "" if other is None else f", but not {_written(other)}"
-    return f"such as {_example(column)}{beside}"
+    differs = ~column.matching(DATE)
+    other = column.values[int(differs.argmax())].as_py() if differs.any() else None
+    exception = "" if other is None else f", but not {_written(other)}"
+    return f"such as {_example(column)}{exception}"
 
 
 def broken_characters(column: Column, profile: Profile) -> str | None:

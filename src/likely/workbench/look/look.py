@@ -4,16 +4,19 @@ Nothing is fitted.  Each column is encoded once; the checks then count codes, so
 about as much as reading the table twice.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Unpack, final
 
 import numpy as np
 
+from likely.data.arrow import TableSource, plain_types
 from likely.data.frames import frame_of
+from likely.data.split import sampled
 from likely.errors import InvalidInput
 from likely.json_files import plain
 from likely.kinds import TargetKind
+from likely.workbench.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.dataset import Dataset
 from likely.workbench.look.column_checks import COLUMN_CHECKS
 from likely.workbench.look.dependence import dependent_columns
@@ -29,7 +32,7 @@ from likely.workbench.task import Task, task_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
+LOOKED_AT_BYTES = 256 * 2**20  # of a larger file some rows are looked at
 MOST_TOP = 5  # values of a column that are kept
 MOST_CLASSES = 100  # in the balance
 NOTHING_MUTED = Mute(frozenset(), frozenset())
@@ -146,21 +149,13 @@ class Look:
         }
 
 
+@takes_data_arguments
 def look(
     data: Any,
     target: Any = None,
     *,
-    kind: TargetKind | None = None,
-    order: Sequence[Any] | None = None,
-    group: str | None = None,
-    by_time: str | None = None,
-    weight: str | None = None,
-    offset: str | None = None,
-    exposure: str | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-    feature: Sequence[str] = (),
     mute: Iterable[str] = (),
+    **about: Unpack[DataArguments],
 ) -> Look:
     """Check a table before anything is trained.
 
@@ -205,20 +200,7 @@ def look(
     Drop it, or find out why it never varies.
     """
     silent = mute_of(mute)
-    given = dataset(
-        data,
-        target,
-        kind=kind,
-        order=order,
-        group=group,
-        by_time=by_time,
-        weight=weight,
-        offset=offset,
-        exposure=exposure,
-        drop=drop,
-        category=category,
-        feature=feature,
-    )
+    given = dataset(data, target, **about)
     if not isinstance(data, Dataset):  # else by who has opened it
         warn_of_sealed_rows(given)
     return checked(given, silent)
@@ -227,7 +209,7 @@ def look(
 def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
     """The checks of data that were opened."""
     given = given.settled_columns if given.sealed else given  # a seal is read once
-    table = given.some_rows()
+    table = _rows_to_check(given)
     task = _task(given, table)
     has_classes = task.has_classes if task is not None and given.declared else None
     profile = profile_of(table, given.target, classes=has_classes)
@@ -251,14 +233,23 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
     )
 
 
+def _rows_to_check(given: Dataset) -> "pa.Table":
+    """The table; of a file that is too large for memory, rows that a hash chooses."""
+    import pyarrow as pa
+
+    if isinstance(given.source_now, TableSource):
+        return given.table
+    share = LOOKED_AT_BYTES / max(given.source.nbytes or 1, 1)
+    rows = given.source if share >= 1 else sampled(given.source, share)
+    return plain_types(pa.Table.from_batches(list(rows)))
+
+
 def _task(given: Dataset, table: "pa.Table") -> Task | None:
     """The task of the target; None where no model could do it, which is then a finding."""
     if given.target is None or table.column_names.count(given.target) != 1:
         return None
     try:
-        return task_of(
-            table, given.target, ordered=given.order, kind=given.kind, beside=given.roles
-        )
+        return task_of(table, given.target, ordered=given.order, kind=given.kind, roles=given.roles)
     except InvalidInput:
         if given.declared:
             raise

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
@@ -42,17 +41,13 @@ from likely.workbench.predictions import link_of, predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
+from likely.workbench.preparation.model_inside import (
+    ModelInside,
+    given_only,
+    if_model_has,
+    refuse_unused,
+)
 from likely.workbench.preparation.steps import STEPS
-
-
-def _inner(name: str) -> Any:
-    """Make a method available where the model has it, fitted or not."""
-
-    def has(self: Any) -> bool:
-        getattr(getattr(self, "model_", self.model), name)  # its own error, if it has none
-        return True
-
-    return available_if(has)
 
 
 class PreparedRows(NamedTuple):
@@ -60,12 +55,12 @@ class PreparedRows(NamedTuple):
 
     table: Any
     y: Any
-    beside: dict[str, Any]  # weights, offsets and exposures that were given
+    arguments: dict[str, Any]  # weights, offsets and exposures that were given
     preparation: Preparation | None  # None for a sparse X, and for a pipeline
 
 
 @final
-class Prepared(BaseEstimator):
+class Prepared(ModelInside, BaseEstimator):
     """A model for tables of mixed columns, with missing cells.
 
     Numbers and Booleans go to the model as numbers, text and categories as categories (or as
@@ -146,48 +141,50 @@ class Prepared(BaseEstimator):
         X is an array or a data frame, whose columns the other arguments may name.  An offset and
         an exposure are passed to the model; a model that does not take them is refused.
         """
-        beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
-        rows = self.prepared_rows(X, y, beside)
+        arguments = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+        rows = self.prepared_rows(X, y, arguments)
         model = self.model_on_prepared(self.model, rows.preparation)
-        self.model_ = model.fit(rows.table, rows.y, **rows.beside)
+        self.model_ = model.fit(rows.table, rows.y, **rows.arguments)
         self.preparation_ = rows.preparation
         return self
 
     def model_on_prepared(self, model: Any, preparation: Preparation | None) -> Any:
         """A clone of a model, in which a validation set (X, y) is prepared as the table is."""
         inner = clone(model)
-        for name, (X, *beside) in validation_sets(inner).items() if preparation else ():
+        for name, (X, *others) in validation_sets(inner).items() if preparation else ():
             try:
                 refuse_file(X, type(self).__name__)
-                X, *beside = own_columns(X, *beside)
+                X, *others = own_columns(X, *others)
                 table = self._prepared_table(preparation, check_table(self, X, reset=False))
             except InvalidInput as error:
                 raise InvalidInput(f"The validation set cannot be used: {error}") from None
-            inner.set_params(**{name: (table, *beside)})
+            inner.set_params(**{name: (table, *others)})
         return inner
 
-    def prepared_rows(self, X: Any, y: Any, beside: Mapping[str, Any]) -> "PreparedRows":
+    def prepared_rows(self, X: Any, y: Any, arguments: Mapping[str, Any]) -> "PreparedRows":
         """Rows to learn from, with the preparation that they need."""
         refuse_file(X, type(self).__name__)
         _refuse_no_estimator(self.model)
-        refuse_unused(self.model, _given(beside))
+        refuse_unused(self.model, given_only(arguments))
         needs = needs_of(self.model, impute=self.impute, scale=self.scale)
-        X, y, *columns_beside = own_columns(X, y, *beside.values())
-        beside = dict(zip(beside, columns_beside, strict=True))
+        X, y, *columns = own_columns(X, y, *arguments.values())
+        arguments = dict(zip(arguments, columns, strict=True))
         given = check_table(self, X, reset=True)
-        weight = check_weight(beside.get("sample_weight"), n_rows=given.n_rows)
-        beside = {**beside, "sample_weight": weight}
+        weight = check_weight(arguments.get("sample_weight"), n_rows=given.n_rows)
+        arguments = {**arguments, "sample_weight": weight}
         if weight is not None and not weight.all() and (y is None or len(y) == len(weight)):
             rows = np.flatnonzero(weight)  # the model refuses a y of another length
             given, y = given.take(rows), None if y is None else rows_at(y, rows)
-            beside = {name: rows_at(column, rows) for name, column in _given(beside).items()}
+            arguments = {
+                name: rows_at(column, rows) for name, column in given_only(arguments).items()
+            }
             weight = weight[rows]
         table, preparation = given.native, None
         if not is_sparse(table) and not chooses_columns(self.model):
             columns = self._columns(given)
             preparation = learn(columns, weight, needs)
             table = preparation.table(columns)
-        return PreparedRows(table, y, _given(beside), preparation)
+        return PreparedRows(table, y, given_only(arguments), preparation)
 
     def prepare(self, X: Any) -> Any:
         """Rows as the model sees them: an Arrow table.
@@ -225,84 +222,6 @@ class Prepared(BaseEstimator):
         """The classes of the model."""
         return self._fitted_model().classes_
 
-    @_inner("predict")
-    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Any:
-        """The model's prediction for each row, with its offset or exposure where one is given."""
-        moved = _given({"offset": offset, "exposure": exposure})
-        return self._fitted_model().predict(self.prepare(X), **moved)
-
-    @_inner("predict_proba")
-    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
-        """p(k | x), (n, n_classes)."""
-        return self._fitted_model().predict_proba(self.prepare(X), **_given({"offset": offset}))
-
-    @_inner("predict_log_proba")
-    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
-        """log p(k | x), (n, n_classes)."""
-        return self._fitted_model().predict_log_proba(self.prepare(X), **_given({"offset": offset}))
-
-    @_inner("decision_function")
-    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
-        """The model's score of each row."""
-        return self._fitted_model().decision_function(self.prepare(X), **_given({"offset": offset}))
-
-    @_inner("predict_interval")
-    def predict_interval(
-        self,
-        X: Any,
-        level: float = 0.95,
-        *,
-        offset: Any = None,
-        exposure: Any = None,
-        of: str = "mean",
-    ) -> Array:
-        """An interval for the model's mean or probability in each row, (n, 2); or for y."""
-        given = _given({"offset": offset, "exposure": exposure})
-        if of != "mean":
-            given["of"] = of
-        return self._fitted_model().predict_interval(self.prepare(X), level, **given)
-
-    @_inner("score_samples")
-    def score_samples(self, X: Any) -> Array:
-        """log p(x) of each row, for a model with a density of rows."""
-        return self._fitted_model().score_samples(self.prepare(X))
-
-    @_inner("log_likelihoods")
-    def log_likelihoods(
-        self, X: Any, y: Any = None, *, offset: Any = None, exposure: Any = None
-    ) -> Array:
-        """log p(y_i | x_i) of each row, or as the model inside defines its likelihood."""
-        moved = _given({"offset": offset, "exposure": exposure})
-        return np.asarray(self._fitted_model().log_likelihoods(self.prepare(X), y, **moved))
-
-    @_inner("log_likelihood")
-    def log_likelihood(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        exposure: Any = None,
-    ) -> float:
-        """Σ_i w_i log p(y_i | x_i), or log p(x_i) of a model of rows."""
-        moved = _given({"offset": offset, "exposure": exposure})
-        return self._fitted_model().log_likelihood(self.prepare(X), y, sample_weight, **moved)
-
-    @_inner("score")
-    def score(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        exposure: Any = None,
-    ) -> float:
-        """The model's own score: accuracy, R² or a mean log-likelihood."""
-        beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
-        return self._fitted_model().score(self.prepare(X), y, **_given(beside))
-
     def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
         """What each column of the given table adds to the prediction of each row.
 
@@ -324,13 +243,13 @@ class Prepared(BaseEstimator):
         column = [origin[name] for name in found.names]
         return with_cells(found.for_columns(feature_names(self), column), X)
 
-    @_inner("plate")
+    @if_model_has("plate")
     def plate(self) -> Diagram:
         """The plate diagram of the model, whose x are the prepared columns."""
         diagram: Diagram = self.model.plate()
         return diagram
 
-    @_inner("summary")
+    @if_model_has("summary")
     def summary(self, level: float = 0.95) -> Any:
         """Coefficients with standard errors; a note names the columns that were scaled."""
         summary = self._fitted_model().summary(level)
@@ -382,11 +301,11 @@ class Prepared(BaseEstimator):
         if not scaled:
             return ()
         which, verb = ("Numbers", "were") if len(scaled) > 1 else (scaled[0], "was")
-        said = f"{which} {verb} centred and divided by the standard deviation"
+        done = f"{which} {verb} centred and divided by the standard deviation"
         if not hasattr(self._fitted_model(), "coef_"):
-            return (f"{said}.",)
+            return (f"{done}.",)
         unit = "their coefficients are" if len(scaled) > 1 else "its coefficient is"
-        return (f"{said}, so {unit} per standard deviation.",)
+        return (f"{done}, so {unit} per standard deviation.",)
 
     def __str__(self) -> str:
         text = repr(self)
@@ -445,26 +364,3 @@ def prepared(model: Any) -> Prepared:
 def unprepared(model: Any) -> Any:
     """The model without its preparation, not fitted."""
     return model.model if isinstance(model, Prepared) else model
-
-
-_ACCEPTED = {  # the arguments of a fit besides X and y, and models that accept them
-    "sample_weight": ("sample_weight", ""),
-    "offset": ("an offset", " (a GLM)"),
-    "exposure": ("an exposure", " (a GLM)"),
-}
-
-
-def refuse_unused(model: Any, beside: Mapping[str, Any]) -> None:
-    """Refuse weights, offsets and exposures that the fit of a model does not take."""
-    for name in beside:
-        if not has_fit_parameter(model, name):
-            what, able = _ACCEPTED[name]
-            raise InvalidInput(
-                f"{type(model).__name__} does not accept {what}. Leave it out, or use a model that "
-                f"does{able}."
-            )
-
-
-def _given(beside: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that are not None."""
-    return {name: value for name, value in beside.items() if value is not None}

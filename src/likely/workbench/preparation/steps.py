@@ -11,7 +11,7 @@ Each step makes the columns that the model sees, and describes itself in words.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -23,6 +23,20 @@ from likely.workbench.preparation.cells import Cells, numbers_of, text_of
 
 MISSING = "missing"  # the category of a cell that has none
 AS_IT_IS = "as it is"
+
+
+class GappyBooleans(NamedTuple):
+    """A column of true and false in which cells may be missing."""
+
+    values: Array
+    gaps: Array  # which cells are missing
+
+
+class Categories(NamedTuple):
+    """A column of categories."""
+
+    factor: Factor
+    ordered: bool  # the first value is the reference of a linear model
 
 
 class Step(ABC):
@@ -43,7 +57,10 @@ class Step(ABC):
 
     @abstractmethod
     def columns(self, cells: Cells) -> dict[str, Any]:
-        """The Arrow columns that the model sees, by name; none for one that is dropped."""
+        """The columns that the model sees, by name; none for one that is dropped.
+
+        Each is an array of numbers or Booleans, a ``GappyBooleans`` or a ``Categories``.
+        """
 
     @abstractmethod
     def description(self) -> str:
@@ -89,16 +106,14 @@ class NumberColumn(Step):
         return not self.date
 
     def columns(self, cells: Cells) -> dict[str, Any]:
-        import pyarrow as pa
-
         numbers = numbers_of(cells, date=self.date)
         gaps = np.isnan(numbers)
         if self.fill is not None and gaps.any():
             numbers = np.where(gaps, self.fill, numbers)
         if self.scale is not None:
             numbers = (numbers - self.centre) / self.scale
-        out = {} if self.constant else {self.name: pa.array(numbers)}
-        return out if self.indicator is None else {**out, self.indicator: pa.array(gaps)}
+        out: dict[str, Any] = {} if self.constant else {self.name: numbers}
+        return out if self.indicator is None else {**out, self.indicator: gaps}
 
     def description(self) -> str:
         if self.constant:
@@ -131,8 +146,6 @@ class BooleanColumn(Step):
     indicator: str | None
 
     def columns(self, cells: Cells) -> dict[str, Any]:
-        import pyarrow as pa
-
         numbers = numbers_of(cells, date=False)
         gaps = np.isnan(numbers)
         other = ~gaps & (numbers != 0) & (numbers != 1)
@@ -141,11 +154,10 @@ class BooleanColumn(Step):
                 f"Column {self.name!r} held true and false in the fit; found "
                 f"{numbers[other][0]:g}. Make it true or false, or 1 or 0."
             )
-        if self.fill is None:
-            out = {self.name: pa.array(numbers == 1, mask=gaps)}
-        else:
-            out = {self.name: pa.array(np.where(gaps, self.fill, numbers == 1))}
-        return out if self.indicator is None else {**out, self.indicator: pa.array(gaps)}
+        out: dict[str, Any] = {self.name: GappyBooleans(numbers == 1, gaps)}
+        if self.fill is not None:
+            out = {self.name: np.where(gaps, self.fill, numbers == 1)}
+        return out if self.indicator is None else {**out, self.indicator: gaps}
 
     def description(self) -> str:
         parts = []
@@ -168,15 +180,10 @@ class CategoryColumn(Step):
     order: tuple[str, ...] = ()  # of the categories, where the table gave one
 
     def columns(self, cells: Cells) -> dict[str, Any]:
-        import pyarrow as pa
-
         factor = with_missing(text_of(cells)) if self.fill else text_of(cells)
         if self.order:
             factor = in_order(factor, self.order)
-        codes = pa.array(factor.codes, mask=factor.codes < 0)
-        values = pa.array(factor.values.tolist(), pa.string())
-        ordered = bool(self.order)  # the first is the reference of a linear model
-        return {self.name: pa.DictionaryArray.from_arrays(codes, values, ordered=ordered)}
+        return {self.name: Categories(factor, ordered=bool(self.order))}
 
     def description(self) -> str:
         categories = count(self.n_levels, "category", "categories")
@@ -194,17 +201,12 @@ class LevelColumns(Step):
     missing: float
 
     def columns(self, cells: Cells) -> dict[str, Any]:
-        import pyarrow as pa
-
         factor = with_missing(text_of(cells))
         place = {level: k for k, level in enumerate(self.levels)}
         found = [place.get(value, len(place)) for value in factor.values.tolist()]
         codes = np.array(found)[factor.codes]
         self._warn_of_unseen(factor, codes)
-        return {
-            name: pa.array((codes == k).astype(np.float64))
-            for k, name in enumerate(self.names, start=1)
-        }
+        return {name: (codes == k).astype(np.float64) for k, name in enumerate(self.names, start=1)}
 
     def description(self) -> str:
         columns = (
@@ -236,10 +238,15 @@ class Preparation:
         """The Arrow table that the model sees."""
         import pyarrow as pa
 
+        made = self.columns(columns)
+        return pa.table({name: _arrow(column) for name, column in made.items()})
+
+    def columns(self, columns: Sequence[Cells]) -> dict[str, Any]:
+        """The columns that the model sees, by name."""
         made: dict[str, Any] = {}
         for step, cells in zip(self.steps, columns, strict=True):
             made.update(step.columns(cells))
-        return pa.table(made)
+        return made
 
     def origins(self, columns: Sequence[Cells]) -> dict[str, int]:
         """The position of the column that each column of the prepared table was made from."""
@@ -296,6 +303,20 @@ def in_order(factor: Factor, order: Sequence[str]) -> Factor:
     place = {value: k for k, value in enumerate(dict.fromkeys([*order, *given]))}
     codes = np.array([*(place[value] for value in given), -1], dtype=np.int32)[factor.codes]
     return Factor(codes, np.array(list(place), dtype=object))
+
+
+def _arrow(column: Any) -> Any:
+    """A column as Arrow's; one that is Arrow's stays as it is."""
+    import pyarrow as pa
+
+    if isinstance(column, Categories):
+        factor = column.factor
+        codes = pa.array(factor.codes, mask=factor.codes < 0)
+        values = pa.array(factor.values.tolist(), pa.string())
+        return pa.DictionaryArray.from_arrays(codes, values, ordered=column.ordered)
+    if isinstance(column, GappyBooleans):
+        return pa.array(column.values, mask=column.gaps)
+    return pa.array(column) if isinstance(column, np.ndarray) else column
 
 
 def _category_gaps(missing: float, filled: bool) -> list[str]:

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Any
 from likely.intervals import NO_ESTIMATE
 
 if TYPE_CHECKING:
+    from likely.workbench.search.choice import Chosen
+    from likely.workbench.search.nested import OuterFold
     from likely.workbench.search.study import Study
+    from likely.workbench.search.trials import Trial
 
 
 def study_facts(study: "Study") -> dict[str, Any]:
@@ -18,41 +21,45 @@ def study_facts(study: "Study") -> dict[str, Any]:
         "better": study.metric.better,
         "search": study.question.search.name,
         "stopped": study.stopped,
-        "trials": [
-            {
-                "number": trial.number,
-                "default": trial is default,
-                "parameters": trial.parameters,
-                "share": trial.share,
-                **(trial.score.estimate if trial.score else NO_ESTIMATE).to_json(),
-                "seconds": None if trial.score is None else trial.score.seconds,
-                "problem": trial.problem,
-                "stopped": trial.stopped,
-            }
-            for trial in study.trials
-        ],
+        "trials": [_trial_facts(trial, default) for trial in study.trials],
         "best": {
             "number": study.best_trial_.number,
             "parameters": study.best_parameters_,
             "value": study.best_score_,
         },
-        "choice": None
-        if choice is None
-        else {
-            "default_kept": choice.is_default,
-            "best_number": choice.best.number,
-            "gain": choice.gain,
-            "standard_error": choice.error,
-        },
+        "choice": None if choice is None else _choice_facts(choice),
         "baseline": study.baseline,
         "nested": nested if study.outer else None,
-        "outer": [
-            {
-                "fold": each.fold,
-                "parameters": each.parameters,
-                "cv_estimate": each.cv_estimate,
-                **each.score.to_json(),
-            }
-            for each in study.outer
-        ],
+        "outer": [_fold_facts(fold) for fold in study.outer],
+    }
+
+
+def _trial_facts(trial: "Trial", default: "Trial | None") -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "default": trial is default,
+        "parameters": trial.parameters,
+        "share": trial.share,
+        **(trial.score.estimate if trial.score else NO_ESTIMATE).to_json(),
+        "seconds": None if trial.score is None else trial.score.seconds,
+        "problem": trial.problem,
+        "stopped": trial.stopped,
+    }
+
+
+def _choice_facts(choice: "Chosen") -> dict[str, Any]:
+    return {
+        "default_kept": choice.is_default,
+        "best_number": choice.best.number,
+        "gain": choice.gain,
+        "standard_error": choice.error,
+    }
+
+
+def _fold_facts(fold: "OuterFold") -> dict[str, Any]:
+    return {
+        "fold": fold.fold,
+        "parameters": fold.parameters,
+        "cv_estimate": fold.cv_estimate,
+        **fold.score.to_json(),
     }

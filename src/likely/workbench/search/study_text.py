@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from likely.formatting import (
     capitalised,
     count,
-    estimate_beside,
     estimate_cells,
+    estimate_compared,
     html_block,
     html_paragraph,
     html_table,
@@ -95,10 +95,10 @@ def _choice_sentence(choice: "Chosen", n_scored: int, question: "Question") -> s
     tried = f"{count(n_scored, 'trial')} ({question.search.name}, seed {question.plan.seed})"
     settings = settings_of(choice.trial.parameters)
     if not choice.is_default:
-        said = f"Best of {tried}: {settings}."
+        sentence = f"Best of {tried}: {settings}."
         if choice.default is None:
-            return said
-        return f"{said} It is better than the default by {_gain_text(choice)}."
+            return sentence
+        return f"{sentence} It is better than the default by {_gain_text(choice)}."
     if choice.best.proposal.key == choice.trial.proposal.key:
         return f"The default settings are the best of {tried}: {settings}."
     return (
@@ -164,7 +164,7 @@ def _nested_sentence(study: "Study", title: str) -> str:
     n, planned = len(study.outer), study.question.nested
     folds = f"{n} outer folds" if n == planned else f"{n} of {planned} outer folds"
     inner_mean = sum(each.cv_estimate for each in study.outer) / n
-    value, inner = estimate_beside(
+    value, inner = estimate_compared(
         study.nested_score_, *study.nested_interval_, inner_mean, level=0.95
     )
     return (

@@ -8,12 +8,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 import likely
+from likely.data import coding as module
 from likely.data.block import ArrayBlocks
+from likely.data.coding import Coding
 from likely.data.layouts.intercept import Dense, Mixed
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
-from likely.inputs import coding as module
-from likely.inputs.coding import Coding
 from likely.inputs.numbers import check_offset
 
 FRAME = pd.DataFrame(
