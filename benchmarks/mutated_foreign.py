@@ -38,7 +38,9 @@ def forged_foreign(content: bytes, rng: np.random.Generator, shared: tuple[Chang
 
 def _changed(archive: bytes, rng: np.random.Generator, shared: tuple[Change, ...]) -> bytes:
     with ZipFile(BytesIO(archive)) as read:
-        files = {name: read.read(name) for name in sorted(read.namelist())}
+        text = read.read("schema.json").decode()
+        ordered = sorted(read.namelist(), key=text.find)  # names are addresses of one process
+        files = {name: read.read(name) for name in ordered}
     schema = json.loads(files.pop("schema.json"))
     arrays = {name: np.load(BytesIO(each)) for name, each in files.items() if name.endswith("npy")}
     header = {"arguments": schema["content"], "fitted": {}}
@@ -107,7 +109,8 @@ def foreign_models() -> Iterator[tuple[str, tuple[bytes, Any]]]:
     for model in _estimators():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(X, y)
+            seeds = {name: 0 for name in model.get_params() if name.endswith("random_state")}
+            model.set_params(**seeds).fit(X, y)
             name = f"foreign{type(model).__name__}-{type(getattr(model, 'estimator', 0)).__name__}"
             yield name, (model_bytes(model), X[:6])
 

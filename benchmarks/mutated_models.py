@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import likely
@@ -500,8 +501,15 @@ LEARNED = (
 def saved_models() -> dict[str, tuple[bytes, Any]]:
     """By name: the file of a fitted model, and some rows that it answers."""
     from tests.laws.test_persistence import cases, fitted
+    from tests.persist import test_learned
 
     found: dict[str, tuple[bytes, Any]] = {}
+    for case in test_learned.named_cases():
+        model, X, target = case.values
+        found[f"{case.id}-settings"] = (
+            model_bytes(test_learned.fitted(clone(model), X, target)),
+            X[:ROWS],
+        )
     for case in cases():
         model, X, _ = fitted(*case.values)
         found[str(case.id)] = (model_bytes(model), X[:ROWS])

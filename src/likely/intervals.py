@@ -48,6 +48,7 @@ from likely._typing import Array, Codes
 Ends = tuple[float, float]
 
 FEW_EVENTS = 3.0  # at most: Wilson's interval contains a rare share too seldom
+NEGLIGIBLE = 1e-6  # nats per row: a smaller loss is rounding
 
 
 class Estimate(NamedTuple):
@@ -108,6 +109,14 @@ def clearly_better(gain: Estimate) -> bool:
     Used for every statement about the baseline: by train, compare, final and the report.
     """
     return gain.low > 0
+
+
+def clearly_worse(gain: Estimate) -> bool:
+    """Whether a gain over the baseline is clearly below 0, by more than rounding.
+
+    A model that found nothing in the columns is the baseline itself, but for its last digits.
+    """
+    return gain.high < -NEGLIGIBLE
 
 
 def normal_quantile(level: float) -> float:

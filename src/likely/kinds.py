@@ -55,10 +55,10 @@ def kinds_in_words(kinds: Collection[TargetKind]) -> str:
     return " or ".join(classes + numbers) or "no target"
 
 
-def kinds_beside(kinds: Collection[TargetKind], other: TargetKind) -> str:
+def kinds_unlike(kinds: Collection[TargetKind], other: TargetKind) -> str:
     """The targets that a model is for, in words that distinguish them from another kind.
 
-    >>> kinds_beside(NUMBER_KINDS, "binary"), kinds_beside({"count", "positive"}, "real")
+    >>> kinds_unlike(NUMBER_KINDS, "binary"), kinds_unlike({"count", "positive"}, "real")
     ('numbers', 'counts or amounts above 0')
     """
     family = CLASS_KINDS if other in CLASS_KINDS else NUMBER_KINDS

@@ -1,5 +1,6 @@
 """Discriminant analysis: its shapes, the logistic form, shrinkage, gaps and singular data."""
 
+import warnings
 from contextlib import nullcontext
 
 import numpy as np
@@ -258,6 +259,8 @@ def test_explanations_add_up_for_every_covariance():
         ({"ddof": 2}, InvalidInput, r"ddof must be 0 or 1; found 2"),
         ({"tol": "x"}, InvalidInput, r"tol must be a finite number; found 'x'"),
         ({"covariance": "diagonal", "shrinkage": "auto"}, InvalidInput, r"tied and full"),
+        ({"shrinkage": "pooled"}, InvalidInput, r"'pooled' is for full covariances, not 'tied'"),
+        ({"calibrate": "heat"}, UnknownName, r"no calibration 'heat'; choose one of temperature"),
         ({"prior": "flat"}, UnknownName, r"no prior 'flat'; choose one of estimate, uniform"),
         ({"prior": [0.5, 0.5]}, InvalidInput, r"shape \(2,\); there are 3 classes"),
         ({"prior": [0.5, 0.5, 0.5]}, InvalidInput, r"it sums to 1.5"),
@@ -309,3 +312,85 @@ def test_class_shares_may_have_a_dirichlet_prior():
     model = DiscriminantAnalysis(prior=Dirichlet((3.0, 1.0, 11.0))).fit(X, y)
     expected = counts + np.array([2.0, 0.0, 10.0])
     assert_allclose(np.exp(model.class_log_prior_), expected / expected.sum())
+
+
+def test_pooled_shrinkage_imagines_rows_with_the_covariance_of_all_classes():
+    X, y = data()
+    X, y = np.vstack([X, X[:1]]), np.append(y, 3)  # a class of one row
+    model = DiscriminantAnalysis("full", shrinkage="pooled").fit(X, y)
+    own = [np.cov(X[y == k].T, ddof=0) if k < 3 else np.zeros((3, 3)) for k in range(4)]
+    count = np.bincount(y)
+    pooled = np.average(own, axis=0, weights=count)
+    for k in range(4):
+        expected = (count[k] * own[k] + 5 * pooled) / (count[k] + 5)
+        assert_allclose(model.covariances_[k], expected, rtol=1e-9)
+    assert_allclose(model.shrinkage_, 5 / (count + 5))
+
+
+def skewed(n, informative, seed=0):
+    """Three classes, one of them rare, and columns that are not Gaussian."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(3, size=n, p=[0.8, 0.17, 0.03])
+    X = rng.lognormal(0, 1.2, size=(n, 6)) + np.outer(y * informative, np.ones(6))
+    return X, y
+
+
+@pytest.mark.parametrize(("covariance", "shrinkage"), [("tied", 0.0), ("full", "pooled")])
+@pytest.mark.parametrize("informative", [0.0, 1.0])
+def test_calibrated_probabilities_are_hardly_ever_worse_than_the_class_shares(
+    covariance, shrinkage, informative
+):
+    X, y = skewed(300, informative)
+    new, truth = skewed(3000, informative, seed=1)
+    each = np.arange(len(truth)), truth
+    model = DiscriminantAnalysis(covariance, shrinkage=shrinkage, calibrate="temperature")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the columns have no information
+        model.fit(X, y)
+    log_share = np.log(np.bincount(y) / len(y))[truth]
+    gain = (model.predict_log_proba(new)[each] - log_share).mean()
+    assert gain > -0.02  # what 300 rows may leave
+    raw = DiscriminantAnalysis(covariance, shrinkage=shrinkage).fit(X, y)
+    if covariance == "full":
+        assert (raw.predict_log_proba(new)[each] - log_share).mean() < min(gain, -0.1)
+
+
+def test_the_calibrated_posterior_is_the_formula_and_its_explanation_adds_up():
+    X, y = data()
+    X = np.exp(X)
+    for covariance in COVARIANCES:
+        model = DiscriminantAnalysis(covariance, calibrate="temperature").fit(X, y)
+        assert model.temperature_ != 1
+        score = model.predict_joint_log_proba(X) - model.class_log_prior_
+        behind = np.exp((score - score.max(axis=1, keepdims=True)) / model.temperature_)
+        share = model.outlier_share_
+        p = np.exp(model.class_log_prior_) * ((1 - share) * behind + share)
+        p /= p.sum(axis=1, keepdims=True)
+        assert_allclose(model.predict_proba(X), p, rtol=1e-9)
+        odds = np.log(p) - np.log(p[:, :1])
+        assert_allclose(model.explain(X).total, odds, atol=1e-9)
+
+
+def test_missing_cells_are_calibrated_by_their_expectations():
+    X, y = load_iris(return_X_y=True)
+    X = np.exp(X / 2)
+    gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.03, np.nan, X)
+    whole, gappy = (
+        DiscriminantAnalysis(calibrate="temperature").fit(each, y) for each in (X, gaps)
+    )
+    assert_allclose(np.log(gappy.temperature_), np.log(whole.temperature_), atol=0.3)
+    assert gappy.score(gaps, y) > 0.9
+
+
+def test_a_calibrated_model_is_neither_exported_nor_taught_by_soft_labels(tmp_path):
+    X, y = data()
+    X = np.exp(X)
+    model = DiscriminantAnalysis(calibrate="temperature").fit(X, y)
+    with pytest.raises(InvalidInput, match=r"calibrated posterior is not linear.*calibrate=None"):
+        model.export_to(SoftmaxRegression())
+    with pytest.raises(InvalidInput, match=r"held-out rows need one class for each row"):
+        model.fit(X, np.full((len(X), 3), 1 / 3))
+    model.fit(X, np.eye(3)[y])
+    save(model, tmp_path / "model.likely")
+    again = load(tmp_path / "model.likely")
+    assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-12)

@@ -165,7 +165,7 @@ def assert_same(ours, theirs):
 def answers(model, X):
     """Whatever the model can say about rows, and what it draws."""
     able = [name for name in ANSWERS if hasattr(model, name)]
-    if getattr(model, "inference_", True) is None:
+    if getattr(model, "inference_", True) is None and "predict_interval" in able:
         able.remove("predict_interval")  # it needs standard errors
     said = {name: getattr(model, name)(X) for name in able}
     if hasattr(model, "sample"):

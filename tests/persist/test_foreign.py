@@ -30,7 +30,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import likely as lk
 from likely.errors import InvalidFile, InvalidInput, NeedsTrust
@@ -263,7 +263,7 @@ def test_a_tree_without_one_of_its_arrays_is_refused_before_it_is_made(frame, pl
         foreign_model(out.getvalue())
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 @pytest.mark.parametrize("inside", [False, True])
 def test_fitted_numbers_that_are_not_finite_are_refused(frame, tmp_path, value, inside):
     model = LogisticRegression()
@@ -361,6 +361,18 @@ def test_boosted_trees_are_checked_too(frame, field, value):
     model._predictors[0][0].nodes[field][0] = value
     with pytest.raises(InvalidInput, match="names nodes, columns or classes"):
         foreign_model(foreign_bytes(model).tobytes())
+
+
+def test_trees_of_classes_must_have_shares_of_them(frame):
+    X = frame[["a"]].to_numpy()
+    for trees in (DecisionTreeClassifier(max_depth=2), RandomForestClassifier(1, max_depth=2)):
+        model = trees.fit(X, frame["y"])
+        tree = (model if hasattr(model, "tree_") else model.estimators_[0]).tree_
+        tree.value[0] = -tree.value[0]
+        with pytest.raises(InvalidInput, match="numbers that none can be"):
+            foreign_model(foreign_bytes(model).tobytes())
+    numbers = DecisionTreeRegressor(max_depth=2).fit(X, -frame["a"])  # of any sign
+    foreign_model(foreign_bytes(numbers).tobytes())
 
 
 def test_a_forest_of_trees_of_other_columns_is_refused(frame):

@@ -4,6 +4,8 @@ Tolerances are 1e-7 and not tighter because both searches stop at a tolerance of
 squares has a closed form and agrees to rounding.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -195,6 +197,14 @@ def test_the_f_test_of_an_estimated_dispersion_is_that_of_the_deviances(rows):
     f = (them.null_deviance - them.deviance) / 3 / them.scale
     assert_allclose(overall(fit)[0], f, rtol=RTOL)
     assert np.isnan([fit.mcfadden, fit.cox_snell, fit.nagelkerke, fit.r_squared]).all()
+
+
+def test_measures_of_likelihoods_that_no_fit_has_are_numbers(rows):
+    fit = lk.LinearRegression().fit(rows["X"], rows["real"]).inference_
+    assert np.isnan(replace(fit, null_log_likelihood=1e12).nagelkerke)
+    counts = lk.GLM("poisson").fit(rows["X"], np.rint(np.exp(rows["real"]))).inference_
+    other = replace(counts, null_log_likelihood=1e12)
+    assert other.cox_snell == 0 and np.isnan(other.nagelkerke)
 
 
 def keys(model):

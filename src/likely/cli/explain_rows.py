@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FIRST_ROWS = 3  # without --row
 BACKGROUND_ROWS = 500  # of the table, for models that compare a row with others
 MOST_CLASSES = 5  # whose probability is shown, the most probable first
-BESIDE = (
+WITHOUT_OFFSET = (
     "The contributions and their total are without the {} of the row, which the prediction "
     "includes: an offset, or the logarithm of an exposure, is added to the total first."
 )
@@ -34,7 +34,7 @@ def rows_answer(
     roles = roles_in_run(opened.facts)
     given, moved = roles.to_predict(table), roles.offsets(table)
     if moved is not None:
-        found = found.also(BESIDE.format(" and ".join(given)))
+        found = found.also(WITHOUT_OFFSET.format(" and ".join(given)))
     predicted = opened.model.predict(_features(opened, table), **given)
     names = [str(value) for value in predicted.tolist()]
     texts = found.text(most=len(found), top=top or MOST_COLUMNS, width=width()).split("\n\n")
@@ -139,7 +139,7 @@ def _tables(
 
 def _source(opened: "Run", run: str, data: str) -> Any:
     """The columns of the table that the model reads, and an offset or exposure."""
-    from likely.cli.options import DataOptions
+    from likely.cli.options import with_categories_of_run
     from likely.cli.predict import _refuse_missing_columns, needed_columns
     from likely.workbench.opening import dataset
     from likely.workbench.roles import roles_in_run
@@ -147,9 +147,7 @@ def _source(opened: "Run", run: str, data: str) -> Any:
     rows = dataset(data)
     _refuse_missing_columns(opened, rows.source.names, rows.label, run)
     names = needed_columns(opened.model)
-    here = set(names)
-    declared = DataOptions.in_run(opened.facts).category
-    rows = dataset(rows, category=[name for name in declared if name in here])
+    rows = with_categories_of_run(rows, opened.facts, set(names))
     return rows.source.select([*names, *roles_in_run(opened.facts).at_prediction()])
 
 

@@ -105,7 +105,7 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     _refuse_used_rows(seal, again, opened.path)
     score = _evaluated(opened, seal, again, escrow)
     facts = score.to_json()
-    written = _kept(opened, score)
+    written = _saved_score(opened, score)
     judged = _verdict_on_run(opened, score)
     return Answer(
         text=f"{_text(score)}\n\nModel: {opened.facts.get('model')} from {opened.path}.",
@@ -121,7 +121,7 @@ def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     )
 
 
-def _kept(run: "Run", score: "FinalScore") -> Path:
+def _saved_score(run: "Run", score: "FinalScore") -> Path:
     """The file of the score; if it cannot be written, the message has the score."""
     from likely.errors import CannotWrite
 

@@ -2,7 +2,7 @@
 
 import csv
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from io import StringIO
@@ -115,6 +115,16 @@ class DataOptions:
             refuse_unknown_column(settings, known, name)
         given: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         return dataset(data, **given)
+
+
+def with_categories_of_run(
+    data: "Dataset", facts: Mapping[str, Any], names: Collection[str]
+) -> "Dataset":
+    """The data, with the categories that a RUN was trained with among the columns named."""
+    from likely.workbench.opening import dataset
+
+    declared = DataOptions.in_run(facts).category
+    return dataset(data, category=[name for name in declared if name in names])
 
 
 def open_data(settings: Settings, given: "str | SealFolder", options: DataOptions) -> "Dataset":

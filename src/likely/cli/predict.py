@@ -3,13 +3,13 @@
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.kept_columns import keep_option, kept_cells, kept_names
-from likely.cli.prediction_options import BesidePredictions, interval_option, threshold_option
+from likely.cli.prediction_options import PredictionOptions, interval_option, threshold_option
 from likely.cli.table_files import (
     Chunk,
     is_same_file,
@@ -65,23 +65,20 @@ def predict(
 
     Rows are read, predicted and written in chunks, so DATA may be larger than memory.
     """
-    from likely.cli.options import DataOptions
+    from likely.cli.options import with_categories_of_run
     from likely.cli.terminal import showing_progress
     from likely.formatting import count
     from likely.runs import open_run
     from likely.workbench.opening import HeaderAlone, dataset
-    from likely.workbench.predictions import probability_labels
 
     refuse_json_on_stdout(settings, output, "Predictions")
     if safe_csv:
         refuse_safe_csv(output)
     opened = open_run(run)
     _refuse_own_input(run, data, output)
-    labels = probability_labels(opened.model) if proba else []
-    if proba and not labels:
-        _refuse_no_classes(run, data)
-    beside = BesidePredictions.of(opened.model, run, data, interval, threshold)
-    names = ["prediction", *(f"p_{label}" for label in labels), *beside.names]
+    labels = _labels(opened, run, data) if proba else []
+    options = PredictionOptions.of(opened.model, run, data, interval, threshold)
+    names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
     findings: tuple[str, ...] = ()
     try:
         rows = dataset(data)
@@ -91,12 +88,11 @@ def predict(
         n, path = write_table(output, names, (), safe=safe_csv)
     else:
         _refuse_missing_columns(opened, rows.source.names, rows.label, run)
-        findings = (*rows.log_prediction(), *beside.remarks)
-        read = {*map(str, opened.model.feature_names_in_)}
-        declared = DataOptions.in_run(opened.facts).category
+        findings = (*rows.log_prediction(), *options.remarks)
         kept = kept_names(settings, keep, rows.source.names, names)
-        rows = dataset(rows, category=[name for name in declared if name in read])
-        chunks = _prediction_chunks(opened, rows, names, kept, beside)
+        read = {*map(str, opened.model.feature_names_in_)}
+        rows = with_categories_of_run(rows, opened.facts, read)
+        chunks = _prediction_chunks(opened, rows, names, kept, options)
         names = [*kept, *names]
         with settings.using_jobs(), showing_progress(settings, "predicting", rows.source.n_rows):
             n, path = write_table(output, names, chunks, safe=safe_csv)
@@ -137,7 +133,7 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
 
 
 def _prediction_chunks(
-    run: "Run", data: "Dataset", columns: list[str], kept: list[str], beside: BesidePredictions
+    run: "Run", data: "Dataset", columns: list[str], kept: list[str], options: PredictionOptions
 ) -> Iterator[Chunk]:
     """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk."""
     from likely.data.arrow import CHUNK_ROWS
@@ -154,11 +150,11 @@ def _prediction_chunks(
         if read.complete:
             _refuse_gaps(table.select([*names, *roles.at_prediction()]), start)
         given = roles.to_predict(table)
-        found = [beside.predictions(model, asked, given)]
-        if len(columns) > 1 + len(beside.names):
+        found = [options.predictions(model, asked, given)]
+        if len(columns) > 1 + len(options.names):
             found += list(model.predict_proba(asked, **given).T)
         _refuse_nan(found, start)
-        found += beside.ends(asked, given)
+        found += options.ends(asked, given)
         predicted = {name: values.tolist() for name, values in zip(columns, found, strict=True)}
         yield {**kept_cells(table, kept), **predicted}
         start += table.num_rows
@@ -222,7 +218,12 @@ def _refuse_gaps(table: "pa.Table", start: int) -> None:
         )
 
 
-def _refuse_no_classes(run: str, data: str) -> NoReturn:
+def _labels(opened: "Run", run: str, data: str) -> list[Any]:
+    """The labels of the classes, refused for a model of numbers."""
+    from likely.workbench.predictions import probability_labels
+
+    if labels := probability_labels(opened.model):
+        return labels
     raise Refusal(
         f"{run} predicts a number; --proba needs a model of classes. Leave it out.",
         Exit.DATA,

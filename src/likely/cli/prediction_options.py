@@ -55,7 +55,7 @@ def threshold_option(command: Command) -> Command:
     )(command)
 
 
-class BesidePredictions(NamedTuple):
+class PredictionOptions(NamedTuple):
     """What is computed in addition to the predictions, or in place of their rule."""
 
     intervals: "PredictionIntervals | None"
@@ -65,7 +65,7 @@ class BesidePredictions(NamedTuple):
     @classmethod
     def of(
         cls, model: Any, run: str, data: str, interval: float | None, threshold: float | None
-    ) -> "BesidePredictions":
+    ) -> "PredictionOptions":
         """The options, checked against the model of a run."""
         from likely.errors import InvalidInput
         from likely.workbench.prediction_intervals import prediction_intervals

@@ -2,8 +2,9 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, final
 
 import click
 
@@ -23,7 +24,14 @@ from likely.cli.models import (
     space_given,
     trainable,
 )
-from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
+from likely.cli.options import (
+    SCORED,
+    Command,
+    DataOptions,
+    data_options,
+    gathered,
+    open_with_target,
+)
 from likely.cli.suitability import about_task
 from likely.cli.terminal import Settings, global_options
 from likely.workbench.model_entry import ModelEntry
@@ -35,82 +43,105 @@ if TYPE_CHECKING:
     from likely.workbench.dataset import Dataset
     from likely.workbench.search.study import Study
 
+OPTIONS = (
+    click.option(
+        "--search",
+        type=click.Choice(list(SEARCHES)),
+        default="random",
+        show_default=True,
+        help="Search method; halving tries many settings on few rows and the best on more, refine "
+        "narrows a grid around the best.",
+    ),
+    click.option(
+        "--trials",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Maximum number of settings to try; halving tries the best of them again, on more "
+        "rows [default: 50, or no limit with --minutes; refine: as many as it needs].",
+    ),
+    click.option(
+        "--minutes",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="M",
+        help="Stop starting new trials after this many minutes.",
+    ),
+    click.option(
+        "--nested",
+        type=click.IntRange(min=2),
+        metavar="K",
+        help="Nested cross-validation with K outer folds, for an unbiased score.",
+    ),
+    folds_option,
+    repeats_option,
+    metric_option,
+    click.option(
+        "--try",
+        "tries",
+        multiple=True,
+        metavar="NAME=VALUE,...",
+        help="Settings to try before the search starts. May be repeated.",
+    ),
+    click.option(
+        "--space",
+        "declared",
+        multiple=True,
+        metavar="NAME=LOW:HIGH[:log]|A,B,...",
+        help="Setting to search, in place of the default ones. May be repeated.",
+    ),
+    click.option(
+        "--search-link",
+        is_flag=True,
+        help="Search the link of class probabilities, too; coefficients are then no log odds "
+        "ratios.",
+    ),
+    click.option(
+        "--stop-unpromising/--finish-trials",
+        default=None,
+        help="Stop a trial at a fold where it is worse than the median of the earlier trials, or "
+        "finish every trial [default: stop for neural networks, unless --search halving].",
+    ),
+)
 
-class SearchOptions(NamedTuple):
-    """The options of a search, by the names of the arguments of ``likely.tune``."""
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """The options of a search, as they were given."""
 
     search: str
     trials: int | None
     minutes: float | None
     nested: int | None
     folds: int
-    repeats: int = 2
-    by_hand: tuple[Mapping[str, Any], ...] | None = None  # --try
-    space: Mapping[str, Any] | None = None  # --space
-    metric: str | None = None
-    stop_unpromising: bool | None = None
-    search_link: bool = False
+    repeats: int
+    metric: str | None
+    tries: tuple[str, ...]  # --try
+    declared: tuple[str, ...]  # --space
+    search_link: bool
+    stop_unpromising: bool | None
+
+    def arguments(self, chosen: ModelEntry) -> dict[str, Any]:
+        """The arguments of ``likely.tune``; settings that the model does not have are refused."""
+        given, defaults = dict(vars(self)), chosen.all_defaults()
+        space = space_given(given.pop("declared"), defaults)
+        by_hand = settings_tried(given.pop("tries"), defaults)
+        return {**given, "space": space, "by_hand": by_hand}
+
+
+def search_options(command: Command) -> Command:
+    """Add the options of a search to a verb, which gets them as its argument ``how``."""
+    names = {field.name: field.name for field in fields(SearchOptions)}
+    command = gathered(command, names, "how", SearchOptions)
+    for add in reversed(OPTIONS):
+        command = add(command)
+    return command
 
 
 @click.command()
 @click.argument("data")
 @click.argument("model")
 @data_options(*SCORED)
-@click.option(
-    "--search",
-    type=click.Choice(list(SEARCHES)),
-    default="random",
-    show_default=True,
-    help="Search method; halving tries many settings on few rows and the best on more, refine "
-    "narrows a grid around the best.",
-)
-@click.option(
-    "--trials",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Maximum number of settings to try; halving tries the best of them again, on more rows "
-    "[default: 50, or no limit with --minutes; refine: as many as it needs].",
-)
-@click.option(
-    "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="M",
-    help="Stop starting new trials after this many minutes.",
-)
-@click.option(
-    "--nested",
-    type=click.IntRange(min=2),
-    metavar="K",
-    help="Nested cross-validation with K outer folds, for an unbiased score.",
-)
-@folds_option
-@repeats_option
-@metric_option
-@click.option(
-    "--try",
-    "tries",
-    multiple=True,
-    metavar="NAME=VALUE,...",
-    help="Settings to try before the search starts. May be repeated.",
-)
-@click.option(
-    "--space",
-    "declared",
-    multiple=True,
-    metavar="NAME=LOW:HIGH[:log]|A,B,...",
-    help="Setting to search, in place of the default ones. May be repeated.",
-)
-@click.option(
-    "--search-link",
-    is_flag=True,
-    help="Search the link of class probabilities, too; coefficients are then no log odds ratios.",
-)
-@click.option(
-    "--stop-unpromising/--finish-trials",
-    default=None,
-    help="Stop a trial at a fold where it is worse than the median of the earlier trials, or "
-    "finish every trial [default: stop for neural networks, unless --search halving].",
-)
+@search_options
 @set_option
 @click.option(
     "-o",
@@ -125,17 +156,7 @@ def tune(
     data: str,
     model: str,
     options: DataOptions,
-    search: str,
-    trials: int | None,
-    minutes: float | None,
-    nested: int | None,
-    folds: int,
-    repeats: int,
-    metric: str | None,
-    tries: tuple[str, ...],
-    declared: tuple[str, ...],
-    search_link: bool,
-    stop_unpromising: bool | None,
+    how: SearchOptions,
     assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
@@ -150,28 +171,14 @@ def tune(
     """
     from likely.runs.catalogue import run_for_search
 
-    chosen = _searchable(model, assignments, declared)
-    defaults = chosen.all_defaults()
-    space = space_given(declared, defaults)
-    refuse_unknown_metric(metric, "tune")
+    chosen = _searchable(model, assignments, how.declared)
+    arguments = how.arguments(chosen)
+    refuse_unknown_metric(how.metric, "tune")
     place = run_for_search(chosen.short_name, output)
     rows = open_with_target(settings, data, options)
     rows.refuse_sealed_rows("tune")  # before the folder of the search is made
-    how = SearchOptions(
-        search,
-        trials,
-        minutes,
-        nested,
-        folds,
-        repeats,
-        settings_tried(tries, defaults),
-        space,
-        metric,
-        stop_unpromising,
-        search_link,
-    )
     with settings.using_jobs():
-        study = _searched(settings, rows, chosen, how, place)
+        study = _searched(settings, rows, chosen, arguments, place)
         if study.stopped == "interrupted":
             _say_how_to_go_on(settings, study, place)
         if chosen.is_foreign and not _can_be_saved(chosen):
@@ -206,7 +213,11 @@ def _searchable(name: str, assignments: Sequence[str], declared: Sequence[str]) 
 
 
 def _searched(
-    settings: Settings, rows: "Dataset", chosen: ModelEntry, how: SearchOptions, place: "RunFolder"
+    settings: Settings,
+    rows: "Dataset",
+    chosen: ModelEntry,
+    arguments: Mapping[str, Any],
+    place: "RunFolder",
 ) -> "Study":
     from likely.cli.terminal import showing_progress
     from likely.errors import InUse
@@ -216,9 +227,10 @@ def _searched(
     new = not place.path.exists()
     place.note_search(settings.command)
     try:
-        with showing_progress(settings, f"tuning {chosen.name}", how.trials, unit="trials run"):
+        trials, what = arguments["trials"], f"tuning {chosen.name}"
+        with showing_progress(settings, what, trials, unit="trials run"):
             return tune_model(
-                rows, model=chosen, seed=settings.seed, study=place.study, **how._asdict()
+                rows, model=chosen, seed=settings.seed, study=place.study, **arguments
             )
     except InUse:
         raise  # another search uses the folder

@@ -55,7 +55,7 @@ class SourceBlocks(Blocks):
     groups: Array | None = None  # sorted; the distinct values of the column of groups
 
     def __post_init__(self) -> None:
-        column_indices(self.source.names, (*(self.schema.names or ()), *self._beside()))
+        column_indices(self.source.names, (*(self.schema.names or ()), *self._roles()))
 
     @property
     def n_features(self) -> int:  # type: ignore[override]  # read-only here
@@ -78,9 +78,9 @@ class SourceBlocks(Blocks):
     def _needed(self) -> Source:
         if self.schema.names is None:
             return self.source
-        return self.source.select(list(dict.fromkeys([*self.schema.names, *self._beside()])))
+        return self.source.select(list(dict.fromkeys([*self.schema.names, *self._roles()])))
 
-    def _beside(self) -> list[str]:
+    def _roles(self) -> list[str]:
         """The columns that are not features."""
         names = (self.target, self.weight, self.offset, self.exposure, self.group)
         return [name for name in names if name is not None]

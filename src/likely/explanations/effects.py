@@ -24,7 +24,7 @@ from likely.explanations.explanation import PROBABILITY
 from likely.explanations.mixed_rows import MixedRows, mixed_rows
 from likely.formatting import capitalised, cell, count, number, text_table
 from likely.inputs.estimators import check_fitted_model
-from likely.inputs.offsets import about_missing_offset, numbers_beside
+from likely.inputs.offsets import about_missing_offset, offset_numbers
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
 
 MOST_ROWS = 300
@@ -252,7 +252,7 @@ def partial_effects(
     X, offset, exposure = own_columns(as_frame(X), offset, exposure)
     X = as_frame(X)
     n_given = n_rows_of(X)
-    moved = numbers_beside(n_given, offset=offset, exposure=exposure)
+    moved = offset_numbers(n_given, offset=offset, exposure=exposure)
     if rows is not None and n_given > rows:
         index = np.sort(np.random.default_rng(random_state).choice(n_given, rows, replace=False))
         X = rows_at(X, index)

@@ -37,7 +37,7 @@ from likely.formatting import (
 from likely.inputs.estimators import check_fitted_model, refuse_unless_whole
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_numbers
-from likely.inputs.offsets import numbers_beside, offset_arguments, refuse_without_offset
+from likely.inputs.offsets import offset_arguments, offset_numbers, refuse_without_offset
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
@@ -218,7 +218,7 @@ def permutation_importance(
     X, y, offset, exposure = own_columns(as_frame(X), y, offset, exposure)
     X = as_frame(X)
     n_given = n_rows_of(X)
-    moved = numbers_beside(n_given, offset=offset, exposure=exposure)
+    moved = offset_numbers(n_given, offset=offset, exposure=exposure)
     notes = []
     if rows is not None and n_given > rows:
         index = np.sort(rng.choice(n_given, rows, replace=False))

@@ -10,17 +10,15 @@ References
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §4.3.
 """
 
-import warnings
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.distributions import (
     DiagonalFamily,
@@ -29,13 +27,19 @@ from likely.distributions import (
     FullFamily,
     FullGaussian,
 )
-from likely.distributions.full_moments import FullMoments
 from likely.distributions.gaussian import DiagonalMoments
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
-from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.generative.class_covariances import (
+    VARIANCE_FLOOR,
+    ledoit_wolf_shrinkages,
+    pooled_shrinkages,
+    shrunk_alone,
+    shrunk_to_pooled,
+    with_floor,
+)
+from likely.generative.discriminant_surface import FittedDiscriminant
 from likely.generative.priors import class_prior
-from likely.generative.surface import FittedClassifier, check_search
-from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
+from likely.generative.surface import check_search
 from likely.inputs.estimators import (
     ColumnNeeds,
     feature_names,
@@ -44,7 +48,7 @@ from likely.inputs.estimators import (
     warn_unless_converged,
 )
 from likely.inputs.labels import refuse_one_class
-from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
+from likely.inputs.rows import EncodedRows, RowExtras, check_rows
 from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.names import lookup
 from likely.objectives.components import (
@@ -53,16 +57,16 @@ from likely.objectives.components import (
     ComponentTotals,
     total,
 )
-from likely.objectives.shrinkage import fourth_powers, ledoit_wolf, unit_scale
+from likely.objectives.evidence import calibrate_evidence, completed_fold_totals
 from likely.solvers.em import EM
-from likely.solvers.minimise import Solution, search
+from likely.solvers.minimise import search
 
-VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
+SHRINKAGES = {"auto": ("tied", "full"), "pooled": ("full",)}  # and their covariances
 MOST_WITH_MISSING = 60  # columns, of which EM completes missing cells
 
 
-class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
+class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, BaseEstimator):
     """Linear and quadratic discriminant analysis.
 
     Parameters
@@ -70,9 +74,14 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     covariance : {"tied", "full", "diagonal", "spherical"}, default="tied"
         ``tied``: one matrix for all classes; ``full``: one per class; ``diagonal``: variances of
         each class; ``spherical``: one variance per class.
-    shrinkage : float in [0, 1] or "auto", default=0.0
+    shrinkage : float in [0, 1], "auto" or "pooled", default=0.0
         How far covariances are shrunk towards a multiple of the identity; ``"auto"`` is Ledoit and
-        Wolf's estimate, for tied and full covariances.
+        Wolf's estimate, for tied and full covariances.  ``"pooled"`` shrinks full covariances
+        towards that of a tied model, by d + 2 imagined rows: those of rare classes most.
+    calibrate : "temperature", default=None
+        ``temperature`` divides the evidence log p(x | k), but not the class prior, by one number
+        chosen on out-of-fold predictions: columns that are not Gaussian make it too strong.
+        Evidence against a class of n rows ends near log n nats.
     prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
         Class probabilities: estimated from the labels (a ``likely.distributions.Dirichlet`` is
         their prior), equal, or given.
@@ -96,9 +105,14 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         (n_features, n_features) tied; (n_classes, n_features, n_features) full;
         (n_classes, n_features) diagonal; (n_classes,) spherical.
     coef_, intercept_ : arrays of shape (1 or n_classes, n_features) and (1 or n_classes,)
-        The logistic posterior of a tied model.
+        The logistic posterior of a tied model, before calibration.
     shrinkage_ : array of shape (n_classes,)
         The shrinkage that was used.
+    temperature_ : float
+        What log p(x | k) is divided by; 1 without calibration.
+    outlier_share_ : array of shape (n_classes,) or None
+        With calibration, the share of rows of a class that look like those of another: it bounds
+        the evidence against the class.
     solution_ : Solution or None
         How EM ended, when cells were missing.
 
@@ -116,6 +130,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         covariance: str = "tied",
         *,
         shrinkage: float | str = 0.0,
+        calibrate: str | None = None,
         prior: str | Dirichlet | Array = "estimate",
         ddof: int = 0,
         tol: float = 1e-8,
@@ -125,6 +140,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     ) -> None:
         self.covariance = covariance
         self.shrinkage = shrinkage
+        self.calibrate = calibrate
         self.prior = prior
         self.ddof = ddof
         self.tol = tol
@@ -142,7 +158,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         self._check_arguments()
         soft = soft_classes(y) if is_soft(y) else None
         if soft is not None:
-            X, y, sample_weight = hard_rows(X, y, sample_weight)
+            X, y, sample_weight = hard_rows(X, y, sample_weight, calibrate=self.calibrate)
         extras = RowExtras(sample_weight)
         data = check_rows(self, X, y, extras, target="class", sparse=False).as_numbers()
         refuse_one_class(data.classes, self)
@@ -150,88 +166,22 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         if soft is not None:
             self.classes_ = soft[self.classes_]
         self.solution_ = None
-        self.shrinkage_ = np.zeros(len(self.classes_))
         try:
             here = total(self._family(0.0), len(self.classes_), data.blocks, data.executor)
         except MissingCells:
             here = self._completed(data)
-        self.class_count_, statistics = here.count, here.statistics
-        log_prior = class_prior(self.prior, here.count)
-        self._refuse_points(statistics)
-        self.components_ = Components(log_prior, self._member(statistics, data))
+        self.class_count_ = here.count
+        self._refuse_points(here.statistics)
+        self.shrinkage_ = self._shrinkages(here, data)
+        self.family_ = self._final_family()
+        self.components_ = self._components(here)
+        if isinstance(self.distribution_, DiagonalGaussian):
+            self._warn_if_narrow(here.statistics)
         self._warn_if_singular()
+        self.temperature_, self.outlier_share_ = 1.0, None
+        if self.calibrate is not None:
+            self._cool(data, here)
         return self
-
-    def decision_function(self, X: Any) -> Array:
-        """Log-odds of the second class for two classes, else log-probabilities of each."""
-        log_proba = self.predict_log_proba(X)
-        return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
-
-    def explain(self, X: Any, against: Any = None) -> Explanation:
-        """What each column adds to the log-odds of every class against one (the first).
-
-        For a tied model, relative to the mean of the classes; for full covariances, the evidence
-        of a column given those before it.
-        """
-        X = np.asarray(self._encode(X).stored(), dtype=float)
-        contributions, prior = self.distribution_.centred_contributions(X)
-        return log_odds_explanation(
-            contributions,
-            self.class_log_prior_ + prior,
-            self.classes_,
-            against,
-            feature_names(self),
-        )
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw labelled rows."""
-        X, component = self._draw(n_samples, random_state)
-        return X, self.classes_[component]
-
-    def export_to(self, estimator: Any) -> Any:
-        """The posterior of a tied model as a ``LogisticRegression`` or ``SoftmaxRegression``.
-
-        A clone of ``estimator`` is returned with the columns and classes of this model, ``coef_``
-        and ``intercept_``: its probabilities are those of this model.  It has no standard errors.
-        """
-        check_is_fitted(self)
-        if self.covariance != "tied":
-            raise InvalidInput(
-                f"covariance is {self.covariance!r}, and its posterior is not linear in x; a tied "
-                "model was expected. Fit one with covariance='tied', or use predict_proba."
-            )
-        coef, intercept = self._linear_form()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a fit that only takes the columns and classes
-            linear = clone(estimator).fit(self._decode(self.means_), self.classes_)
-        reason = f"the posterior of a {type(self).__name__}, in closed form"
-        theta = np.concatenate([coef.ravel(), intercept])
-        linear.coef_, linear.intercept_, linear.inference_ = coef, intercept, None
-        linear.solution_ = Solution(theta, True, reason, (0.0,), 0.0)
-        return linear
-
-    @property
-    def means_(self) -> Array:
-        return self.distribution_.mean
-
-    @property
-    def covariances_(self) -> Array:
-        if self.covariance in ("tied", "full"):
-            matrices: Array = self.distribution_.covariance
-            return matrices[0] if self.covariance == "tied" else matrices
-        variance: Array = self.distribution_.variance
-        return variance[:, 0] if self.covariance == "spherical" else variance
-
-    @property
-    def coef_(self) -> Array:
-        return self._linear_form()[0]
-
-    @property
-    def intercept_(self) -> Array:
-        return self._linear_form()[1]
-
-    def _linear_weights(self) -> Array | None:
-        return self.coef_ if self.covariance == "tied" else None
 
     def column_needs(self) -> ColumnNeeds:
         """Scaled numbers: shrinkage compares variances, and a search may set it.
@@ -241,22 +191,20 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         most = MOST_WITH_MISSING if self.covariance in ("tied", "full") else None
         return ColumnNeeds(scale=True, categories=False, most_with_missing=most)
 
-    def _plate_parameters(self) -> ComponentParameters:
-        return gaussian_parameters(self.covariance)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.shrinkage != "auto"
+        tags.input_tags.allow_nan = not isinstance(self.shrinkage, str)
         return tags
 
     def _check_arguments(self) -> None:
         lookup("covariance", self.covariance, dict.fromkeys(COVARIANCES, ""))
         if isinstance(self.shrinkage, str):
-            lookup("shrinkage", self.shrinkage, {"auto": ""})
-            if self.covariance not in ("tied", "full"):
+            lookup("shrinkage", self.shrinkage, dict.fromkeys(SHRINKAGES, ""))
+            suited = SHRINKAGES[self.shrinkage]
+            if self.covariance not in suited:
                 raise InvalidInput(
-                    f"shrinkage='auto' is for tied and full covariances, not {self.covariance!r}. "
-                    "Give a number between 0 and 1."
+                    f"shrinkage={self.shrinkage!r} is for {' and '.join(suited)} covariances, not "
+                    f"{self.covariance!r}. Give a number between 0 and 1."
                 )
         elif not is_number(self.shrinkage) or not 0 <= self.shrinkage <= 1:
             raise InvalidInput(
@@ -267,6 +215,8 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             raise InvalidInput(
                 f"ddof must be 0 or 1; found {self.ddof!r}. 0 divides by n, 1 by n − 1."
             )
+        if self.calibrate is not None:
+            lookup("calibration", self.calibrate, {"temperature": ""})
         check_search(self.tol, self.max_iter)
 
     def _family(self, shrinkage: float) -> DiagonalFamily | FullFamily:
@@ -277,34 +227,56 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         spherical = self.covariance == "spherical"
         return DiagonalFamily(spherical=spherical, ddof=self.ddof, shrinkage=shrinkage)
 
-    def _member(self, statistics: Any, data: EncodedRows[Schema]) -> Any:
+    def _final_family(self) -> DiagonalFamily | FullFamily:
+        if isinstance(self.shrinkage, str):
+            return FullFamily(tied=self.covariance == "tied", ddof=self.ddof)
+        return self._family(float(self.shrinkage))
+
+    def _shrinkages(self, totals: ComponentTotals, data: EncodedRows[Schema]) -> Array:
+        """The shrinkage of each class, (n_classes,)."""
+        if self.shrinkage == "auto":
+            return ledoit_wolf_shrinkages(totals.statistics, data.blocks, data.executor)
+        if self.shrinkage == "pooled":
+            return pooled_shrinkages(totals.count, self.n_features_in_)
+        return np.full(len(self.classes_), float(self.shrinkage))
+
+    def _components(self, totals: ComponentTotals) -> Components:
+        """The classes from completed totals, shrunk; a class without rows has probability 0."""
+        member, statistics = self._member(totals.statistics), totals.statistics
+        if isinstance(member, DiagonalGaussian):
+            member, _ = with_floor(member, statistics)
+        return Components(class_prior(self.prior, totals.count), member)
+
+    def _member(self, statistics: Any) -> Any:
         """The class-conditionals from completed totals, shrunk."""
         if self.shrinkage == "auto":
-            self.family_: Any = FullFamily(tied=self.covariance == "tied", ddof=self.ddof)
-            return self._shrunk(statistics, data)
-        self.family_ = self._family(float(self.shrinkage))
-        self.shrinkage_ = np.full(len(self.classes_), float(self.shrinkage))
-        member = self.family_.from_statistics(statistics)
-        return self._floored(member, statistics) if isinstance(member, DiagonalGaussian) else member
+            return shrunk_alone(statistics, self.shrinkage_, tied=self.covariance == "tied")
+        if self.shrinkage == "pooled":
+            return shrunk_to_pooled(statistics, ddof=self.ddof)
+        return self.family_.from_statistics(statistics)
 
-    def _shrunk(self, statistics: FullMoments, data: EncodedRows[Schema]) -> FullGaussian:
-        """Ledoit and Wolf's estimate for each class, pooled by class shares when tied."""
-        empirical = FullFamily().from_statistics(statistics).covariance
-        scale = np.stack([unit_scale(covariance) for covariance in empirical])
-        quartic = fourth_powers(statistics.mean, scale, data.blocks, data.executor)
-        count = statistics.weight[:, 0]
-        shrunk = [ledoit_wolf(*each) for each in zip(empirical, quartic, count, strict=True)]
-        self.shrinkage_ = np.array([each.shrinkage for each in shrunk])
-        covariance = np.stack([each.covariance for each in shrunk])
-        if self.covariance == "tied":
-            covariance = np.average(covariance, axis=0, weights=count)[None]
-        return FullGaussian(statistics.mean, covariance)
+    def _cool(self, data: EncodedRows[Schema], totals: ComponentTotals) -> None:
+        """Choose the temperature; cells that are missing have the expectations of the fit."""
+        family, fold_totals = self._family(0.0), None
+        if self.solution_ is not None:
+            member = family.from_statistics(totals.statistics)
+            model = Components(self.components_.log_mixing, member)
+            fold_totals = partial(completed_fold_totals, family, model)
+        found = calibrate_evidence(
+            family,
+            len(self.classes_),
+            data.blocks,
+            data.executor,
+            self._components,
+            fold_totals=fold_totals,
+        )
+        self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
 
     def _completed(self, data: EncodedRows[Schema]) -> ComponentTotals:
         """Expected moments where cells are missing, by EM from the observed variances."""
-        if self.shrinkage == "auto":
+        if isinstance(self.shrinkage, str):
             raise InvalidInput(
-                "X has missing cells (NaN), which shrinkage='auto' cannot use. "
+                f"X has missing cells (NaN), which shrinkage={self.shrinkage!r} cannot use. "
                 "Give shrinkage a number, or remove the rows."
             )
         family = self._family(0.0)
@@ -320,18 +292,9 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         completed: ComponentTotals = state.totals
         return completed
 
-    def _floored(self, member: DiagonalGaussian, statistics: DiagonalMoments) -> DiagonalGaussian:
-        """Variances with a floor relative to that of the column, and a warning where it applies.
-
-        A column that is constant in all rows gets variance 1 in every class: no evidence.
-        """
-        pooled = statistics.pooled_variance()
-        constant = pooled == 0
-        lowest = np.broadcast_to(VARIANCE_FLOOR * pooled, member.variance.shape)
-        if member.spherical:
-            lowest = np.broadcast_to(lowest.mean(), member.variance.shape)
-            constant = np.broadcast_to(constant.all(), constant.shape)
-        narrow = (member.variance < lowest) & ~constant
+    def _warn_if_narrow(self, statistics: DiagonalMoments) -> None:
+        """Warn of a class without variance in a column."""
+        _, narrow = with_floor(self._member(statistics), statistics)
         if narrow.any():
             k, j = np.argwhere(narrow)[0]
             warn_user(
@@ -341,19 +304,18 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
                 "Drop the column, set shrinkage above 0, or use covariance='tied'.",
                 SingularCovariance,
             )
-        variance = np.where(constant, 1.0, np.maximum(member.variance, lowest))
-        return DiagonalGaussian(member.mean, variance, member.spherical)
 
     def _refuse_points(self, statistics: Any) -> None:
         """Refuse a class that is a single point: it has no covariance."""
-        if self.covariance == "tied":
+        if self.covariance == "tied" or self.shrinkage == "pooled":
             return
         point = ~(statistics.without_covariances().own_variance() > 0).any(axis=1)
         if point.any():
             label = self.classes_.tolist()[int(np.argmax(point))]
             raise InvalidInput(
                 f"All rows of class {label!r} are equal (or it has only 1 row), so it has no "
-                "covariance of its own. Use covariance='tied', or give the class more rows."
+                "covariance of its own. Use covariance='tied' or shrinkage='pooled', or give the "
+                "class more rows."
             )
 
     def _warn_if_singular(self) -> None:
@@ -365,26 +327,3 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
                 "another, or outnumber the rows. Drop them, or set shrinkage='auto'.",
                 SingularCovariance,
             )
-
-    def _encode(self, X: Any) -> Design:
-        check_is_fitted(self)
-        return encode_new_rows(self, self.schema_, X, sparse=False).design
-
-    def _decode(self, drawn: Any) -> Any:
-        return self.schema_.decode(drawn, np.empty((len(drawn), 0), np.int32), self.library_)
-
-    def _linear_form(self) -> tuple[Array, Array]:
-        check_is_fitted(self)
-        try:
-            form = self.distribution_.linear_form()
-        except InvalidInput as error:
-            raise AttributeError(str(error)) from error
-        if form.terms != "x":
-            raise AttributeError(
-                f"covariance is {self.covariance!r}; coef_ and intercept_ are of a tied model, "
-                "the only one that is linear in x. Set covariance='tied'."
-            )
-        coef, intercept = form.coef, form.intercept + self.class_log_prior_
-        if len(self.classes_) == 2:
-            return coef[[1]] - coef[[0]], intercept[[1]] - intercept[[0]]
-        return coef, intercept

@@ -166,12 +166,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         """
         soft = soft_classes(y) if is_soft(y) else None
         if soft is not None:
-            given, (X, y, sample_weight) = len(y), hard_rows(X, y, sample_weight)
-            if self.calibrate is not None and len(y) > given:
-                raise InvalidInput(
-                    f"calibrate={self.calibrate!r} was given with soft labels; held-out rows need "
-                    "one class for each row. Leave calibrate out, or give labels."
-                )
+            X, y, sample_weight = hard_rows(X, y, sample_weight, calibrate=self.calibrate)
         rows, totals = self.encode_rows(X, y, sample_weight)
         if soft is not None:
             self.classes_ = soft[self.classes_]

@@ -16,7 +16,7 @@ from likely.errors import InvalidInput
 from likely.formatting import all_listed
 from likely.inputs.numbers import check_numbers
 
-BESIDE = ("offset", "exposure")
+AT_PREDICTION = ("offset", "exposure")  # arguments that a prediction needs, too
 
 
 def fitted_with(model: Any) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def offset_arguments(model: Any, method: str, **given: Any) -> dict[str, Any]:
     return found
 
 
-def numbers_beside(n_rows: int, **given: Any) -> dict[str, Array]:
+def offset_numbers(n_rows: int, **given: Any) -> dict[str, Array]:
     """The offset and the exposure that were given, one number per row."""
     return {
         name: np.asarray(check_numbers(values, name, n_rows=n_rows), dtype=np.float64)

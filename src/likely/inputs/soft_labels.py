@@ -109,8 +109,11 @@ def _places(y: Any, classes: Array) -> list[int]:
     return [found.index(name) for name in expected]
 
 
-def hard_rows(X: Any, y: Any, sample_weight: Any) -> HardRows:
-    """Each example once for every class that it may have, with that part of its weight."""
+def hard_rows(X: Any, y: Any, sample_weight: Any, *, calibrate: str | None = None) -> HardRows:
+    """Each example once for every class that it may have, with that part of its weight.
+
+    A model that calibrates on held-out rows takes one-hot rows only.
+    """
     X, sample_weight = own_columns(X, sample_weight)
     X, n_rows = countable(X)
     soft = soft_numbers(y)
@@ -126,5 +129,10 @@ def hard_rows(X: Any, y: Any, sample_weight: Any) -> HardRows:
     row, code = np.nonzero(soft)
     if len(row) == n_rows and (soft[row, code] == 1).all():
         return HardRows(X, code, weight)
+    if calibrate is not None:
+        raise InvalidInput(
+            f"calibrate={calibrate!r} was given with soft labels; held-out rows need one class for "
+            "each row. Leave calibrate out, or give labels."
+        )
     part = soft[row, code] if weight is None else soft[row, code] * weight[row]
     return HardRows(rows_at(X, row), code, part)

@@ -16,7 +16,7 @@ from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.coding import category_flags
 from likely.inputs.estimators import columns_named
-from likely.inputs.offsets import BESIDE
+from likely.inputs.offsets import AT_PREDICTION
 from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows
 from likely.linear.covariance import kind_of_errors
 from likely.linear.penalty import in_a_group, per_column
@@ -43,7 +43,7 @@ def open_linear(
     refuse_idle_groups(estimator, extras.groups)
     vars(estimator).pop("formula_", None)  # of an earlier fit
     estimator.beside_ = tuple(name for name in (y, *extras) if isinstance(name, str))
-    estimator.moved_by_ = tuple(name for name in BESIDE if getattr(extras, name) is not None)
+    estimator.moved_by_ = tuple(name for name in AT_PREDICTION if getattr(extras, name) is not None)
     found = check_rows(estimator, X, y, extras, target=target)
     rows = found.encode(category_flags(found.kinds))
     chosen = _chosen_references(rows.coding, reference)

@@ -122,12 +122,15 @@ class GoodnessOfFit(ABC):
         """1 − exp(2(ℓ₀ − ℓ)/n), for maximum likelihood estimates of a discrete response."""
         if not self._has_likelihood_ratio:
             return nan
-        return 1 - exp(2 * (self.null_log_likelihood - self.log_likelihood) / self.n)
+        ratio = self.null_log_likelihood - self.log_likelihood  # of maxima of nested models: ≤ 0
+        return 1 - exp(min(2 * ratio / self.n, 0.0))
 
     @property
     def nagelkerke(self) -> float:
         """Cox and Snell's measure divided by the largest value that it can have."""
-        largest = nan if self.n_grouped else 1 - exp(2 * self.null_log_likelihood / self.n)
+        if not self._has_likelihood_ratio or self.n_grouped:
+            return nan
+        largest = 1 - exp(min(2 * self.null_log_likelihood / self.n, 0.0))
         return self.cox_snell / largest if largest > SURE else nan
 
     @property

@@ -118,7 +118,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     if infinite is None and wanted:
         found = finish(problem, start, found, tol=estimator.tol, max_iter=estimator.max_iter)
     warn_of_fit(estimator, found, partial(parameter_names, rows), infinite)
-    known = _known(problem, found, count)
+    known = _evaluated_hessian(problem, found, count)
     inference = _inference(estimator, problem, found, rows, infinite, known)
     theta = np.dot(_jacobian(problem), found.theta)
     passes = float(sum(data.passes)) + (rows.blocks.n_rows is None)  # counting classes in a file
@@ -207,7 +207,7 @@ def _has_every_class(likelihood: Ordinal, blocks: Blocks) -> bool:
 def _penalty(estimator: Any, rows: LinearRows, data: Framed) -> Penalty:
     given = strengths_of(estimator)
     on_coef = spread(estimator, rows.coding, data.framing, given, intercept=False)
-    return on_coef.beside(len(rows.classes) - 1).penalty
+    return on_coef.with_free(len(rows.classes) - 1).penalty
 
 
 def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
@@ -253,7 +253,9 @@ def _inference(
     return infer_classes(estimate, estimator.standard_errors)
 
 
-def _known(problem: Problem, found: Found, count: Array) -> tuple[SecondOrder, Array] | None:
+def _evaluated_hessian(
+    problem: Problem, found: Found, count: Array
+) -> tuple[SecondOrder, Array] | None:
     """The likelihood and its Hessian, where the search ended at a point that it evaluated."""
     objective, theta = problem.objective, found.theta
     concave = objective.likelihood.link.log_concave  # else the search has the expected Hessian

@@ -152,7 +152,7 @@ class PenaltyPath(BaseEstimator):
         X is an array, a CSR array or a data frame, whose columns the other arguments may name;
         with cv=None also a file.  offset and exposure are for the models that take them.
         """
-        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
+        check_path_model(self.model).check_offsets(offset=offset, exposure=exposure)
         known_name("rule", self.rule, RULES)
         if self.cv is not None:
             check_folds(self.cv, otherwise="None for the path alone")
@@ -213,7 +213,9 @@ class PenaltyPath(BaseEstimator):
             raise InvalidInput(
                 f"n_penalties is {self.n_penalties!r}; expected a whole number from 1 up. Use 100."
             )
-        return PenaltyGrid(_given(self.penalties), int(self.n_penalties), float(smallest))
+        return PenaltyGrid(
+            _checked_penalties(self.penalties), int(self.n_penalties), float(smallest)
+        )
 
     def _rows(self, rows: PathRows) -> PathRows:
         """Rows in memory, in a form whose rows can be indexed; a file as it is."""
@@ -320,7 +322,7 @@ class PenaltyPath(BaseEstimator):
 
     def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
         """The arguments of the model's methods other than the rows."""
-        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
+        check_path_model(self.model).check_offsets(offset=offset, exposure=exposure)
         return given(offset=offset, exposure=exposure)
 
     def _chosen(self) -> Any:
@@ -344,7 +346,7 @@ class PenaltyPath(BaseEstimator):
         )
 
 
-def _given(penalties: Any) -> Array | None:
+def _checked_penalties(penalties: Any) -> Array | None:
     """Given penalties, from the largest down."""
     if penalties is None:
         return None

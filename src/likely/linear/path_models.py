@@ -80,9 +80,9 @@ class PathModel(ABC):
         eta = block.X.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         return np.asarray(eta) if block.offset is None else np.reshape(eta, -1) + block.offset
 
-    def check_beside(self, **beside: Any) -> None:
+    def check_offsets(self, **offsets: Any) -> None:
         """Internal: refuse an offset or an exposure that the model does not take."""
-        for name in given(**beside):
+        for name in given(**offsets):
             if name not in self.path_takes:
                 raise InvalidInput(
                     f"{name} was given; {type(self).__name__} takes "

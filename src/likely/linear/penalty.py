@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 def strengths_of(estimator: Any) -> Strengths:
     """What an estimator was asked to penalise: by ``penalty``, or by ``l1`` and ``l2``."""
     given = estimator.penalty
-    if given is None:
-        return Strengths(estimator.l1, estimator.l2)
+    if given is None:  # l2="auto" is refused below, unless the model has chosen it
+        chosen = vars(estimator).get("l2_") if is_auto(estimator.l2) else None
+        return Strengths(estimator.l1, estimator.l2 if chosen is None else chosen)
     if not isinstance(given, Penalty):
         raise InvalidInput(
             f"penalty={given!r} was given; a penalty of likely.penalties was expected. "
@@ -49,6 +50,11 @@ def _advice_for(given: Any) -> str:
         return "Use penalty=ElasticNet(1.0, 1.0), or l1=1.0 and l2=1.0, which is the same."
     name = "l1" if name in ("l1", "lasso") else "l2"
     return f"Use penalty={name.upper()}(1.0), or {name}=1.0, which is the same."
+
+
+def is_auto(strength: Any) -> bool:
+    """Whether a strength is to be chosen."""
+    return isinstance(strength, str) and strength == "auto"
 
 
 def is_rough(estimator: Any) -> bool:
@@ -159,7 +165,7 @@ class Spread(NamedTuple):
             group = Group(np.tile(group.members(len(self.l1)), times), group.strength)
         return Spread(np.tile(self.l1, times), np.tile(self.l2, times), group)
 
-    def beside(self, free: int) -> "Spread":
+    def with_free(self, free: int) -> "Spread":
         """With further parameters without a penalty."""
         group, more = self.group, np.zeros(free)
         if group is not None:

@@ -44,9 +44,16 @@ from likely.linear.contributions import (
     means_of,
     remember_means,
 )
+from likely.linear.marginal_penalty import USUAL, marginal_l2_of
 from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
-from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of
+from likely.linear.penalty import (
+    has_penalty,
+    is_auto,
+    is_penalised,
+    penalty_described,
+    strengths_of,
+)
 from likely.linear.row_graph import TARGET, row_graph
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import describe_coefficients, remarks_on_held_rows
@@ -74,10 +81,12 @@ class SoftmaxRegression(
     l1 : float, array of shape (n_features,) or mapping, default=0.0
         Strength of the L1 penalty l1·Σ|w| on the weights of all classes, on the *summed*
         log-likelihood.
-    l2 : float, array of shape (n_features,) or mapping, default=1.0
+    l2 : float, array of shape (n_features,), mapping or "auto", default=1.0
         Strength of the L2 penalty ½·l2·Σw² on the weights of all classes, on the *summed*
-        log-likelihood.  scikit-learn's LogisticRegression(C) is l2 = 1/C for three or more
-        classes, and l2 = 2/C for two: ``SoftmaxRegression(l2=2c)`` is
+        log-likelihood.  ``"auto"`` is the strength of the largest marginal likelihood (``l2_``):
+        strong where the columns have little information; with 100 rows or more for each weight,
+        and above 500 weights, it is 1.  scikit-learn's LogisticRegression(C) is l2 = 1/C for
+        three or more classes, and l2 = 2/C for two: ``SoftmaxRegression(l2=2c)`` is
         ``LogisticRegression(l2=c)``, because the penalty is shared by two opposite weights.
     penalty : Penalty or None, default=None
         A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
@@ -126,6 +135,8 @@ class SoftmaxRegression(
     inference_ : Inference or None
         Estimates and their covariance, log-likelihoods; its names are "class: term", for two
         classes the terms alone.  None above 1,000 parameters.
+    l2_ : float
+        With ``l2="auto"``, the strength that was chosen.
     solution_ : Solution
         How the search ended: solver, trace, gap, passes over the data, and why it stopped.
 
@@ -181,8 +192,13 @@ class SoftmaxRegression(
         columns of a frame, or 0, 1, ….
         """
         check_kind(self.standard_errors)
+        vars(self).pop("l2_", None)
+        if is_auto(self.l2):
+            self.l2_ = USUAL
         rows = open_classes(self, X, y, sample_weight, groups)
         refuse_one_class(rows.classes, self)
+        if is_auto(self.l2):
+            self.l2_ = marginal_l2_of(self, rows)
         return self.fit_opened(rows)
 
     def fit_opened(self, rows: LinearRows, *, warned_by: Any = None) -> Self:

@@ -34,7 +34,12 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.split import FOLD_SEED, fold_of
 from likely.distributions.base import Family
-from likely.objectives.components import Components, ComponentTotals, block_totals
+from likely.objectives.components import (
+    Components,
+    ComponentTotals,
+    block_expectations,
+    block_totals,
+)
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.temperature import (
     WARMEST,
@@ -82,6 +87,18 @@ def block_fold_totals(family: Family, n_components: int, block: Block) -> FoldTo
     return FoldTotals(
         tuple(
             block_totals(family, n_components, replace(block, y=np.where(fold == f, block.y, -1)))
+            for f in range(N_FOLDS)
+        )
+    )
+
+
+def completed_fold_totals(family: Family, model: Components, block: Block) -> FoldTotals:
+    """The totals of labelled rows with missing cells, which have their expectations at θ."""
+    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    return FoldTotals(
+        tuple(
+            block_expectations(family, model, replace(block, weight=np.where(fold == f, weight, 0)))
             for f in range(N_FOLDS)
         )
     )
@@ -154,9 +171,16 @@ def calibrate_evidence(
     blocks: Blocks,
     executor: Executor,
     learn: Callable[[ComponentTotals], Components],
+    *,
+    fold_totals: Callable[[Block], FoldTotals] | None = None,
 ) -> CooledEvidence:
-    """T of out-of-fold scores, and the shares of outliers; ``learn`` turns totals into a model."""
-    folds = executor.sum(partial(block_fold_totals, family, n_components), blocks)
+    """T of out-of-fold scores, and the shares of outliers; ``learn`` turns totals into a model.
+
+    ``fold_totals`` are those of a block, where cells are missing that the family cannot leave out.
+    """
+    if fold_totals is None:
+        fold_totals = partial(block_fold_totals, family, n_components)
+    folds = executor.sum(fold_totals, blocks)
     left_out = folds.left_out()
     if n_components < 2 or not all(totals.count.sum() > 0 for totals in left_out):
         warn_nothing_to_calibrate("there is one class, or there are too few rows", WORDS)

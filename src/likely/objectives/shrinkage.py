@@ -47,7 +47,15 @@ def ledoit_wolf(covariance: Array, quartic: float, n: float) -> ShrunkCovariance
     delta = (squares - 2 * average * float(np.trace(S)) + d * average**2) / d
     beta = min((quartic / n - squares) / (d * n), delta)
     s = 0.0 if beta <= 0 else beta / delta
-    return ShrunkCovariance(((1 - s) * S + s * average * np.eye(d)) * units, s)
+    return ShrunkCovariance(shrunk_by(covariance, s), s)
+
+
+def shrunk_by(covariance: Array, shrinkage: float) -> Array:
+    """Shrink Σ by a given share, in units of the standard deviations."""
+    units = np.multiply.outer(unit_scale(covariance), unit_scale(covariance))
+    S, d = covariance / units, len(covariance)
+    average = float(np.trace(S)) / d
+    return np.asarray(((1 - shrinkage) * S + shrinkage * average * np.eye(d)) * units)
 
 
 @final

@@ -165,6 +165,8 @@ def _check_layers(learned: dict[str, Any]) -> None:
     same_count("The output", ends, (output.n_outputs, output.n_extra))
     if "classes_" in learned:
         same_count("The output", output.n_classes, len(learned["classes_"]))
+    if np.ndim(centre := learned["response_centre_"]):
+        same_count("response_centre_", np.shape(centre), (output.n_outputs,))
 
 
 def _check_network(learned: dict[str, Any]) -> None:

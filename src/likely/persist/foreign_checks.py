@@ -3,7 +3,7 @@
     class      of scikit-learn: one whose predictions are made by NumPy and SciPy, which check
                their arrays, or whose arrays are checked here; others (libsvm, trees of
                neighbours, …) must be named by the caller
-    numbers    what was fitted is finite
+    numbers    what was fitted is finite, and small enough to be squared
     indices    those that compiled loops use without looking lie inside of their arrays:
                nodes and columns of trees, columns of sparse tables, labels of neighbours
 
@@ -18,11 +18,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import is_classifier
 
 from likely._typing import Array
 from likely.errors import InvalidInput
 
 LEAF = -1
+LARGEST = 1e150  # beyond, squares overflow
+SMALLEST_VARIANCE = 1e-300  # below, squares divided by it do
 ENSEMBLE = "sklearn.ensemble."
 BOOSTED = f"{ENSEMBLE}_hist_gradient_boosting."
 DECOMPOSITION = "sklearn.decomposition."
@@ -118,16 +121,16 @@ def _check_finite(kind: str, held: dict[str, Any]) -> None:
         fitted = name.endswith("_") or name.startswith("_")
         if fitted and name not in MAY_BE_INFINITE and not _is_finite(value):
             raise InvalidInput(
-                f"{name} of its {kind.rpartition('.')[2]} has numbers that are NaN or infinite; "
-                "expected finite ones. Fit the model again, and save it."
+                f"{name} of its {kind.rpartition('.')[2]} has numbers that are NaN, infinite or "
+                "above 1e150 in size; expected others. Fit the model again, and save it."
             )
 
 
 def _is_finite(value: Any) -> bool:
     if isinstance(value, float | np.floating):
-        return bool(np.isfinite(value))
+        return abs(float(value)) <= LARGEST
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-        return bool(np.isfinite(value).all())
+        return float(np.abs(value).max(initial=0.0)) <= LARGEST  # of NaN: false
     if isinstance(value, np.ndarray) and value.dtype == object:
         value = value.ravel().tolist()
     if isinstance(value, dict):
@@ -138,7 +141,10 @@ def _is_finite(value: Any) -> bool:
 def _check_indices(part: Any, kind: str) -> None:
     """Refuse indices outside of their arrays, for the classes that use them unchecked."""
     if kind.startswith("sklearn.tree._classes."):
-        fine = not hasattr(part, "tree_") or _is_tree(part.tree_, part.n_features_in_)
+        fine = not hasattr(part, "tree_") or (
+            _is_tree(part.tree_, part.n_features_in_)
+            and (not is_classifier(part) or _has_shares(part.tree_.value))
+        )
     elif kind.startswith(f"{ENSEMBLE}_forest."):
         fine = _are_trees(part, getattr(part, "estimators_", []))
     elif kind.startswith(f"{ENSEMBLE}_gb."):
@@ -177,6 +183,11 @@ def _is_tree(tree: Any, width: Any) -> bool:
         and tree.value.shape[0] == len(left)
         and bool(np.isfinite(tree.value).all())
     )
+
+
+def _has_shares(value: Array) -> bool:
+    """Whether every node of a tree has shares, or counts, of classes."""
+    return bool((value >= 0).all() and (value.sum(axis=-1) > 0).all())
 
 
 def _are_trees(forest: Any, trees: Any) -> bool:
@@ -284,7 +295,8 @@ def _is_encoder(encoder: Any) -> bool:
 
 def _are_variances(variances: Array, shares: Array) -> bool:
     """Whether variances are positive and shares of classes are shares, so that none gives NaN."""
-    return bool((variances > 0).all() and (shares >= 0).all() and shares.sum() > 0)
+    positive = (variances >= SMALLEST_VARIANCE).all()
+    return bool(positive and (shares >= 0).all() and shares.sum() > 0)
 
 
 def _is_neighbours(model: Any) -> bool:

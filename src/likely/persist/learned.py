@@ -72,7 +72,7 @@ NETWORK: Types = {
     "parameters_": Array,
     "average_": NetworkAverage | None,
     "history_": History,
-    "response_centre_": float,
+    "response_centre_": float | Array,  # one for each response
     "response_scale_": float,
     "state_": dict,
     "seed_": int,
@@ -110,6 +110,8 @@ LEARNED: dict[str, Types] = {
         "family_": Family,
         "components_": Components,
         "class_count_": Array,
+        "temperature_": float,
+        "outlier_share_": Array | None,
         "solution_": Solution | None,
     },
     "FrankHall": {**COLUMNS, **CLASSES, "estimators_": list[Estimator]},
@@ -165,15 +167,10 @@ LEARNED: dict[str, Types] = {
     "NeuralNetworkRegressor": {**NETWORK, "dispersion_": float},
     "OrdinalRegression": {**LINEAR, **CLASSES, "likelihood_": Ordinal, "thresholds_": Array},
     "PenaltyPath": {
-        **COLUMNS,
         "penalties_": Array,
         "coefs_": Array,
         "intercepts_": Array,
         "n_nonzero_": Array,
-        "index_": int,
-        "best_index_": int,
-        "penalty_": float,
-        "model_": Estimator,
     },
     "PlattScaling": {**AROUND, "a_": Array, "b_": Array, "solution_": Solution},
     "PolynomialFeatures": {**COLUMNS, "powers_": Codes},
@@ -188,13 +185,26 @@ LEARNED: dict[str, Types] = {
     },
 }
 
+CHOSEN: dict[str, Types] = {  # what some settings do not learn: all of it or nothing
+    "PenaltyPath": {  # cv=None chooses no penalty
+        **COLUMNS,
+        "index_": int,
+        "best_index_": int,
+        "penalty_": float,
+        "model_": Estimator,
+    },
+}
+
 
 def check_learned(model: Any, learned: Types) -> None:
     """Refuse a fitted model without an attribute of its class, or with one of another type."""
     name = type(model).__name__
     expected = LEARNED.get(name, {})
-    if not any(attribute in learned for attribute in expected):
+    chosen = CHOSEN.get(name, {})
+    if not any(attribute in learned for attribute in (*expected, *chosen)):
         return  # not fitted
+    if any(attribute in learned for attribute in chosen):
+        expected = {**expected, **chosen}
     for attribute, kind in {**expected, **_about_columns(learned)}.items():
         if attribute not in learned:
             raise InvalidInput(

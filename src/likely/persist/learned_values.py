@@ -216,7 +216,7 @@ def _check_path(learned: dict[str, Any]) -> None:
         if learned.get(name) is not None:
             same_count(name, np.shape(learned[name])[:1], (n,))
     for name in ("index_", "best_index_"):
-        if not 0 <= learned[name] < n:
+        if not 0 <= learned.get(name, 0) < n:
             raise _unlike(name, f"from 0 to {n - 1}")
 
 
@@ -237,7 +237,7 @@ def _check_covariances(kind: str, learned: dict[str, Any]) -> None:
         same_count("The covariances", np.shape(matrices)[:1], (n_matrices,))
 
 
-def _check_naive_bayes(learned: dict[str, Any]) -> None:
+def _check_outlier_share(learned: dict[str, Any]) -> None:
     """A share of outliers for each class, where the evidence was calibrated."""
     share = learned["outlier_share_"]
     if share is not None:
@@ -253,12 +253,13 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "BagOfWords": check_bag_of_words,
     "BasisFunctions": _check_basis,
     "BayesianNetworkClassifier": _check_network_classifier,
+    "DiscriminantAnalysis": _check_outlier_share,
     "Discretizer": _check_discretizer,
     "FrankHall": _check_frank_hall,
     "IsotonicScaling": _check_isotonic,
     "LogisticRegression": _check_logistic,
     "MaxEntropy": _check_max_entropy,
-    "NaiveBayes": _check_naive_bayes,
+    "NaiveBayes": _check_outlier_share,
     "OrdinalRegression": _check_ordinal,
     "PenaltyPath": _check_path,
     "PlattScaling": _check_platt,

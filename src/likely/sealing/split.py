@@ -66,7 +66,7 @@ def split_rows(
     """
     strata = partial(strata_of, table.column(target), kind)
     if np.ndim(test):
-        found = _given(table, target, np.asarray(test), part)
+        found = _named_rows(table, target, np.asarray(test), part)
     elif by_time is not None:
         found = _latest(table, by_time, test)
     elif group is not None:
@@ -84,7 +84,7 @@ def split_rows(
     return found
 
 
-def _given(table: "pa.Table", target: str, rows: Array, part: str) -> Split:
+def _named_rows(table: "pa.Table", target: str, rows: Array, part: str) -> Split:
     """The rows that were named, by index or by one Boolean each; duplicates are counted."""
     sealed = row_mask(rows, table.num_rows, "test" if part == "sealed" else part)
     units = _codes(row_fingerprints(table, [n for n in table.column_names if n != target], ""))

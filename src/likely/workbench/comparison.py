@@ -314,7 +314,7 @@ def compare(
         unable=chosen.unable,
         remarks=(*remarks, *chosen.too_long),
     )
-    return compared if rows.seal is None else _kept(compared, rows.seal)
+    return compared if rows.seal is None else _saved(compared, rows.seal)
 
 
 def _unseen_classes(rows: Dataset, plan: Folds) -> tuple[Any, ...]:
@@ -324,7 +324,7 @@ def _unseen_classes(rows: Dataset, plan: Folds) -> tuple[Any, ...]:
     return tuple(task.classes[code] for code in whole)
 
 
-def _kept(compared: Comparison, seal: SealFolder) -> Comparison:
+def _saved(compared: Comparison, seal: SealFolder) -> Comparison:
     """The comparison, saved in the folder of its seal unless every model failed."""
     if compared.all_failed:
         return compared

@@ -87,11 +87,11 @@ class TaskScorer(Scorer):
         return {"mean": found.means, "family": np.array([written])}
 
     def losses(self, predictions: Predictions, y: Array) -> Array:
-        (truth,) = self._truths((y, BesideRows()))
+        (truth,) = self._truths((y, ScoredRows()))
         return _prediction(predictions, truth).losses(truth)
 
     def constant_loss(self, y: Array) -> float:
-        (truth,) = self._truths((y, self._beside_training()))
+        (truth,) = self._truths((y, self._training_rows()))
         score = score_of([self.loss.metric], truth, None, constant_prediction(truth, truth))
         return self.loss.of(score.main).value
 
@@ -104,8 +104,8 @@ class TaskScorer(Scorer):
         level: float,
         groups: Codes | None = None,
     ) -> dict[str, Any]:
-        sealed = BesideRows() if self.seal is None else BesideRows.of(self.seal, self.seal.features)
-        training, truth = self._truths((y_train, self._beside_training()), (y, sealed))
+        sealed = ScoredRows() if self.seal is None else ScoredRows.of(self.seal, self.seal.features)
+        training, truth = self._truths((y_train, self._training_rows()), (y, sealed))
         groups = None if groups is None else groups[sealed.counted]
         predicted = _prediction(sealed.counted_of(predictions), truth)
         constant = constant_prediction(training, truth)
@@ -120,32 +120,32 @@ class TaskScorer(Scorer):
             "groups": None if groups is None else n_groups_of(groups),
         }
 
-    def _beside_training(self) -> "BesideRows":
-        return BesideRows() if self.seal is None else BesideRows.of(self.seal, self.seal.train)
+    def _training_rows(self) -> "ScoredRows":
+        return ScoredRows() if self.seal is None else ScoredRows.of(self.seal, self.seal.train)
 
-    def _truths(self, *parts: "tuple[Array, BesideRows]") -> list[Truth]:
+    def _truths(self, *parts: "tuple[Array, ScoredRows]") -> list[Truth]:
         """The true values; classes that are unknown to the model come after its own."""
         import pyarrow as pa
 
-        task, labels = self.task, [y[beside.counted] for y, beside in parts]
+        task, labels = self.task, [y[rows.counted] for y, rows in parts]
         tables = [pa.table({task.target: y}) for y in labels]
         if task.has_classes:
             found = {label for y in labels for label in y.tolist()}
-            strangers = sorted(found.difference(task.classes), key=str)
-            if strangers:
-                task = replace(task, kind="classes", classes=(*task.classes, *strangers))
+            unknown = sorted(found.difference(task.classes), key=str)
+            if unknown:
+                task = replace(task, kind="classes", classes=(*task.classes, *unknown))
         return [
-            self._moved(truth_of(task, table, beside.weight), beside)
-            for table, (_, beside) in zip(tables, parts, strict=True)
+            self._moved(truth_of(task, table, rows.weight), rows)
+            for table, (_, rows) in zip(tables, parts, strict=True)
         ]
 
-    def _moved(self, truth: Truth, beside: "BesideRows") -> Truth:
-        if beside.offset is None or self.task.has_classes:
+    def _moved(self, truth: Truth, rows: "ScoredRows") -> Truth:
+        if rows.offset is None or self.task.has_classes:
             return truth
-        return truth.moved_by(beside.offset, self.link)
+        return truth.moved_by(rows.offset, self.link)
 
 
-class BesideRows(NamedTuple):
+class ScoredRows(NamedTuple):
     """Weights and offsets of rows, if any."""
 
     counted: Any = slice(None)  # the rows of a weight above 0
@@ -153,7 +153,7 @@ class BesideRows(NamedTuple):
     offset: Array | None = None
 
     @classmethod
-    def of(cls, seal: SealFolder, table: "pa.Table") -> "BesideRows":
+    def of(cls, seal: SealFolder, table: "pa.Table") -> "ScoredRows":
         roles = Roles(**seal.manifest.roles)
         weight, offset = roles.weights(table), roles.offsets(table)
         counted = slice(None) if weight is None else np.flatnonzero(weight > 0)

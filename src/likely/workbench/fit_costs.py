@@ -27,7 +27,7 @@ class Affordable(NamedTuple):
 
 
 def affordable(entries: Sequence[ModelEntry], rows: Dataset, n_fits: int) -> Affordable:
-    """The models that can be fitted so often in a bearable time."""
+    """The models that can be fitted this often in a reasonable time."""
     n_columns = n_prepared_columns(rows)
     n_rows, seconds = rows.table.num_rows, {}
     for entry in entries:

@@ -22,8 +22,8 @@ from likely.kinds import (
     NUMBER_KINDS,
     TARGET_KINDS,
     TargetKind,
-    kinds_beside,
     kinds_in_order,
+    kinds_unlike,
 )
 from likely.spaces import Dimension, Space
 from likely.workbench.import_paths import EXAMPLE_PATH, class_at
@@ -269,7 +269,7 @@ class ModelEntry:
 
         suited = [each.name for each in entries_for(task.kind, everything=True)]
         rivals = ", ".join(name for name in suited if name != BASELINE)
-        what = f"is for {kinds_beside(self.suits, task.kind)}"
+        what = f"is for {kinds_unlike(self.suits, task.kind)}"
         raise InvalidInput(
             f"{self.name} {what if self.supervised else 'needs no target'}; the target "
             f"{task.target!r} holds {IN_WORDS[task.kind]}. Choose one of {rivals}"

@@ -37,6 +37,7 @@ PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison 
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
 L1_OFF = 0.5  # half of the draws have no l1: a lasso is a different model, not a little more ridge
 WEAKEST_L2 = 1e-3  # a prior of standard deviation 30 on columns scaled to one
+CALIBRATED = {"calibrate": "temperature"}  # evidence that says nothing leaves the class shares
 NETWORKS = {  # a validation loss may stay level for twenty epochs and fall again
     "early_stopping": True,
     "patience": 30,
@@ -86,10 +87,9 @@ def naive_bayes_space(scale: Scale) -> dict[str, Dimension]:
 
 def discriminant_space(scale: Scale) -> dict[str, Dimension]:
     """The form of the covariances and their shrinkage."""
-    shrunk = ("tied", "full", "diagonal")  # one variance has nothing to shrink towards
     return {
-        "covariance": Choice((*shrunk, "spherical")),
-        "shrinkage": Conditional(Real(0.0, 1.0), "covariance", shrunk),
+        "covariance": Choice(("tied", "full", "diagonal", "spherical")),
+        "shrinkage": Real(0.0, 1.0),  # of one variance: no effect
     }
 
 
@@ -145,7 +145,7 @@ MODELS: dict[str, ModelEntry] = {
             "NaiveBayes",
             CLASS_KINDS,
             "Columns independent given the class; probabilities calibrated by one temperature.",
-            settings={"calibrate": "temperature"},
+            settings=CALIBRATED,
             streams=True,
             missing=True,
             space=naive_bayes_space,
@@ -162,8 +162,8 @@ MODELS: dict[str, ModelEntry] = {
             "discriminant",
             "DiscriminantAnalysis",
             CLASS_KINDS,
-            "A Gaussian per class with one covariance: linear boundaries.",
-            settings={"covariance": "tied"},
+            "A Gaussian per class with one covariance; probabilities calibrated by a temperature.",
+            settings={"covariance": "tied", **CALIBRATED},
             streams=True,
             missing=True,
             space=discriminant_space,
@@ -172,8 +172,8 @@ MODELS: dict[str, ModelEntry] = {
             "discriminant-full",
             "DiscriminantAnalysis",
             CLASS_KINDS,
-            "A Gaussian and a covariance per class: quadratic boundaries.",
-            settings={"covariance": "full"},
+            "A Gaussian and a covariance per class, shrunk towards a common one; calibrated.",
+            settings={"covariance": "full", "shrinkage": "pooled", **CALIBRATED},
             space=discriminant_space,
         ),
         ModelEntry(
@@ -188,8 +188,9 @@ MODELS: dict[str, ModelEntry] = {
             "softmax",
             "SoftmaxRegression",
             SEVERAL,
-            "Logistic regression for several classes, with a weak L2 penalty.",
+            "Logistic regression for several classes; its L2 penalty by marginal likelihood.",
             also=frozenset({"binary"}),
+            settings={"l2": "auto"},
             streams=True,
             space=penalties_space,
         ),

@@ -116,10 +116,10 @@ def _places(table: "pa.Table", seal: SealFolder) -> Codes:
             f"The predictions have the row {twice!r} twice; one prediction for each of the "
             f"{count(len(wanted), 'sealed row')} was expected. Keep one of them."
         )
-    strangers = sorted(set(keys).difference(wanted))
-    if strangers:
+    unknown = sorted(set(keys).difference(wanted))
+    if unknown:
         raise InvalidInput(
-            f"The predictions have the row {strangers[0]!r}, which is not one of the "
+            f"The predictions have the row {unknown[0]!r}, which is not one of the "
             f"{count(len(wanted), 'sealed row')} of {seal.path.name}. Copy the column {ROW!r} from "
             "test_features() of this seal, row by row."
         )

@@ -147,10 +147,10 @@ def _classes(model: Any, task: Task, features: Any, moved: Mapping[str, Any]) ->
     given = _log_proba(model, features, moved)
     place = {label: k for k, label in enumerate(task.classes)}
     labels = model.classes_.tolist()
-    strangers = [label for label in labels if label not in place]
-    if strangers:
+    unknown = [label for label in labels if label not in place]
+    if unknown:
         raise InvalidInput(
-            f"The model knows a class {strangers[0]!r} that the task does not; its classes are "
+            f"The model knows a class {unknown[0]!r} that the task does not; its classes are "
             f"{', '.join(map(repr, task.classes[:10]))}. Fit it to the same target."
         )
     log_proba = np.full((len(given), len(task.classes)), -np.inf)

@@ -126,10 +126,10 @@ def _ranked(entries: Mapping[str, Record], about: Record) -> list[Record]:
     scored = {name: each for name, each in entries.items() if not each.get("problem")}
     order = standings(
         {
-            name: np.array([_known(score) for score in each["folds"]])
+            name: np.array([_nan_if_null(score) for score in each["folds"]])
             for name, each in scored.items()
         },
-        {name: _known(each["value"]) for name, each in scored.items()},
+        {name: _nan_if_null(each["value"]) for name, each in scored.items()},
         better=about["better"],
         baseline=BASELINE,
         test_per_train=float(about.get("test_per_train") or 1 / (int(about["folds"]) - 1)),
@@ -145,6 +145,6 @@ def _ranked(entries: Mapping[str, Record], about: Record) -> list[Record]:
     return [*tested, *failed]
 
 
-def _known(score: float | None) -> float:
+def _nan_if_null(score: float | None) -> float:
     """The score, or NaN where JSON has null."""
     return nan if score is None else score

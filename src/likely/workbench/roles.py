@@ -7,6 +7,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.inputs.numbers import check_numbers, check_weight
+from likely.inputs.offsets import AT_PREDICTION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,7 +18,6 @@ ARGUMENTS = {  # role of a column: argument of fit
     "exposure": "exposure",
     "clusters": "groups",
 }
-AT_PREDICTION = ("offset", "exposure")  # a prediction needs them too
 
 
 class Roles(NamedTuple):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 import numpy as np
 
 from likely.formatting import all_listed, count, estimate, percent, quoted, short_number
-from likely.intervals import Estimate, about_mean, clearly_better, difference
+from likely.intervals import Estimate, about_mean, clearly_better, clearly_worse, difference
 from likely.metrics import METRICS, Score
 from likely.metrics.losses import LOSSES
 from likely.metrics.score import CONSTANT, gain_title, title_of
@@ -237,7 +237,7 @@ def _is_infinite(found: Estimate) -> bool:
 
 def _worse(evidence: Evidence) -> str:
     gain = evidence.gain
-    if gain is None or not gain.high < 0:
+    if gain is None or not clearly_worse(gain):
         return ""
     words = _gain_in_words(evidence, gain)
     return f"The model is clearly worse than {evidence.baseline}: {words}.{_explained(evidence)}"
@@ -245,7 +245,7 @@ def _worse(evidence: Evidence) -> str:
 
 def _no_gain(evidence: Evidence) -> str:
     gain = evidence.gain
-    if gain is None or clearly_better(gain) or gain.high < 0:
+    if gain is None or clearly_better(gain) or clearly_worse(gain):
         return ""
     words = _gain_in_words(evidence, gain)
     text = f"The model is not clearly better than {evidence.baseline}: {words}."
@@ -287,7 +287,7 @@ def _gain_in_words(evidence: Evidence, gain: Estimate) -> str:
 def _other_metrics(evidence: Evidence) -> str:
     gain = evidence.gain
     worse = worse_metrics(evidence.measures)
-    if gain is None or not worse or gain.high < 0:
+    if gain is None or not worse or clearly_worse(gain):
         return ""
     return (
         f"By {count(len(worse), 'other metric')} it is clearly worse than the baseline: "

@@ -1,0 +1,144 @@
+"""What a fitted discriminant analysis answers: explanations, draws and the logistic form.
+
+Abstract: ``DiscriminantAnalysis`` learns what these methods read.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.data.layouts.intercept import Design
+from likely.errors import InvalidInput
+from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.generative.surface import FittedClassifier
+from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
+from likely.inputs.estimators import feature_names
+from likely.inputs.rows import encode_new_rows
+from likely.objectives.components import CooledEvidence
+from likely.solvers.minimise import Solution
+
+
+class FittedDiscriminant(FittedClassifier):
+    """Gaussian classes with tied, full, diagonal or spherical covariance."""
+
+    schema_: Any
+    library_: Any
+    temperature_: float
+    outlier_share_: Array | None
+    covariance: Any
+    calibrate: Any
+
+    def decision_function(self, X: Any) -> Array:
+        """Log-odds of the second class for two classes, else log-probabilities of each."""
+        log_proba = self.predict_log_proba(X)
+        return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
+
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the log-odds of every class against one (the first).
+
+        For a tied model, relative to the mean of the classes; for full covariances, the evidence
+        of a column given those before it.
+        """
+        X = np.asarray(self._encode(X).stored(), dtype=float)
+        contributions, constant = self.distribution_.centred_contributions(X)
+        if self._evidence.is_calibrated:  # the constant is evidence too
+            beside = np.broadcast_to(constant, (len(X), 1, len(constant)))
+            parts = np.concatenate([contributions, beside], axis=1)
+            parts = self._evidence.contributions(parts, self.class_log_prior_)
+            contributions, constant = parts[:, :-1], parts[:, -1]
+        return log_odds_explanation(
+            contributions,
+            self.class_log_prior_ + constant,
+            self.classes_,
+            against,
+            feature_names(self),
+        )
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw labelled rows."""
+        X, component = self._draw(n_samples, random_state)
+        return X, self.classes_[component]
+
+    def export_to(self, estimator: Any) -> Any:
+        """The posterior of a tied model as a ``LogisticRegression`` or ``SoftmaxRegression``.
+
+        A clone of ``estimator`` is returned with the columns and classes of this model, ``coef_``
+        and ``intercept_``: its probabilities are those of this model.  It has no standard errors.
+        """
+        check_is_fitted(self)
+        if self.covariance != "tied":
+            raise InvalidInput(
+                f"covariance is {self.covariance!r}, and its posterior is not linear in x; a tied "
+                "model was expected. Fit one with covariance='tied', or use predict_proba."
+            )
+        if self._evidence.is_calibrated:
+            raise InvalidInput(
+                f"calibrate is {self.calibrate!r}, and a calibrated posterior is not linear in x; "
+                "a model without calibration was expected. Fit one with calibrate=None."
+            )
+        coef, intercept = self._linear_form()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a fit that only takes the columns and classes
+            linear = clone(estimator).fit(self._decode(self.means_), self.classes_)
+        reason = f"the posterior of a {type(self).__name__}, in closed form"
+        theta = np.concatenate([coef.ravel(), intercept])
+        linear.coef_, linear.intercept_, linear.inference_ = coef, intercept, None
+        linear.solution_ = Solution(theta, True, reason, (0.0,), 0.0)
+        return linear
+
+    @property
+    def means_(self) -> Array:
+        return self.distribution_.mean
+
+    @property
+    def covariances_(self) -> Array:
+        if self.covariance in ("tied", "full"):
+            matrices: Array = self.distribution_.covariance
+            return matrices[0] if self.covariance == "tied" else matrices
+        variance: Array = self.distribution_.variance
+        return variance[:, 0] if self.covariance == "spherical" else variance
+
+    @property
+    def coef_(self) -> Array:
+        return self._linear_form()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        return self._linear_form()[1]
+
+    @property
+    def _evidence(self) -> CooledEvidence:
+        return CooledEvidence(float(self.temperature_), self.outlier_share_)
+
+    def _linear_weights(self) -> Array | None:
+        return self.coef_ if self.covariance == "tied" else None
+
+    def _plate_parameters(self) -> ComponentParameters:
+        return gaussian_parameters(self.covariance)
+
+    def _encode(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return encode_new_rows(self, self.schema_, X, sparse=False).design
+
+    def _decode(self, drawn: Any) -> Any:
+        return self.schema_.decode(drawn, np.empty((len(drawn), 0), np.int32), self.library_)
+
+    def _linear_form(self) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        try:
+            form = self.distribution_.linear_form()
+        except InvalidInput as error:
+            raise AttributeError(str(error)) from error
+        if form.terms != "x":
+            raise AttributeError(
+                f"covariance is {self.covariance!r}; coef_ and intercept_ are of a tied model, "
+                "the only one that is linear in x. Set covariance='tied'."
+            )
+        coef, intercept = form.coef, form.intercept + self.class_log_prior_
+        if len(self.classes_) == 2:
+            return coef[[1]] - coef[[0]], intercept[[1]] - intercept[[0]]
+        return coef, intercept
