@@ -65,6 +65,8 @@ class EventPlan:
     @cached_property
     def as_codes(self) -> tuple[bool, ...]:
         """Which columns a schema reads as categories."""
+        if len({*self.events}) == 1 and not any(self.discretised):  # text has many columns
+            return (_coded(self.events[0]),) * len(self.events)
         pairs = zip(self.events, self.discretised, strict=True)
         return tuple(_coded(event) and not cut for event, cut in pairs)
 
@@ -80,6 +82,9 @@ def plan_events(
         named = [_checked(event.get(n, event.get(j, "auto"))) for j, n in enumerate(names)]
     else:
         named = [_checked(event)] * n_columns  # text has many columns
+    if len({*named}) == 1 and named[0] != "auto" and not {*table.kinds} - {"number"}:
+        _refuse_mismatch(named[0], "number", table, 0)
+        return EventPlan((named[0],) * n_columns, (False,) * n_columns)
     events: list[Event] = []
     cut: list[bool] = []
     for position, (kind, choice) in enumerate(zip(table.kinds, named, strict=True)):

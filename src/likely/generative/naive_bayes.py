@@ -54,8 +54,11 @@ from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentsObjective, ComponentTotals, total
 from likely.objectives.evidence import calibrate_evidence
+from likely.objectives.length_evidence import calibrate_by_length
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
+
+CALIBRATIONS: dict[str, Any] = {"temperature": calibrate_evidence, "length": calibrate_by_length}
 
 
 class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
@@ -70,7 +73,9 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
     smoothing : float, array of shape (n_features,) or "auto", default=1.0
         Pseudo-counts per value, in event models of counts; for Poisson columns, pseudo-rows with
-        the column's mean.  ``"auto"`` maximises the leave-one-out likelihood.
+        the column's mean.  ``"auto"`` maximises the leave-one-out likelihood; the pseudo-counts of
+        multinomial columns are then a share of a class's counts, most of them for words of many
+        classes.
     variance_floor : float, default=1e-9
         Smallest variance in a class, as a fraction of the column's variance over all rows.
     gaussian_prior : GaussianPrior, default=None
@@ -79,10 +84,11 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         Class probabilities: estimated (a ``Dirichlet`` is their prior), equal, or given.
     unlabelled : label or nan, default=None
         The value in ``y`` that marks an unlabelled row; EM uses such rows.
-    calibrate : "temperature", default=None
-        ``temperature`` divides the evidence log p(x | k), but not the class prior, by one number
-        chosen on out-of-fold predictions: naive Bayes counts dependent evidence twice.  Evidence
-        against a class of n rows ends near log n nats.
+    calibrate : "temperature" or "length", default=None
+        Divide the evidence log p(x | k), but not the class prior, by a temperature chosen on
+        out-of-fold predictions: naive Bayes counts dependent evidence twice.  ``temperature`` is
+        one number; evidence against a class of n rows ends near log n nats.  ``length``, for
+        documents, is T (1 + b L): it rises with the length L, the sum of a row's counts.
     discretize : str or Discretizer, default=None
         Cut numeric columns (those that ``auto`` would call Gaussian) into bins: ``"uniform"``,
         ``"quantile"``, ``"entropy"``, or a Discretizer.
@@ -107,9 +113,11 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
     distribution_ : Product
         The fitted class-conditional distributions.
     smoothing_ : array of shape (n_features,)
-        The smoothing that was used.
+        The smoothing that was used; with "auto", of multinomial columns per count of the class.
     temperature_ : float
-        What log p(x | k) is divided by; 1 without calibration.
+        T, what log p(x | k) is divided by; 1 without calibration.
+    length_rate_ : float
+        b, by which each word of a row raises its temperature T (1 + b L), if calibrated by length.
     outlier_share_ : array of shape (n_classes,) or None
         With calibration, the share of rows of a class that look like those of another: it bounds
         the evidence against the class.
@@ -195,7 +203,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.totals_, self.class_count_, self.solution_ = totals, totals.count, None
         self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
-        self.temperature_, self.outlier_share_ = 1.0, None
+        self.temperature_, self.outlier_share_, self.length_rate_ = 1.0, None, 0.0
         self.components_ = self._components(totals)
         if self.unlabelled is not None:
             self._learn_unlabelled(rows)
@@ -265,15 +273,19 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
 
     def _cool(self, rows: EncodedRows[Schema]) -> None:
         """Choose the temperature."""
-        lookup("calibration", self.calibrate, {"temperature": ""})
-        found = calibrate_evidence(
+        calibrated = lookup("calibration", self.calibrate, CALIBRATIONS)
+        found = calibrated(
             self.family_, len(self.classes_), rows.blocks, rows.executor, self._components
         )
         self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
+        self.length_rate_ = found.length_rate
 
     def _imagined(self, totals: ComponentTotals) -> Any:
         shape = (len(self.classes_), self.n_features_in_)
-        return totals.statistics.imagined(self.family_, self.smoothing_, shape)
+        chosen = isinstance(self.smoothing, str)
+        statistics = totals.statistics
+        imagined = statistics.imagined_as_chosen if chosen else statistics.imagined
+        return imagined(self.family_, self.smoothing_, shape)
 
     def _learn_unlabelled(self, rows: EncodedRows[Schema]) -> None:
         given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"

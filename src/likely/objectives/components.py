@@ -9,7 +9,7 @@ Naive Bayes, discriminants and mixtures differ only in which labels are known: a
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self, final
 
@@ -18,8 +18,9 @@ import numpy as np
 from likely._typing import Array
 from likely.additive import Additive
 from likely.compute.executor import Executor
-from likely.data.block import Block, Blocks
+from likely.data.block import ArrayBlocks, Block, Blocks, block_rows
 from likely.distributions.base import Distribution, Family
+from likely.distributions.lengths import row_lengths
 from likely.distributions.product import ProductFamily
 from likely.distributions.responsibility import (
     Labels,
@@ -120,8 +121,13 @@ def block_log_joint(family: Family, model: Components, block: Block) -> Array:
 def block_log_posterior(
     family: Family, model: Components, evidence: CooledEvidence, block: Block
 ) -> Array:
-    score = model.distribution.log_score(checked_rows(family, block))
-    return evidence.log_posterior_or_prior(model.log_mixing, score)
+    X = checked_rows(family, block)
+    length = None
+    if evidence.needs_length:
+        assert isinstance(family, ProductFamily)  # of naive Bayes
+        length = row_lengths(family, X)
+    score = model.distribution.log_score(X)
+    return evidence.log_posterior_or_prior(model.log_mixing, score, length)
 
 
 def checked_rows(family: Family, block: Block) -> Any:
@@ -156,7 +162,21 @@ def known_responsibility(block: Block, n_components: int) -> Responsibility:
 def total(family: Family, n_components: int, blocks: Blocks, executor: Executor) -> ComponentTotals:
     """One pass over labelled data."""
     term = partial(block_totals, family, n_components)
+    blocks = no_smaller_than_totals(blocks, n_components)
     return refuse_no_weight(executor.sum(term, counted(blocks)))
+
+
+def no_smaller_than_totals(blocks: Blocks, n_components: int) -> Blocks:
+    """Blocks in memory, each with at least as many bytes as a table of its totals.
+
+    Of documents with many words, small blocks would cost more to add up than to count.
+    """
+    if not isinstance(blocks, ArrayBlocks) or blocks.rows_per_block is not None:
+        return blocks
+    n_rows, table = blocks.n_rows, 8 * n_components * blocks.n_features
+    rows = block_rows(n_rows, blocks.n_features, blocks.nbytes)
+    wider = min(-(-n_rows * table // max(1, blocks.nbytes)), n_rows)
+    return blocks if wider <= rows else replace(blocks, rows_per_block=wider)
 
 
 def refuse_no_weight(totals: ComponentTotals) -> ComponentTotals:

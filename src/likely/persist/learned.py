@@ -161,6 +161,7 @@ LEARNED: dict[str, Types] = {
         "class_count_": Array,
         "temperature_": float,
         "outlier_share_": Array | None,
+        "length_rate_": float,
         "solution_": Solution | None,
     },
     "NeuralNetworkClassifier": {**NETWORK, **CLASSES},
