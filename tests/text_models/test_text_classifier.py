@@ -103,15 +103,26 @@ def test_two_classes_equal_the_pipeline(model):
 
 
 @pytest.mark.filterwarnings("ignore::likely.errors.LikelyWarning")
-def test_calibrated_naive_bayes_equals_the_pipeline():
+@pytest.mark.parametrize("calibrate", ["temperature", "length"])
+def test_calibrated_naive_bayes_equals_the_pipeline(calibrate):
     rng = np.random.default_rng(0)
     words = np.array(["one", "two", "three", "four", "five"])
-    y = rng.integers(0, 2, 80)
-    texts = [" ".join(rng.choice(words, 6, p=[0.4, 0.3, 0.1, 0.1, 0.1] if k else None)) for k in y]
-    model = NaiveBayes("multinomial", calibrate="temperature")
+    y = rng.integers(0, 2, 200)
+    texts = []
+    for k in y:
+        drawn = rng.choice(
+            words, rng.integers(1, 6), p=[0.3, 0.25, 0.15, 0.15, 0.15] if k else None
+        )
+        texts.append(" ".join(np.repeat(drawn, 3)))  # the same evidence three times
+    model = NaiveBayes("multinomial", calibrate=calibrate)
     theirs = make_pipeline(BagOfWords(), model).fit(texts, y)
     ours = TextClassifier(model).fit(texts, y)
+    assert ours.model_.temperature_ > 1
     assert_allclose(ours.predict_proba(texts), theirs.predict_proba(texts), rtol=1e-9)
+    found = ours.explain(texts[0])
+    log_proba = np.sort(ours.predict_log_proba(texts[:1])[0])
+    assert_allclose(found.total, log_proba[1] - log_proba[0], rtol=1e-9)
+    assert_allclose(found.base + found.contributions.sum(), found.total, rtol=1e-9)
 
 
 def test_ties_go_to_the_first_class_as_in_the_pipeline():

@@ -112,5 +112,6 @@ def _of_coefficients(model: Any) -> LinearScores:
 def log_posterior(model: Any, found: DocumentScores) -> Array:
     """log p(k | d) of a model from the linear scores of documents, (n, n_classes)."""
     if type(model) is NaiveBayes:
-        return model._evidence.log_posterior_or_prior(model.class_log_prior_, found.scores)
+        prior = model.class_log_prior_
+        return model._evidence.log_posterior_or_prior(prior, found.scores, found.lengths)
     return log_softmax(found.scores, axis=1)

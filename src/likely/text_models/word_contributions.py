@@ -89,8 +89,9 @@ def _contributions(
     if type(model) is not NaiveBayes:
         return parts, np.zeros(len(scores.intercept)), scores.intercept
     together = np.vstack([parts, scores.intercept])[None]
-    found = model._evidence.contributions(together, model.class_log_prior_)[0]
-    return found[:-1], found[-1], model.class_log_prior_
+    prior, length = model.class_log_prior_, np.array([values.sum()])
+    found = model._evidence.contributions(together, prior, length)[0]
+    return found[:-1], found[-1], prior
 
 
 def _per_occurrence(words: BagOfWords, places: TermPlaces, columns: Array, parts: Array) -> Array:
