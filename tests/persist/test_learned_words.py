@@ -33,6 +33,8 @@ def changed(**attributes):
         ({"document_frequency_": np.array([-1, 2])}, "document_frequency_"),
         ({"document_frequency_": np.array([1, 3])}, "from 0 to n_documents_, 2"),
         ({"document_frequency_": np.array([1.0, 2.0])}, "document_frequency_"),
+        ({"n_features": 4}, "document_frequency_"),
+        ({"n_features": 8, "use_idf": True}, "document_frequency_"),
         ({"n_documents_": "many"}, "n_documents_"),
     ],
 )

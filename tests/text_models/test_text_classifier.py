@@ -41,7 +41,9 @@ def assert_equals_pipeline(model, words, y=Y, weight=None):
     )
     assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
     assert_array_equal(ours.classes_, theirs.classes_)
-    assert_array_equal(ours.words_.get_feature_names_out(), theirs[0].get_feature_names_out())
+    if words.n_features is None:
+        assert_array_equal(ours.words_.get_feature_names_out(), theirs[0].get_feature_names_out())
+    assert_array_equal(ours.words_.document_frequency_, theirs[0].document_frequency_)
     assert ours.n_documents_ == ours.words_.n_documents_ == len(TEXTS)
     return ours, theirs
 
@@ -58,7 +60,10 @@ def assert_equals_pipeline(model, words, y=Y, weight=None):
         {"min_df": 2},
         {"max_df": 2, "max_features": 3},
         {"stop_words": "english", "ngram_range": (1, 2)},
-        {"stop_words": ["at", "the"], "min_df": 2},
+        {"stop_words": ["at", "the"], "unknown": "count", "min_df": 2},
+        {"n_features": 30},
+        {"n_features": 30, "ngram_range": (1, 2), "binary": True, "stop_words": ["the"]},
+        {"n_features": 64, "analyzer": "char_wb", "ngram_range": (2, 3)},
         {"lowercase": False, "strip_accents": "unicode"},
         {"token_pattern": r"(?u)\b\w+\b"},
         {"analyzer": "char", "ngram_range": (1, 3)},
@@ -158,24 +163,40 @@ def test_a_weight_of_two_counts_a_document_twice():
     )
 
 
-def test_parts_of_the_text_do_not_matter(monkeypatch):
-    from likely.text_models import linear_scores, term_sums
+@pytest.mark.parametrize("executor", ["serial", "threads"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ngram_range": (1, 2)},
+        {"binary": True},
+        {"n_features": 64},
+        {"n_features": 64, "binary": True},
+    ],
+    ids=str,
+)
+def test_parts_of_the_text_do_not_matter(monkeypatch, executor, options):
+    from likely.text import documents
 
-    for words in (BagOfWords(ngram_range=(1, 2)), BagOfWords(binary=True)):
-        whole = TextClassifier(words=words).fit(TEXTS * 3, Y * 3)
-        expected = whole.predict_log_proba(NEW)
-        with monkeypatch.context() as patch:
-            patch.setattr(linear_scores, "PART_BYTES", 30)
-            patch.setattr(term_sums, "PART_BYTES", 30)
-            parts = TextClassifier(words=words).fit(TEXTS * 3, Y * 3)
-            assert_allclose(parts.predict_log_proba(NEW), expected, rtol=1e-12)
-            threads = TextClassifier(NaiveBayes("multinomial", executor="threads"), words)
-            assert_allclose(
-                threads.fit(TEXTS * 3, Y * 3).predict_log_proba(NEW), expected, rtol=1e-12
-            )
+    whole = TextClassifier(words=BagOfWords(**options)).fit(TEXTS * 3, Y * 3)
+    expected = whole.predict_log_proba(NEW)
+    monkeypatch.setattr(documents, "FIRST_DOCUMENTS", 3)
+    monkeypatch.setattr(documents, "MOST_BYTES", 100)
+    words = BagOfWords(**options, executor=executor)
+    parts = TextClassifier(words=words).fit(TEXTS * 3, Y * 3)
+    assert_allclose(parts.predict_log_proba(NEW), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("words", [BagOfWords(), BagOfWords(ngram_range=(1, 2), binary=True)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        BagOfWords(),
+        BagOfWords(ngram_range=(1, 2), binary=True),
+        BagOfWords(n_features=50),
+        BagOfWords(n_features=2**20, ngram_range=(1, 2), binary=True),
+        BagOfWords(vocabulary=["buy", "noon", "the"], unknown="count"),
+    ],
+    ids=str,
+)
 def test_batches_add_up_to_one_fit(words):
     whole = TextClassifier(words=words).fit(TEXTS, Y, WEIGHT + 0.5)
     batches = TextClassifier(words=words)
@@ -184,7 +205,8 @@ def test_batches_add_up_to_one_fit(words):
             TEXTS[here], Y[here], classes=sorted(set(Y)), sample_weight=WEIGHT[here] + 0.5
         )
         batches.predict(TEXTS)  # in between: what is kept for predictions must not stay
-    assert set(batches.words_.vocabulary_) == set(whole.words_.vocabulary_)
+    if words.n_features is None:
+        assert set(batches.words_.vocabulary_) == set(whole.words_.vocabulary_)
     assert_allclose(batches.predict_log_proba(NEW), whole.predict_log_proba(NEW), rtol=1e-11)
     assert batches.n_documents_ == len(TEXTS)
 

@@ -28,6 +28,7 @@ MODELS = [
     (NaiveBayes("complement"), BagOfWords(analyzer="char", ngram_range=(1, 3))),
     (NaiveBayes("multinomial"), BagOfWords(analyzer="char_wb", ngram_range=(2, 4))),
     (NaiveBayes("bernoulli"), BagOfWords(binary=True)),
+    (NaiveBayes("multinomial"), BagOfWords(n_features=40, ngram_range=(1, 2))),
     (NaiveBayes("multinomial"), BagOfWords(binary=True, strip_accents="unicode")),
     (SoftmaxRegression(l2=1.0), BagOfWords(use_idf=True, norm="l2")),
     (SoftmaxRegression(l2=1.0), BagOfWords(sublinear_tf=True)),

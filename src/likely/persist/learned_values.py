@@ -70,6 +70,8 @@ def check_values(model: Any, learned: dict[str, Any]) -> None:
             _refuse(attribute, rows, lambda x: ~(x < 0), "0 or more")
     if (name := type(model).__name__) in CHECKS:
         CHECKS[name](learned)
+    if name == "BagOfWords":
+        check_bag_of_words(model, learned)
     if name == "DiscriminantAnalysis":
         _check_covariances(model.covariance, learned)
     if name == "BasisFunctions" and model.basis == "spline":
@@ -258,7 +260,6 @@ def _check_network_classifier(learned: dict[str, Any]) -> None:
 
 
 CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
-    "BagOfWords": check_bag_of_words,
     "BasisFunctions": _check_basis,
     "BayesianNetworkClassifier": _check_network_classifier,
     "DiscriminantAnalysis": _check_outlier_share,

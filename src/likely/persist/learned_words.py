@@ -6,13 +6,16 @@ from likely.errors import InvalidInput
 from likely.persist.encoding import same_count
 
 
-def check_bag_of_words(learned: dict[str, Any]) -> None:
+def check_bag_of_words(model: Any, learned: dict[str, Any]) -> None:
     """Terms that occur once, each in at most as many documents as there are."""
     terms, n = learned["terms_"], learned["n_documents_"]
     terms.check()
     frequency = learned["document_frequency_"]
-    if frequency.ndim != 1 or frequency.size - len(terms) not in (0, 1):  # unknown terms come last
-        same_count("document_frequency_", frequency.shape, (len(terms),))
+    if model.n_features is None:
+        n_columns = len(terms) + (model.unknown == "count")
+    else:
+        n_columns = int(model.n_features) if model.use_idf else 0
+    same_count("document_frequency_", frequency.shape, (n_columns,))
     if ((frequency < 0) | (frequency > n)).any():
         raise InvalidInput(
             f"document_frequency_ must be from 0 to n_documents_, {n}. Save the model again."

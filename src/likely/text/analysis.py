@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, Literal, final
 
 from likely.text.characters import WHOLE
-from likely.text.documents import Documents, bytes_of
 
 Analyzer = Literal["word", "char", "char_wb"]
 WORDS = r"(?u)\b\w\w+\b"  # scikit-learn's: two characters or more
@@ -86,23 +85,18 @@ class Analysis:
                     break
                 yield from (piece[i : i + n] for i in range(len(piece) - n + 1))
 
-    def prepared(self, array: Any) -> Documents:
-        """Documents as the compiled loop for words reads them.
+    def in_lower_case(self, array: Any) -> Any:
+        """An Arrow array of documents in which no lower case depends on neighbours.
 
-        It puts characters into lower case one by one; documents in which that is not enough
-        are replaced.
+        The compiled loop puts characters into lower case one by one; documents in which that is
+        not enough are put into lower case here.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        given = bytes_of(array)
-        if not self.lowercase or not given.has_other_than_ascii:
-            return given
         whole = pc.match_substring_regex(array, f"[{WHOLE}]")
-        if not pc.any(whole).as_py():
-            return given
         texts = [
             text.lower() if chosen else text
             for text, chosen in zip(array.to_pylist(), whole.to_pylist(), strict=True)
         ]
-        return bytes_of(pa.array(texts, type=pa.large_string()))
+        return pa.array(texts, type=pa.large_string())

@@ -11,9 +11,9 @@ n is the number of documents and n_v that of documents with term v; both add, so
 ``partial_fit`` may see documents in parts.
 """
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,18 +22,26 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.errors import InvalidInput, UnknownName
-from likely.formatting import listed
+from likely.compute.executor import Executor, executor_for
+from likely.errors import InvalidInput
 from likely.text.analysis import WORDS, Analysis, Analyzer
-from likely.text.documents import documents
-from likely.text.reader import Reader, TermIds
-from likely.text.term_tables import counted
+from likely.text.documents import document_parts
+from likely.text.hashing import column_of, hash_of, hash_of_run
+from likely.text.options import (
+    analysis_of,
+    check_hashed,
+    given_terms,
+    has_limits,
+    kept_terms,
+    one_of,
+)
+from likely.text.reader import Reader
+from likely.text.term_counts import TermSums, counted, renumbered, stacked
+from likely.text.term_tables import TermIds
 from likely.text.vocabulary import Vocabulary
+from likely.text.weights import inverse_frequency, weighted
 
-ANALYZERS = ("word", "char", "char_wb")
-ACCENTS = (None, "ascii", "unicode")
 NORMS = (None, "l1", "l2")
-UNKNOWN = ("ignore", "count")
 UNKNOWN_NAME = "<unknown>"
 
 
@@ -64,6 +72,11 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         The most frequent terms are kept.
     vocabulary : sequence or mapping of str to int, optional
         The terms, if they are known before.
+    n_features : int, optional
+        Hash terms to so many columns, and keep no vocabulary.  Terms that share a column are
+        counted together; ``likely.text.hashing`` has the hash function, which is the same on
+        every machine.  Memory does not depend on the number of words, and ``fit`` is not needed
+        without ``use_idf``.  2**20 columns suit most texts.
     binary : bool
         Presence instead of counts.
     use_idf, smooth_idf, sublinear_tf : bool
@@ -73,16 +86,21 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         Whether terms that are not in the vocabulary are left out or counted in a last column.
     dtype : type
         Of counts; weights are float64.
+    executor : {"auto", "serial", "threads"} or Executor
+        Where documents are counted; "auto" uses all cores for large texts.
 
     Attributes
     ----------
+    terms_ : Vocabulary
+        The terms by column; none with ``n_features``.
     vocabulary_ : dict
         The column of each term.
     idf_ : array of shape (n_features,)
         With ``use_idf``.
     n_documents_ : int
     document_frequency_ : array of shape (n_features,)
-        The number of documents with each term, in the documents of ``fit``.
+        The number of documents of ``fit`` with each term.  With ``n_features``, only for
+        ``use_idf``.
 
     Examples
     --------
@@ -93,6 +111,11 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
     >>> words.transform(["the cat and the mouse"]).toarray()
     array([[1, 1, 0, 0, 2]])
     """
+
+    terms_: Vocabulary
+    n_documents_: int
+    document_frequency_: Array
+    _reader: tuple[Reader, Array | None] | None
 
     def __init__(
         self,
@@ -107,6 +130,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         min_df: float = 1,
         max_features: int | None = None,
         vocabulary: Sequence[str] | Mapping[str, int] | None = None,
+        n_features: int | None = None,
         binary: bool = False,
         use_idf: bool = False,
         smooth_idf: bool = True,
@@ -114,6 +138,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         norm: Literal["l1", "l2"] | None = None,
         unknown: Literal["ignore", "count"] = "ignore",
         dtype: Any = np.int64,
+        executor: str | Executor = "auto",
     ) -> None:
         self.lowercase = lowercase
         self.strip_accents = strip_accents
@@ -125,6 +150,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         self.min_df = min_df
         self.max_features = max_features
         self.vocabulary = vocabulary
+        self.n_features = n_features
         self.binary = binary
         self.use_idf = use_idf
         self.smooth_idf = smooth_idf
@@ -132,62 +158,109 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         self.norm = norm
         self.unknown = unknown
         self.dtype = dtype
+        self.executor = executor
 
     def fit(self, X: Iterable[str], y: Any = None) -> Self:
         """Learn the vocabulary of documents; ``y`` is not used."""
-        self.fit_transform(X)
+        if self._grows and self.unknown == "count":
+            self.fit_transform(X)  # left-out terms are counted once it is known which they are
+            return self
+        self._start()
+        sums = TermSums()
+        if not self._grows:
+            for found in self.read(X):
+                sums.add(found, self.n_columns)
+            self._remember_documents(sums)
+            return self
+        reader = Reader(self._analysis())
+        for found in reader.read(document_parts(X), grow=True):
+            sums.add(found, reader.n_ids)
+        self.remember(reader, sums.frequency, sums.total, sums.n_documents)
         return self
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> Any:
         """Learn the vocabulary, and count its terms."""
-        analysis = self._analysis()
-        given = documents(X)
-        if self.vocabulary is not None:
-            self._remember(_given_terms(self.vocabulary))
-            counts = self._counts(given)
-        else:
-            counts, names = _learned(Reader(analysis), given)
-            counts = self._presence(counts)
-            kept = self._kept(counts)
-            counts = counts[:, kept]
-            self._remember([names[i] for i in kept])
-        self._count_documents(counts)
-        return self._weighted(counts)
+        self._start()
+        if not self._grows:
+            counts = self._counts(X)
+            self._remember_documents(TermSums.of(counts))
+            return self._weighted(self._presence(counts))
+        reader = Reader(self._analysis())
+        parts = [counted(ids, reader.n_ids) for ids in reader.read(document_parts(X), grow=True)]
+        counts = stacked(parts, reader.n_ids)
+        sums = TermSums.of(counts)
+        order = self.remember(reader, sums.frequency, sums.total, sums.n_documents)
+        counts = renumbered(counts, order, self.n_columns, count_others=self.unknown == "count")
+        self.document_frequency_ = TermSums.of(counts).frequency
+        return self._weighted(self._presence(counts))
 
     def partial_fit(self, X: Iterable[str], y: Any = None) -> Self:
         """Add the terms of further documents at the end, in the order of their appearance."""
-        if self.max_df != 1.0 or self.min_df != 1 or self.max_features is not None:
+        if has_limits(self):
             raise InvalidInput(
                 "max_df, min_df and max_features need all documents at once. Call fit, or leave "
                 "them out and choose columns afterwards."
             )
-        if not hasattr(self, "terms_"):
-            self._analysis()
-            self._remember([] if self.vocabulary is None else _given_terms(self.vocabulary))
-            self.n_documents_, self.document_frequency_ = 0, np.zeros(0, np.int64)
-        given = documents(X)
-        if self.vocabulary is None:
-            known = self.vocabulary_
-            _, names = _learned(Reader(self._analysis()), given, in_order=True)
-            self._remember([*self.terms_.names, *(name for name in names if name not in known)])
-        counts = self._counts(given)
-        before, seen = self.document_frequency_, self.n_documents_
-        self._count_documents(counts)
-        if before.size:
-            last = before.size - (self.unknown == "count")
-            self.document_frequency_[:last] += before[:last]
-            self.document_frequency_[len(self.terms_) :] += before[last:]  # of unknown terms
-        self.n_documents_ += seen
+        if not hasattr(self, "n_documents_"):
+            self._start()
+        before = TermSums(self.document_frequency_, self.document_frequency_, self.n_documents_)
+        if self._grows:
+            sums = self._grow(X)
+        else:
+            sums = TermSums()
+            for found in self.read(X):
+                sums.add(found, self.n_columns)
+        self._remember_documents(before + sums)
         return self
 
     def transform(self, X: Iterable[str]) -> Any:
         """Count the terms of the vocabulary in documents."""
         check_is_fitted(self)
-        return self._weighted(self._counts(documents(X)))
+        return self._weighted(self._presence(self._counts(X)))
+
+    def read(self, X: Iterable[str]) -> Iterator[TermIds]:
+        """The columns of the terms of documents, in parts: term by term, as they stand in the text.
+
+        Terms without a column have −1, or that of unknown terms with ``unknown="count"``.
+        """
+        for part in document_parts(X):
+            yield self._columns(part)
+
+    def remember(self, reader: Reader, frequency: Array, total: Array, n_documents: int) -> Array:
+        """Keep terms of a reader by their numbers of documents and of occurrences, by id.
+
+        Returns the ids of the terms that are kept, in the order of their columns.
+        """
+        import pyarrow.compute as pc
+
+        if self.binary:
+            total = frequency
+        seen = np.flatnonzero(frequency[: reader.n_ids])
+        if self.max_features is None:  # ties need all terms in order
+            seen = seen[kept_terms(self, frequency[seen], total[seen], n_documents)]
+        names = reader.names().take(seen)
+        in_order = pc.sort_indices(names).to_numpy()
+        seen = seen[in_order]
+        kept = kept_terms(self, frequency[seen], total[seen], n_documents)
+        order = seen[kept]
+        self.terms_ = Vocabulary.of_arrow(names.take(in_order[kept]))
+        self._reader = None
+        unknown = np.zeros(self.n_columns - order.size, np.int64)
+        self.document_frequency_ = np.concatenate([frequency[order], unknown])
+        self.n_documents_ = n_documents
+        return order
+
+    def columns_of(self, terms: Sequence[str]) -> Array:
+        """The column of each term; −1 or the last column if it is unknown."""
+        check_is_fitted(self)
+        if self.n_features is not None:
+            of_words = self.analyzer == "word"
+            hashes = (hash_of_run(term.split(" ")) if of_words else hash_of(term) for term in terms)
+            return np.array([column_of(each, self.n_features) for each in hashes], dtype=np.int32)
+        return np.array([self.vocabulary_.get(term, self._other) for term in terms], np.int32)
 
     def inverse_transform(self, X: Any) -> list[Array]:
         """The terms of each row that are not 0."""
-        check_is_fitted(self)
         from scipy.sparse import csr_matrix
 
         rows, names = csr_matrix(X), self.get_feature_names_out()
@@ -200,18 +273,21 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The terms, by column."""
         check_is_fitted(self)
+        if self.n_features is not None:
+            raise InvalidInput(
+                f"BagOfWords(n_features={self.n_features}) keeps no terms: a column is a hash, and "
+                "several terms may share it. Use columns_of(terms) for terms that you know, or "
+                "n_features=None."
+            )
         last = [UNKNOWN_NAME] if self.unknown == "count" else []
         return np.array([*self.terms_.names, *last], dtype=object)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The column of each term."""
+        if self.n_features is not None:
+            raise AttributeError("n_features keeps no vocabulary.")
         return self.terms_.columns
-
-    @property
-    def n_columns(self) -> int:
-        """The number of columns, with that of unknown terms."""
-        return len(self.terms_) + (self.unknown == "count")
 
     @property
     def idf_(self) -> Array:
@@ -219,10 +295,8 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         if not self.use_idf:
             raise AttributeError("idf_ needs use_idf=True.")
         check_is_fitted(self)
-        extra = float(bool(self.smooth_idf))
-        with np.errstate(divide="ignore"):
-            ratio = (self.n_documents_ + extra) / (self.document_frequency_ + extra)
-        return np.asarray(np.log(ratio) + 1.0)
+        smooth = bool(self.smooth_idf)
+        return inverse_frequency(self.document_frequency_, self.n_documents_, smooth=smooth)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Only the default, a CSR matrix; frames would hold every 0."""
@@ -241,203 +315,121 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.requires_fit = not self._is_stateless
         return tags
 
-    # ── parts ───────────────────────────────────────────────────────────────────────────
-
-    def _analysis(self) -> Analysis:
-        """The arguments, checked."""
-        for name, value, allowed in (
-            ("analyzer", self.analyzer, ANALYZERS),
-            ("strip_accents", self.strip_accents, ACCENTS),
-            ("norm", self.norm, NORMS),
-            ("unknown", self.unknown, UNKNOWN),
-        ):
-            if value not in allowed:
-                raise UnknownName(name, str(value), [str(each) for each in allowed])
-        low, high = self.ngram_range
-        if not 1 <= low <= high:
-            raise InvalidInput(
-                f"ngram_range={self.ngram_range!r}; two numbers from 1 up were expected, the "
-                "smaller first, as (1, 2)."
-            )
-        stop = frozenset(_stop_words(self.stop_words)) if self.analyzer == "word" else frozenset()
-        _check_pattern(self.token_pattern)
-        return Analysis(
-            self.analyzer,
-            bool(self.lowercase),
-            self.strip_accents,
-            self.token_pattern,
-            (int(low), int(high)),
-            stop,
-        )
-
-    def _remember(self, names: Sequence[str]) -> None:
-        self.terms_ = Vocabulary.of(names)
-        self._reader: tuple[Reader, list[Array]] | None = None
-
-    def _known(self) -> tuple[Reader, list[Array]]:
-        """A reader of the vocabulary, made when it is first needed."""
-        if getattr(self, "_reader", None) is None:
-            self._reader = Reader.of(self._analysis(), self.terms_.names)
-        assert self._reader is not None
-        return self._reader
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._is_stateless or hasattr(self, "n_documents_")
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_reader", None)
         return state
 
-    def _counts(self, given: Any) -> Any:
-        """The counts of known terms."""
-        from scipy.sparse import csr_matrix, vstack
+    # ── parts ───────────────────────────────────────────────────────────────────────────
 
-        reader, places = self._known()
-        n_known = len(self.terms_)
-        n_columns = n_known + (self.unknown == "count")
-        other = n_known if self.unknown == "count" else -1
-        found = [
-            sum(counted(*_mapped(ids, place, other), n_columns) for ids, place in pairs)
-            for pairs in (
-                zip(level, places, strict=True) for level in reader.read(given, grow=False)
-            )
-        ]
-        matrix = (
-            vstack(found, format="csr") if found else csr_matrix((0, n_columns), dtype=np.int64)
-        )
-        return self._presence(matrix)
+    @property
+    def _is_stateless(self) -> bool:
+        return self.n_features is not None and not self.use_idf
+
+    @property
+    def _grows(self) -> bool:
+        return self.vocabulary is None and self.n_features is None
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of a fitted transformer, with that of unknown terms."""
+        if self.n_features is not None:
+            return int(self.n_features)
+        return len(self.terms_) + (self.unknown == "count")
+
+    @property
+    def _other(self) -> int:
+        """The column of unknown terms."""
+        return len(self.terms_) if self.unknown == "count" else -1
+
+    def _analysis(self) -> Analysis:
+        return analysis_of(self)
+
+    def _start(self) -> None:
+        """Check the arguments, and forget what was learned before."""
+        analysis_of(self)
+        one_of("norm", self.norm, NORMS)
+        self._reader = None
+        self.n_documents_ = 0
+        if self.n_features is not None:
+            check_hashed(self, self.n_features)
+        self.terms_ = Vocabulary.of([] if self.vocabulary is None else given_terms(self.vocabulary))
+        n = 0 if self._is_stateless else self.n_columns
+        self.document_frequency_ = np.zeros(n, np.int64)
+
+    def _known(self) -> tuple[Reader, Array | None]:
+        """A reader of the vocabulary, and the column of each id; made when first needed."""
+        if getattr(self, "_reader", None) is None:
+            if self.n_features is not None:
+                check_hashed(self, self.n_features)
+                self._reader = Reader(self._analysis(), int(self.n_features)), None
+            else:
+                self._reader = Reader.of(self._analysis(), self.terms_)
+        assert self._reader is not None
+        return self._reader
+
+    def _grow(self, X: Iterable[str]) -> TermSums:
+        """Add the new terms of documents; the sums of the documents, by column."""
+        reader, columns = self._known()
+        sums = TermSums()
+        n_columns = len(self.terms_)
+        columns = np.arange(reader.n_ids, dtype=np.int32) if columns is None else columns
+        for found in reader.read(document_parts(X), grow=True):
+            sums.add(found, reader.n_ids)
+        frequency = sums.wider(reader.n_ids).frequency[: reader.n_ids]
+        columns = np.append(columns, np.full(reader.n_ids - columns.size, -1, np.int32))
+        new = np.flatnonzero((frequency > 0) & (columns < 0))
+        columns[new] = n_columns + np.arange(new.size)
+        self.terms_ = self.terms_ + Vocabulary.of_arrow(reader.names().take(new))
+        by_column = np.zeros(self.n_columns, np.int64)
+        seen = np.flatnonzero(frequency)
+        by_column[columns[seen]] = frequency[seen]
+        in_order = columns.size == len(self.terms_) and (np.diff(columns) == 1).all()
+        self._reader = reader, None if in_order else columns
+        return TermSums(by_column, by_column, sums.n_documents)
+
+    def _columns(self, part: Any) -> TermIds:
+        """The columns of the terms of an Arrow array of documents."""
+        reader, columns = self._known()
+        ids, stops = reader.ids(part, grow=False)
+        if columns is not None:
+            ids = np.append(columns, np.int32(-1))[ids]
+        if self.unknown == "count":
+            ids[ids < 0] = self._other
+        return TermIds(ids, stops)
+
+    def _counts(self, X: Iterable[str]) -> Any:
+        """The counts of known terms."""
+        self._known()
+        parts = document_parts(X)
+        first = list(islice(parts, 2))
+        executor = executor_for(self.executor, 0 if len(first) < 2 else None)
+        term = partial(_counts_of_part, self)
+        with executor.mapping(term, chain(first, parts)) as found:
+            return stacked(list(found), self.n_columns)
 
     def _presence(self, counts: Any) -> Any:
         if self.binary:
             counts.data.fill(1)
         return counts
 
-    def _kept(self, counts: Any) -> Array:
-        """The columns whose terms are neither too rare nor too frequent."""
-        n = counts.shape[0]
-        frequency = np.bincount(counts.indices, minlength=counts.shape[1])
-        most = self.max_df if isinstance(self.max_df, Integral) else self.max_df * n
-        fewest = self.min_df if isinstance(self.min_df, Integral) else self.min_df * n
-        kept = np.flatnonzero((frequency <= most) & (frequency >= fewest))
-        if self.max_features is not None and kept.size > self.max_features:
-            total = np.asarray(counts.sum(axis=0)).ravel()[kept]
-            kept = np.sort(kept[np.argsort(-total)[: self.max_features]])
-        if not kept.size:
-            raise InvalidInput(
-                "no term is left: the documents have none, or max_df and min_df exclude all. "
-                "Check the documents, lower min_df or raise max_df."
-            )
-        return kept
-
-    def _count_documents(self, counts: Any) -> None:
-        self.n_documents_ = int(counts.shape[0])
-        n_columns = counts.shape[1]
-        self.document_frequency_ = np.bincount(counts.indices, minlength=n_columns)
+    def _remember_documents(self, sums: TermSums) -> None:
+        self.n_documents_ = sums.n_documents
+        if not self._is_stateless:
+            self.document_frequency_ = sums.wider(self.n_columns).frequency
 
     def _weighted(self, counts: Any) -> Any:
         if not (self.use_idf or self.sublinear_tf or self.norm):
-            return counts.astype(self.dtype)
-        weights = counts.astype(np.float64)
-        if self.sublinear_tf:
-            weights.data = 1.0 + np.log(weights.data)
-        if self.use_idf:
-            weights.data *= self.idf_[weights.indices]
-        if self.norm is not None:
-            from sklearn.preprocessing import normalize
-
-            weights = normalize(weights, norm=self.norm, copy=False)
-        return weights
+            return counts.astype(self.dtype, copy=False)
+        idf = self.idf_ if self.use_idf else None
+        return weighted(counts, idf, sublinear=bool(self.sublinear_tf), norm=self.norm)
 
 
-def _learned(reader: Reader, given: Any, *, in_order: bool = False) -> tuple[Any, list[str]]:
-    """The counts of all terms of the documents, and the terms, sorted or as they appeared."""
-    from scipy.sparse import csr_matrix, hstack, vstack
-
-    found: list[list[Any]] = []
-    for levels in reader.read(given, grow=True):
-        found.append([counted(*each, _n_ids(each)) for each in levels])
-    by_level = reader.names()
-    if not found:
-        return csr_matrix((len(given), 0), dtype=np.int64), []
-    blocks = []
-    for j, names in enumerate(by_level):
-        for part in found:
-            part[j].resize(part[j].shape[0], len(names))
-        blocks.append(vstack([part[j] for part in found], format="csr"))
-    counts = hstack(blocks, format="csr")
-    names = [name for level in by_level for name in level]
-    seen = np.flatnonzero(np.bincount(counts.indices, minlength=len(names)))  # no stop words
-    order = seen if in_order else seen[np.argsort(np.array(names, dtype=object)[seen])]
-    return _columns(counts, order), [names[i] for i in order]
-
-
-def _columns(counts: Any, order: Array) -> Any:
-    """The columns in another order, by one pass over the entries."""
-    place = np.full(counts.shape[1], -1, dtype=np.int64)
-    place[order] = np.arange(order.size)
-    counts.indices = place[counts.indices].astype(np.int32)
-    counts.resize(counts.shape[0], order.size)
-    counts.has_sorted_indices = False
-    counts.sort_indices()
-    return counts
-
-
-def _n_ids(found: TermIds) -> int:
-    return int(found.ids.max()) + 1 if found.ids.size else 0
-
-
-def _mapped(found: TermIds, place: Array, other: int) -> tuple[Array, Array]:
-    """Ids as columns; what is not among them is ``other``."""
-    columns = np.append(place, -1)[found.ids]
-    return np.where(columns < 0, other, columns).astype(np.int32), found.stops
-
-
-def _given_terms(vocabulary: Any) -> list[str]:
-    """The terms of a given vocabulary, by column."""
-    if not isinstance(vocabulary, Mapping):
-        terms = sorted(vocabulary) if isinstance(vocabulary, set | frozenset) else list(vocabulary)
-        twice = (
-            [term for i, term in enumerate(terms) if term in set(terms[:i])][:3]
-            if len(set(terms)) < len(terms)
-            else []
-        )
-        if twice:
-            raise InvalidInput(f"the vocabulary repeats {listed(twice, 3)}.")
-    else:
-        terms = sorted(vocabulary, key=lambda term: vocabulary[term])
-        if [vocabulary[term] for term in terms] != list(range(len(terms))):
-            raise InvalidInput(
-                "the columns of the vocabulary must be 0, 1, 2, …, each once. Number the terms "
-                "anew."
-            )
-    if not terms:
-        raise InvalidInput("the vocabulary is empty. Give terms, or None to learn them.")
-    return terms
-
-
-def _check_pattern(pattern: Any) -> None:
-    """Refuse what is no regular expression, or has several groups, as scikit-learn does."""
-    try:
-        n_groups = re.compile(pattern).groups
-    except (re.error, TypeError) as problem:
-        raise InvalidInput(
-            f"token_pattern={pattern!r} is no regular expression ({problem}). Give one that a word "
-            f"matches, as {WORDS!r}."
-        ) from None
-    if n_groups > 1:
-        raise InvalidInput(
-            f"token_pattern={pattern!r} has {n_groups} groups; one at most was expected: the word. "
-            "Write (?:…) for the others."
-        )
-
-
-def _stop_words(words: Any) -> Iterable[str]:
-    if words is None:
-        return ()
-    if words == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return ENGLISH_STOP_WORDS
-    if isinstance(words, str):
-        raise UnknownName("list of stop words", words, ["english"])
-    return words
+def _counts_of_part(words: BagOfWords, part: Any) -> Any:
+    return counted(words._columns(part), words.n_columns)

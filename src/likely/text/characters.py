@@ -6,6 +6,7 @@ two: Σ is ς at the end of a word, and İ becomes two characters.  Documents wi
 lower case as a whole before they are read.
 """
 
+import re
 import sys
 from functools import cache
 from typing import NamedTuple
@@ -16,25 +17,30 @@ from likely._typing import Array
 
 N_POINTS = sys.maxunicode + 1
 WHOLE = "\u0130\u03a3"  # İ and Σ: their lower case depends on the document
-SURROGATES = range(0xD800, 0xE000)
+N_ASCII = 0x80
 
 
 class Characters(NamedTuple):
-    """Tables over all code points."""
+    """Tables over all bytes and all code points."""
 
-    kind: Array  # uint8: 1 inside words
+    fold: Array  # uint8, (256,): a byte of ASCII in lower case; 0 outside words and beyond ASCII
+    kind: Array  # uint8: 0 outside words, 1 inside, 2 for those whose lower case depends on others
     lower: Array  # int32
 
 
 @cache
 def characters(*, lowercase: bool) -> Characters:
     """The tables of the running Python's Unicode."""
-    points = [chr(i) for i in range(N_POINTS)]
-    kind = np.fromiter((each.isalnum() or each == "_" for each in points), np.uint8, N_POINTS)
+    points = "".join(map(chr, range(N_POINTS)))
+    kind = np.zeros(N_POINTS, np.uint8)
+    for run in re.finditer(r"\w+", points):
+        kind[run.start() : run.end()] = 1
     lower = np.arange(N_POINTS, dtype=np.int32)
     if lowercase:
-        changed = [i for i, each in enumerate(points) if each != each.lower()]
-        for i in changed:
-            small = points[i].lower()
-            lower[i] = ord(small) if len(small) == 1 else i
-    return Characters(kind, lower)
+        whole = [ord(each) for each in WHOLE]
+        small = re.sub(f"[{WHOLE}]", " ", points).lower()
+        lower = np.frombuffer(small.encode("utf-32-le", "surrogatepass"), "<i4").astype(np.int32)
+        lower[whole], kind[whole] = whole, 2
+    fold = np.zeros(256, np.uint8)
+    fold[:N_ASCII] = np.where(kind[:N_ASCII], lower[:N_ASCII], 0)
+    return Characters(fold, kind, lower)

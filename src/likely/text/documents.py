@@ -1,6 +1,9 @@
 """Documents from anywhere, as UTF-8 bytes: lists, arrays, columns of frames, Arrow strings."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +11,8 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput
 
-MOST_BYTES = 1 << 24  # of text that is read at a time
+MOST_BYTES = 1 << 22  # of text that is read at a time
+FIRST_DOCUMENTS = 1 << 10  # of an iterable, whose lengths are not known
 
 
 class Documents(NamedTuple):
@@ -19,10 +23,6 @@ class Documents(NamedTuple):
 
     def __len__(self) -> int:
         return self.starts.size - 1
-
-    @property
-    def has_other_than_ascii(self) -> bool:
-        return bool((self.text >= 0x80).any())
 
 
 def documents(raw: Any) -> Any:
@@ -151,3 +151,44 @@ def parts(array: Any, most: int = MOST_BYTES) -> Iterable[Any]:
         last = min(max(last, first + 1), len(array))
         yield array.slice(first, last - first)
         first = last
+
+
+def document_parts(raw: Any) -> Iterator[Any]:
+    """Documents as Arrow arrays of text of a few megabytes; an iterable is read once, in parts."""
+    import pyarrow as pa
+
+    if isinstance(raw, pa.ChunkedArray):
+        row = 0
+        for chunk in raw.chunks:
+            yield from parts(_in_row(row, partial(_arrow, chunk)))
+            row += len(chunk)
+        return
+    if isinstance(raw, str | bytes | np.ndarray | pa.Array) or not _is_plain_iterable(raw):
+        yield from parts(documents(raw))
+        return
+    row, n, values = 0, FIRST_DOCUMENTS, iter(raw)
+    while taken := list(islice(values, n)):
+        array = _in_row(row, partial(_from_python, taken))
+        yield from parts(array)
+        row += len(taken)
+        n = max(1, min(4 * n, n * MOST_BYTES // max(array.nbytes, 1)))
+
+
+def _is_plain_iterable(raw: Any) -> bool:
+    """Whether documents come one by one: lists, generators, files; no series or frame."""
+    return isinstance(raw, list | tuple | Iterator) or (
+        isinstance(raw, Iterable) and type(raw).__module__.startswith(("builtins", "likely."))
+    )
+
+
+def _in_row(row: int, read: Callable[[], Any]) -> Any:
+    """What ``read`` gives; in its messages, documents are counted from this row."""
+    try:
+        return read()
+    except InvalidInput as problem:
+        if not row:
+            raise
+        said = re.sub(
+            r"^document (\d+)", lambda found: f"document {row + int(found[1])}", str(problem)
+        )
+        raise InvalidInput(said) from problem

@@ -1,135 +1,121 @@
-"""A reader of documents: its vocabulary, and the numbers of the terms that it finds.
+"""A reader of documents: its terms, and the ids or hashed columns of those that it finds."""
 
-Terms come in levels: words, pairs of words, and so on; runs of characters have one level.  Each
-level numbers its terms in the order of their first appearance.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.text.analysis import Analysis
 from likely.text.characters import characters
-from likely.text.documents import bytes_of, parts
-from likely.text.term_tables import Runs, Terms
-
-
-class TermIds(NamedTuple):
-    """The terms of some documents: ``ids[stops[i − 1] : stops[i]]`` are those of the i-th."""
-
-    ids: Array  # int32; −1 is unknown
-    stops: Array  # int64, one for each document
+from likely.text.documents import bytes_of
+from likely.text.term_tables import GROW, HASH, LOOK_UP, Mode, TermIds, TermTable
+from likely.text.vocabulary import Vocabulary
 
 
 @final
 class Reader:
-    """Reads documents as ids of terms, by level; learns new terms if ``grow``."""
+    """Reads documents as ids of terms, in the order of their first appearance.
 
-    def __init__(self, analysis: Analysis) -> None:
+    With ``n_features``, ids are columns given by hashes, and no term is kept.  Any number of
+    threads may read with one reader that does not grow.
+    """
+
+    def __init__(self, analysis: Analysis, n_features: int | None = None) -> None:
         self.analysis = analysis
-        self.low, self.high = analysis.ngram_range
+        self.n_features = n_features
         self.of_words = analysis.analyzer == "word"
-        self.n_stop = len(analysis.stop_words) if analysis.is_compiled else 0
-        first = sorted(analysis.stop_words) if self.n_stop else []
-        self.terms = Terms.of(first)
-        self.runs = [Runs() for _ in range(2, self.high + 1)] if self.of_words else []
+        self.joins = self.of_words and (analysis.is_compiled or n_features is not None)
+        self.terms = TermTable()
+        stop_words = sorted(analysis.stop_words) if analysis.is_compiled else []
+        self.stop_words = TermTable.of(Vocabulary.of(stop_words).documents)
 
     @classmethod
-    def of(cls, analysis: Analysis, names: Sequence[str]) -> tuple["Reader", list[Array]]:
-        """A reader that knows these terms and no others, and the place of each id among them."""
+    def of(cls, analysis: Analysis, vocabulary: Vocabulary) -> tuple["Reader", Array | None]:
+        """A reader of given terms, and the column of each id: −1 for parts of runs that are no
+        terms themselves.  None if columns and ids are the same.
+        """
         reader = cls(analysis)
-        if not reader.of_words:
-            reader.terms = Terms.of(names)
-            return reader, [np.arange(len(names))]
-        split = [name.split(" ") for name in names]
-        flat = list(chain.from_iterable(split))
-        ids = reader.terms.whole(bytes_of(_arrow(flat)), grow=True)
-        stops = np.cumsum([len(words) for words in split])
-        places = []
-        last = previous = ids
-        for n in range(1, reader.high + 1):
-            if n > 1:
-                last = reader.runs[n - 2].join(ids, stops, previous, grow=True)
-                previous = last
-            if n >= reader.low:
-                place = np.full(reader.n_terms(n), -1)
-                ending = [i for i, words in enumerate(split) if len(words) == n]
-                place[last[stops[ending] - 1]] = ending
-                places.append(place)
-        return reader, places
+        high = analysis.ngram_range[1]
+        if not reader.joins or high == 1:
+            reader.terms = TermTable.of(vocabulary.documents)
+            return reader, None
+        import pyarrow.compute as pc
 
-    def n_terms(self, n: int) -> int:
-        """The number of terms of n words."""
-        return len(self.terms) if n == 1 or not self.of_words else len(self.runs[n - 2])
+        split = pc.split_pattern(vocabulary.to_arrow(), " ")
+        stops = split.offsets.to_numpy()[1:].astype(np.int64)
+        ids = reader.terms.whole(bytes_of(split.values), GROW)
+        runs = reader.terms.join(TermIds(ids, stops), (1, high), grow=True)
+        columns = np.full(len(reader.terms), -1, np.int32)
+        known = np.flatnonzero(np.diff(stops, prepend=0) <= high)
+        columns[runs.ids[runs.stops[known] - 1]] = known
+        return reader, columns
 
-    def read(self, array: Any, *, grow: bool) -> Iterator[list[TermIds]]:
-        """For each part of the documents, the ids of each level."""
-        for part in parts(array):
-            yield self._levels(part, grow=grow)
+    @property
+    def n_ids(self) -> int:
+        """The number of ids so far."""
+        return len(self.terms) if self.n_features is None else self.n_features
 
-    def _levels(self, part: Any, *, grow: bool) -> list[TermIds]:
-        if not self.of_words:
-            return [self._characters(part, grow=grow)]
-        words, stops = self._words(part, grow=grow)
-        found, previous = [], words
-        for n in range(1, self.high + 1):
-            if n > 1:
-                previous = self.runs[n - 2].join(words, stops, previous, grow=grow)
-            if n >= self.low:
-                found.append(TermIds(previous, stops) if n == 1 else _complete(previous, stops, n))
-        return found
+    def names(self) -> Any:
+        """The terms by id, as an Arrow array of text."""
+        return self.terms.names()
 
-    def _words(self, part: Any, *, grow: bool) -> TermIds:
-        """The ids of words; stop words, which come first in the vocabulary, are left out."""
+    def read(self, parts: Iterable[Any], *, grow: bool) -> Iterator[TermIds]:
+        """For each Arrow array of documents, the ids of their terms; new terms if ``grow``."""
+        for part in parts:
+            yield self.ids(part, grow=grow)
+
+    def ids(self, part: Any, *, grow: bool) -> TermIds:
+        """The ids of the terms of some documents."""
+        mode: Mode = HASH if self.n_features is not None else GROW if grow else LOOK_UP
+        found, stops = self._words(part, mode) if self.of_words else self._runs(part, mode)
+        sizes = self.analysis.ngram_range if self.joins else (1, 1)
+        if self.n_features is not None:
+            return _columns(found, stops, sizes, self.n_features)
+        if sizes == (1, 1):
+            return TermIds(found, stops)
+        return self.terms.join(TermIds(found, stops), sizes, grow=grow)
+
+    def _words(self, part: Any, mode: Mode) -> tuple[Array, Array]:
         analysis = self.analysis
         if not analysis.is_compiled:
-            found = [analysis.words(text) for text in part.to_pylist()]
-            ids = self.terms.whole(bytes_of(_arrow(list(chain.from_iterable(found)))), grow=grow)
-            return TermIds(ids, np.cumsum([len(words) for words in found], dtype=np.int64))
+            terms = analysis.words if self.joins else analysis.tokens
+            found = [list(terms(text)) for text in part.to_pylist()]
+            ids = self.terms.whole(_bytes_of(chain.from_iterable(found)), mode)
+            return ids, np.cumsum([len(words) for words in found], dtype=np.int64)
         tables = characters(lowercase=analysis.lowercase)
-        shortest = analysis.shortest or 1
-        ids, stops = self.terms.words(analysis.prepared(part), tables, shortest, grow=grow)
-        if not self.n_stop:
-            return TermIds(ids, stops)
-        kept = (ids < 0) | (ids >= self.n_stop)
-        before = np.concatenate([[0], np.cumsum(kept)])
-        return TermIds(ids[kept], before[stops])
+        return self.terms.words(
+            bytes_of(part),
+            tables,
+            analysis.shortest or 1,
+            self.stop_words,
+            mode,
+            lambda: bytes_of(analysis.in_lower_case(part)),
+        )
 
-    def _characters(self, part: Any, *, grow: bool) -> TermIds:
+    def _runs(self, part: Any, mode: Mode) -> tuple[Array, Array]:
+        """Runs of characters of each piece of each document."""
         pieces = [self.analysis.pieces(text) for text in part.to_pylist()]
-        given = bytes_of(_arrow(list(chain.from_iterable(pieces))))
+        given = _bytes_of(chain.from_iterable(pieces))
         inside = self.analysis.analyzer == "char_wb"
-        ids, stops = self.terms.runs(given, self.analysis.ngram_range, inside=inside, grow=grow)
+        ids, stops = self.terms.runs(given, self.analysis.ngram_range, inside=inside, mode=mode)
         ends = np.cumsum([len(each) for each in pieces], dtype=np.int64)
-        return TermIds(ids, np.concatenate([[0], stops])[ends])
-
-    def names(self) -> list[list[str]]:
-        """The terms of each level, by id."""
-        words = self.terms.names()
-        if not self.of_words:
-            return [words]
-        found, before = [], words
-        for n in range(1, self.high + 1):
-            if n > 1:
-                before = self.runs[n - 2].names(before, words)
-            if n >= self.low:
-                found.append(before)
-        return found
+        return ids, np.concatenate([[0], stops])[ends]
 
 
-def _complete(ids: Array, stops: Array, n: int) -> TermIds:
-    """The runs of n words of each document: those that end at its n-th word or later."""
-    first = np.concatenate([[0], stops[:-1]]).astype(np.int64)
-    place = np.arange(ids.size) - np.repeat(first, stops - first)
-    whole = place >= n - 1
-    before = np.concatenate([[0], np.cumsum(whole)])
-    return TermIds(ids[whole], before[stops])
+def _columns(codes: Array, stops: Array, sizes: tuple[int, int], n_features: int) -> TermIds:
+    """The columns of runs of terms, by the hashes of the terms."""
+    from likely.fast.words import join_hashes
+
+    low, high = sizes
+    out, out_stops = np.empty(codes.size * (high - low + 1), np.int32), np.empty_like(stops)
+    previous = np.empty_like(codes)
+    join_hashes(codes, stops, low, high, n_features, previous, out, out_stops)
+    return TermIds(out[: out_stops[-1] if stops.size else 0], out_stops)
 
 
-def _arrow(texts: list[str]) -> Any:
+def _bytes_of(texts: Iterable[str]) -> Any:
     import pyarrow as pa
 
-    return pa.array(texts, type=pa.large_string())
+    return bytes_of(pa.array(list(texts), type=pa.large_string()))

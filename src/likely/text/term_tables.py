@@ -1,188 +1,203 @@
-"""Terms with their numbers: a table of hashes that grows, and the three ways to read text with it.
+"""Terms with their ids: tables of hashes that grow, and the ways to read text with them.
 
 Terms are numbered in the order of their first appearance.  Words and runs of characters are kept as
-letters; a run of n words is kept as the pair of the run of n − 1 words before its last word, and
-that word, so that no text is written twice.
+letters; a run of words is kept as the pair of the run before its last word, and that word, so that
+no text is written twice.  ``fast/words.py`` has the layout of the arrays.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, final
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.text.characters import Characters
-from likely.text.documents import Documents, bytes_of
+from likely.text.documents import Documents
 
 FIRST_SIZE = 1 << 12  # places of a table; a power of two
-FIRST_LETTERS = 1 << 16
+FIRST_LETTERS = 1 << 16  # bytes
+LONGEST_WORD = 1 << 12  # bytes, until a longer one is met
+
+Mode = Literal[0, 1, 2]
+LOOK_UP: Mode = 0
+GROW: Mode = 1
+HASH: Mode = 2
+
+
+class TermIds(NamedTuple):
+    """The terms of some documents: ``ids[stops[i − 1] : stops[i]]`` are those of the i-th."""
+
+    ids: Array  # int32; −1 is unknown
+    stops: Array  # int64, one for each document
 
 
 @final
-class Terms:
-    """Words, or runs of characters, with their numbers."""
+class TermTable:
+    """Terms with their ids; two tables, of terms by their letters and of runs by their words."""
 
     def __init__(self) -> None:
-        self.hashes = np.zeros(FIRST_SIZE, np.uint64)
-        self.ids = np.zeros(FIRST_SIZE, np.int32)
-        self.ends = np.zeros(FIRST_SIZE // 2, np.int64)
+        self.table = np.zeros(2 * FIRST_SIZE, np.uint64)  # hash; length and id
+        self.pairs = np.zeros(2 * FIRST_SIZE, np.uint64)  # run and word; id
+        self.start = np.zeros(FIRST_SIZE // 2, np.int64)  # in letters
+        self.last = np.zeros(FIRST_SIZE // 2, np.int32)  # length, or the last word of a run
+        self.parent = np.zeros(FIRST_SIZE // 2, np.int32)  # −1, or the run without that word
         self.letters = np.zeros(FIRST_LETTERS, np.uint8)
-        self.state = np.zeros(2, np.int64)  # terms, letters
-
-    @classmethod
-    def of(cls, names: Sequence[str]) -> "Terms":
-        """The terms in this order."""
-        import pyarrow as pa
-
-        terms = cls()
-        terms.whole(bytes_of(pa.array(names, type=pa.large_string())), grow=True)
-        return terms
+        self.state = np.zeros(3, np.int64)  # terms, letters, runs
 
     def __len__(self) -> int:
         return int(self.state[0])
 
-    def names(self) -> list[str]:
-        """The terms, by number."""
+    def names(self) -> Any:
+        """The terms by id, as an Arrow array of text."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        starts = np.concatenate([[0], self.ends[: len(self)]]).astype(np.int64)
-        size = [len(self), pa.py_buffer(starts), pa.py_buffer(self.letters[: starts[-1]].copy())]
-        found = pa.LargeStringArray.from_buffers(size[0], size[1], size[2])
-        return list(found.to_pylist())
-
-    def words(
-        self, given: Documents, characters: Characters, shortest: int, *, grow: bool
-    ) -> tuple[Array, Array]:
-        """The number of each word of each document, and where each document stops."""
-        from likely.fast.words import read_words
-
-        loop: Any = read_words
-
-        def read(first: int, out: Array, stops: Array) -> Any:
-            return loop(
-                given.text,
-                given.starts,
-                first,
-                characters.kind,
-                characters.lower,
-                shortest,
-                grow,
-                *self._arrays(),
-                out,
-                stops,
+        n = len(self)
+        parent, last = self.parent[:n], self.last[:n]
+        words = np.flatnonzero(parent < 0)
+        ends = np.concatenate([[0], self.start[words] + last[words]])  # in order of ids
+        text = self.letters[: self.state[1]].copy()
+        known = pa.LargeStringArray.from_buffers(words.size, pa.py_buffer(ends), pa.py_buffer(text))
+        place, space = np.full(n, -1), pa.scalar(" ", pa.large_string())
+        place[words] = np.arange(words.size)
+        while (place < 0).any():  # runs of one more word
+            runs = np.flatnonzero((place < 0) & (place[parent] >= 0))
+            joined = pc.binary_join_element_wise(
+                known.take(place[parent[runs]]), known.take(place[last[runs]]), space
             )
+            place[runs] = len(known) + np.arange(runs.size)
+            known = pa.concat_arrays([known, joined])
+        return known.take(place)
 
-        room = int(given.starts[-1] - given.starts[0]) // (shortest + 1) + 2 * len(given)
-        return self._read(read, given, room)
+    @classmethod
+    def of(cls, terms: Documents) -> "TermTable":
+        """The terms, each given once, with their places as ids."""
+        table = cls()
+        table.whole(terms, GROW)
+        return table
 
-    def runs(
-        self, given: Documents, sizes: tuple[int, int], *, inside: bool, grow: bool
-    ) -> tuple[Array, Array]:
-        """The number of each run of characters of each document, and where each stops."""
-        from likely.fast.words import read_runs
-
-        loop: Any = read_runs
-
-        def read(first: int, out: Array, stops: Array) -> Any:
-            return loop(
-                given.text, given.starts, first, *sizes, inside, grow, *self._arrays(), out, stops
-            )
-
-        n_bytes = int(given.starts[-1] - given.starts[0])
-        return self._read(read, given, (sizes[1] - sizes[0] + 1) * (n_bytes + len(given)))
-
-    def whole(self, given: Documents, *, grow: bool) -> Array:
-        """The number of each document as one term."""
+    def whole(self, given: Documents, mode: Mode) -> Array:
+        """The id or hash of each document as one term."""
         from likely.fast.words import read_whole
 
         loop: Any = read_whole
-
-        def read(first: int, out: Array, stops: Array) -> Any:
-            return loop(given.text, given.starts, first, grow, *self._arrays(), out, stops)
-
-        return self._read(read, given, len(given))[0]
-
-    def _read(
-        self, read: Callable[[int, Array, Array], Any], given: Documents, room: int
-    ) -> tuple[Array, Array]:
-        """Read document after document, with larger arrays when they are full."""
-        out, stops = np.empty(room, np.int32), np.zeros(len(given), np.int64)
-        first = 0
+        out = np.empty(0 if mode == HASH else len(given), np.int32)
+        codes, first = np.empty(len(given) - out.size, np.uint64), 0
         while first < len(given):
-            first, full = read(first, out, stops)
+            terms = (self.table, self.start, self.last, self.parent, self.letters, self.state)
+            first, full = loop(given.text, given.starts, first, mode, *terms, codes, out)
             if full:
-                length = int(given.starts[first + 1] - given.starts[first])
-                self._resize(2 * len(self) + 1, 2 * int(self.state[1]) + 2 * length + 16)
-        return out[: stops[-1] if stops.size else 0], stops
+                self._enlarge(_length(given, first))
+        return codes if mode == HASH else out
 
-    def _arrays(self) -> tuple[Array, ...]:
-        return self.hashes, self.ids, self.ends, self.letters, self.state
+    def words(
+        self,
+        given: Documents,
+        characters: Characters,
+        shortest: int,
+        stop: "TermTable",
+        mode: Mode,
+        whole: Callable[[], Documents],
+    ) -> tuple[Array, Array]:
+        """The id or hash of each word of each document, and where each document stops.
 
-    def _resize(self, n_terms: int, n_letters: int) -> None:
-        """Room for so many terms and letters; what is there stays."""
-        size = self.hashes.size
-        while size < 4 * n_terms:
-            size *= 2
-        if size > self.hashes.size:
-            taken = np.flatnonzero(self.hashes)
-            hashes, ids = self.hashes[taken], self.ids[taken]
-            self.hashes, self.ids = np.zeros(size, np.uint64), np.zeros(size, np.int32)
-            self.ends = np.resize(self.ends, size // 2)
-            from likely.fast.words import move
+        ``whole`` gives the documents in a form without characters whose lower case depends on
+        their neighbours.
+        """
+        from likely.fast.words import LONG, WHOLE, read_words
 
-            move(hashes, ids, self.hashes, self.ids)
-        if n_letters > self.letters.size:
-            self.letters = np.resize(self.letters, n_letters)
+        loop: Any = read_words
+        stops = np.zeros(len(given), np.int64)
+        first, scratch = 0, np.empty(LONGEST_WORD, np.uint8)
+        out, codes = _room(given, shortest + 1, mode)
+        known = (stop.table, stop.start[: len(stop)], stop.letters)
+        while first < len(given):
+            terms = (self.table, self.start, self.last, self.parent, self.letters, self.state)
+            first, ended = loop(
+                *(given.text, given.starts, first, *characters, shortest, mode),
+                *(*known, *terms, scratch, codes, out, stops),
+            )
+            if ended == WHOLE:
+                given = whole()
+                larger = _room(given, shortest + 1, mode)
+                n = int(stops[first - 1]) if first else 0
+                larger[0][:n], larger[1][:n] = out[:n], codes[:n]
+                out, codes = larger
+            elif ended == LONG:
+                scratch = np.empty(2 * _length(given, first) + 64, np.uint8)
+            elif ended:
+                self._enlarge(_length(given, first))
+        found = codes if mode == HASH else out
+        return found[: stops[-1] if stops.size else 0], stops
 
+    def runs(
+        self, given: Documents, sizes: tuple[int, int], *, inside: bool, mode: Mode
+    ) -> tuple[Array, Array]:
+        """The id or hash of each run of characters of each document, and where each stops."""
+        from likely.fast.words import read_runs
 
-@final
-class Runs:
-    """Runs of two or more words, as pairs of the run before the last word, and that word."""
-
-    def __init__(self) -> None:
-        self.keys = np.zeros(FIRST_SIZE, np.int64)
-        self.ids = np.zeros(FIRST_SIZE, np.int32)
-        self.ends = np.zeros(FIRST_SIZE // 2, np.int64)
-        self.state = np.zeros(1, np.int64)
-
-    def __len__(self) -> int:
-        return int(self.state[0])
-
-    def join(self, words: Array, stops: Array, previous: Array, *, grow: bool) -> Array:
-        """The number of the run that ends at each word; −1 where there is none."""
-        from likely.fast.words import join_words, move_pairs
-
-        out, first = np.empty(words.size, np.int32), 0
-        while first < stops.size:
-            first, full = join_words(
-                words, stops, previous, first, grow, self.keys, self.ids, self.ends, self.state, out
+        loop: Any = read_runs
+        stops, first = np.zeros(len(given), np.int64), 0
+        out, codes = _room(given, 1, mode, sizes[1] - sizes[0] + 1)
+        while first < len(given):
+            terms = (self.table, self.start, self.last, self.parent, self.letters, self.state)
+            first, full = loop(
+                *(given.text, given.starts, first, *sizes, inside, mode),
+                *(*terms, codes, out, stops),
             )
             if full:
-                keys = self.ends[: len(self)].copy()
-                size = 2 * self.keys.size
-                self.keys, self.ids = np.zeros(size, np.int64), np.zeros(size, np.int32)
-                self.ends = np.resize(self.ends, size // 2)
-                move_pairs(keys, self.keys, self.ids)
-        return out
+                self._enlarge(_length(given, first))
+        found = codes if mode == HASH else out
+        return found[: stops[-1] if stops.size else 0], stops
 
-    def names(self, before: Sequence[str], words: Sequence[str]) -> list[str]:
-        """The runs as text, by number."""
-        keys = self.ends[: len(self)] - 1
-        pairs = zip((keys >> 32).tolist(), (keys & 0xFFFFFFFF).tolist(), strict=True)
-        return [f"{before[run]} {words[word]}" for run, word in pairs]
+    def join(self, words: TermIds, sizes: tuple[int, int], *, grow: bool) -> TermIds:
+        """The ids of the runs of so many words of each document."""
+        from likely.fast.words import join_words, move
+
+        loop: Any = join_words
+        ids, stops = words
+        out = np.empty(ids.size * (sizes[1] - sizes[0] + 1), np.int32)
+        out_stops, first = np.zeros(stops.size, np.int64), 0
+        previous = np.empty_like(ids)
+        while first < stops.size:
+            first, full = loop(
+                *(ids, stops, first, *sizes, grow, self.pairs, self.start, self.last, self.parent),
+                *(self.state, previous, out, out_stops),
+            )
+            if full:
+                if 4 * (self.state[2] + 1) > self.pairs.size:
+                    larger = np.zeros(2 * self.pairs.size, np.uint64)
+                    move(self.pairs, False, larger)
+                    self.pairs = larger
+                self._enlarge(0)
+        return TermIds(out[: out_stops[-1] if stops.size else 0], out_stops)
+
+    def _enlarge(self, length: int) -> None:
+        """Room for more terms, with so many letters; what is there stays."""
+        from likely.fast.words import move
+
+        n_terms, n_letters, n_runs = self.state
+        if 4 * (n_terms - n_runs + 1) > self.table.size:
+            larger = np.zeros(2 * self.table.size, np.uint64)
+            move(self.table, True, larger)
+            self.table = larger
+        if n_terms + 1 > self.start.size:
+            more = 2 * self.start.size
+            self.start, self.last = np.resize(self.start, more), np.resize(self.last, more)
+            self.parent = np.resize(self.parent, more)
+        if n_letters + length + 64 > self.letters.size:
+            self.letters = np.resize(self.letters, 2 * self.letters.size + 2 * length)
 
 
-def counted(ids: Array, stops: Array, n_columns: int) -> Any:
-    """The counts of each document as a CSR matrix with sorted columns."""
-    from scipy.sparse import csr_matrix
+def _length(given: Documents, i: int) -> int:
+    return int(given.starts[i + 1] - given.starts[i])
 
-    from likely.fast.words import count_terms
 
-    known = int((ids >= 0).sum())
-    columns, counts = np.empty(known, np.int32), np.empty(known, np.int64)
-    starts = np.zeros(stops.size + 1, np.int64)
-    last, place = np.full(n_columns, -1, np.int64), np.zeros(n_columns, np.int64)
-    n = count_terms(ids, stops, last, place, columns, counts, starts)
-    matrix = csr_matrix((counts[:n], columns[:n], starts), shape=(stops.size, n_columns))
-    matrix.sort_indices()
-    return matrix
+def _room(given: Documents, fewest: int, mode: Mode, times: int = 1) -> tuple[Array, Array]:
+    """Arrays for the terms of documents that have so many bytes at least."""
+    n_bytes = int(given.starts[-1] - given.starts[0])
+    room = times * (n_bytes // fewest + 2 * len(given))
+    return (
+        np.empty(0 if mode == HASH else room, np.int32),
+        np.empty(room if mode == HASH else 0, np.uint64),
+    )

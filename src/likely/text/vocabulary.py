@@ -41,6 +41,11 @@ class Vocabulary:
     def __len__(self) -> int:
         return self.starts.size - 1
 
+    def __add__(self, other: "Vocabulary") -> "Vocabulary":
+        """These terms, then the others."""
+        starts = np.concatenate([self.starts, self.starts[-1] + other.starts[1:]])
+        return Vocabulary(np.concatenate([self.letters, other.letters]), starts)
+
     def to_arrow(self) -> Any:
         import pyarrow as pa
 

@@ -22,14 +22,9 @@ from likely.text.documents import documents
 class Batch(NamedTuple):
     """Documents with the codes of their classes."""
 
-    documents: Any  # an Arrow array of text
+    documents: Any  # anything that has documents
     codes: Codes  # int64; −1 where the weight is 0
     weight: Array
-
-    def class_weights(self, n_classes: int) -> Array:
-        """The weight of the documents of each class."""
-        known = self.codes >= 0
-        return np.bincount(self.codes[known], self.weight[known], n_classes)
 
 
 class LabelledDocuments(NamedTuple):
@@ -44,7 +39,8 @@ def labelled_documents(estimator: Any, X: Any, y: Any, sample_weight: Any) -> La
     if is_file(X) and not (isinstance(X, str) and not Path(X).is_file()):
         return _of_file(estimator, X, y, sample_weight)
     X, y, sample_weight = own_columns(X, y, sample_weight)
-    given, labels, weight = _checked(estimator, X, y, sample_weight)
+    given = X if isinstance(X, list | tuple) else documents(X)  # lists are read in parts
+    labels, weight = _checked(estimator, len(given), y, sample_weight)
     codes = np.full(len(labels), -1, dtype=np.int64)
     classes, codes[weight > 0] = classes_of(labels[weight > 0])
     return LabelledDocuments([Batch(given, codes, weight)], classes)
@@ -53,20 +49,19 @@ def labelled_documents(estimator: Any, X: Any, y: Any, sample_weight: Any) -> La
 def batch_of(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Array) -> Batch:
     """Documents of memory whose classes are among those that are known."""
     X, y, sample_weight = own_columns(X, y, sample_weight)
-    given, labels, weight = _checked(estimator, X, y, sample_weight)
+    given = documents(X)  # all of them are checked before one is counted
+    labels, weight = _checked(estimator, len(given), y, sample_weight)
     codes = codes_among(labels, classes).astype(np.int64)
     return Batch(given, np.where(weight > 0, codes, -1), weight)
 
 
-def _checked(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array]:
-    given = documents(X)
-    n = len(given)
+def _checked(estimator: Any, n: int, y: Any, sample_weight: Any) -> tuple[Array, Array]:
     if not n:
         raise InvalidInput("there are no documents to learn from. Pass at least one.")
     labels = label_array(required(y, estimator))
     refuse_other_length(labels, n)
     weight = check_weight(sample_weight, n_rows=n)
-    return given, labels, np.ones(n) if weight is None else weight
+    return labels, np.ones(n) if weight is None else weight
 
 
 def _of_file(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledDocuments:

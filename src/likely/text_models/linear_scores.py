@@ -13,18 +13,14 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.compute.executor import executor_for
 from likely.distributions import Bernoulli, Complement, Multinomial
 from likely.generative.naive_bayes import NaiveBayes
 from likely.linear.logistic import LogisticRegression
 from likely.linear.softmax import SoftmaxRegression
 from likely.special import log_softmax
 from likely.text.bag_of_words import BagOfWords
-from likely.text.documents import parts
-from likely.text.reader import TermIds
-from likely.text_models.reading import read_columns
-
-PART_BYTES = 1 << 22  # of text whose terms are held at a time
+from likely.text.term_tables import TermIds
+from likely.text_models.reading import over_parts
 
 
 class DocumentScores(NamedTuple):
@@ -56,18 +52,12 @@ class LinearScores:
         scores += self.intercept
         return DocumentScores(scores, lengths)
 
-    def of_documents(self, words: BagOfWords, given: Any, executor: Any) -> DocumentScores:
-        """The scores of an Arrow array of documents, a part of it at a time."""
-        chosen = executor_for(executor, given.nbytes)
-        found = list(chosen.map(partial(_part_scores, self, words), parts(given, PART_BYTES)))
+    def of_documents(self, words: BagOfWords, documents: Any) -> DocumentScores:
+        """The scores of documents, a part of them at a time."""
+        found = list(over_parts(words, partial(self.of_terms, once=bool(words.binary)), documents))
         if not found:
             return DocumentScores(np.zeros((0, self.intercept.size)), np.zeros(0))
         return DocumentScores(*(np.concatenate(each) for each in zip(*found, strict=True)))
-
-
-def _part_scores(of: LinearScores, words: BagOfWords, part: Any) -> DocumentScores:
-    (found,) = read_columns(words, part)
-    return of.of_terms(found, once=bool(words.binary))
 
 
 def linear_scores(model: Any, *, once: bool) -> LinearScores | None:

@@ -27,9 +27,9 @@ from likely.inputs.tables import is_file, own_columns
 from likely.linear.softmax import SoftmaxRegression
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
+from likely.text_models.class_sums import ClassSums, add_batch, learned_sums
 from likely.text_models.labelled import batch_of, labelled_documents
 from likely.text_models.linear_scores import LinearScores, linear_scores, log_posterior
-from likely.text_models.term_sums import counts_with, learned_counts
 from likely.text_models.text_explanation import TextExplanation
 from likely.text_models.word_contributions import explain_document, two_classes
 
@@ -84,9 +84,9 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         if not self._is_of_sums() or is_soft(y):
             return self._fit_to_matrix(words, X, y, sample_weight)
         given = labelled_documents(self, X, y, sample_weight)
-        counts = learned_counts(words, given)
+        sums = learned_sums(words, given)
         self._remember(words, given.classes, words.n_documents_)
-        self._sums = counts
+        self._sums = sums
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -106,10 +106,11 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
                 return self._continue_with_matrix(X, y, known, sample_weight, first=first)
             batch = batch_of(self, X, y, sample_weight, known)
             words = self._new_words() if first else self.words_
-            nothing = ClassCounts(np.zeros((0, len(known))), np.zeros(len(known)))
-            counts = counts_with(words, nothing if first else self._counts(), batch)
+            once = bool(words.binary)
+            sums = ClassSums.of_classes(len(known), 0, once=once) if first else self._running()
+            add_batch(words, sums, batch)
             self._remember(words, known, len(batch.codes) + (0 if first else self.n_documents_))
-            self._sums = counts
+            self._sums = sums
         return self
 
     @property
@@ -126,18 +127,16 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def complete_fit(self) -> None:
         """Internal: make the model of the sums that were collected, if that was not done yet."""
         if self._sums is not None and "model_" not in vars(self):
-            self.model_ = fit_class_counts(self._new_model(), self._sums, self.classes_)
+            self.model_ = fit_class_counts(self._new_model(), self._sums.counts, self.classes_)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | document), (n, n_classes)."""
         check_is_fitted(self)
-        given, scores = documents(X), self._linear_scores()
+        model, scores = self.model_, self._linear_scores()
         if scores is None:
-            model = self.model_
-            log_proba: Array = model.predict_log_proba(self.words_.transform(given))
+            log_proba: Array = model.predict_log_proba(self.words_.transform(X))
             return log_proba
-        executor = vars(self.model_).get("executor", "auto")
-        return log_posterior(self.model_, scores.of_documents(self.words_, given, executor))
+        return log_posterior(model, scores.of_documents(self.words_, X))
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each document."""
@@ -177,7 +176,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
     # ── parts ───────────────────────────────────────────────────────────────────────────
 
-    _sums: ClassCounts | None = None  # of each class, where the model is a function of them
+    _sums: ClassSums | None = None  # of each class, where the model is a function of them
     _scores: tuple[Any, LinearScores | None] | None = None  # of which model they are
 
     def _new_model(self) -> Any:
@@ -195,23 +194,22 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         model, words = self._new_model(), self._new_words()
         if not is_of_counts(model) or not _is_counted(words):
             return False
-        if words.vocabulary is not None:
-            return False  # TODO
-        if words.binary:
-            return words.unknown == "ignore"  # rare terms that are left out may occur together
-        return bool(model.event != "bernoulli")  # which refuses counts above 1
+        if words.unknown == "count" and words.vocabulary is None:
+            return False  # left-out terms are counted once it is known which they are
+        return bool(words.binary or model.event != "bernoulli")  # which refuses counts above 1
 
     def _remember(self, words: BagOfWords, classes: Array, n_documents: int) -> None:
         self.words_, self.classes_, self.n_documents_ = words, classes, n_documents
         self._sums = self._scores = None
         self.__dict__.pop("model_", None)
 
-    def _counts(self) -> ClassCounts:
+    def _running(self) -> ClassSums:
         """The sums of the documents so far; those of a model that was loaded are in it."""
-        if self._sums is not None:
-            return self._sums
-        totals = self.model_.totals_
-        return ClassCounts(totals.statistics.parts[0].feature_counts().T, totals.count)
+        if self._sums is None:
+            totals = self.model_.totals_
+            counts = ClassCounts(totals.statistics.parts[0].feature_counts().T, totals.count)
+            self._sums = ClassSums(counts, once=bool(self.words_.binary))
+        return self._sums
 
     def _linear_scores(self) -> LinearScores | None:
         """The weights of the terms, kept for the next prediction; None for other models."""
@@ -253,7 +251,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
                 f"all documents in memory. {ADVICE}"
             )
         X, y, sample_weight = own_columns(X, y, sample_weight)
-        counts = words.fit_transform(documents(X))
+        counts = words.fit_transform(X)
         weight = {} if sample_weight is None else {"sample_weight": self._weight(sample_weight)}
         model = self._new_model().fit(counts, y, **weight)
         self._remember(words, model.classes_, counts.shape[0])
@@ -264,7 +262,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, classes: Array, sample_weight: Any, *, first: bool
     ) -> Self:
         """Any model with ``partial_fit``, on columns that do not change."""
-        if getattr(self._new_words(), "n_features", None) is None:
+        if self._new_words().n_features is None:
             raise InvalidInput(
                 f"partial_fit of {self._model_name()} was called with words whose columns "
                 "grow; fixed columns were expected. Use BagOfWords(n_features=2**20), or fit."

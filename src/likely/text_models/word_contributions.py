@@ -17,7 +17,6 @@ from likely.explanations.explanation import log_odds_explanation, reference_clas
 from likely.generative.naive_bayes import NaiveBayes
 from likely.text.bag_of_words import BagOfWords
 from likely.text_models.linear_scores import LinearScores
-from likely.text_models.reading import columns_of
 from likely.text_models.term_places import TermPlaces, term_places
 from likely.text_models.text_explanation import TextExplanation
 
@@ -96,7 +95,7 @@ def _contributions(
 
 def _per_occurrence(words: BagOfWords, places: TermPlaces, columns: Array, parts: Array) -> Array:
     """What each occurrence of a term adds to each class; 0 for terms without a column."""
-    of_term = columns_of(words, [term.name for term in places.terms])
+    of_term = words.columns_of([term.name for term in places.terms])
     place = {column: i for i, column in enumerate(columns.tolist())}
     row = np.array([place.get(column, -1) for column in of_term.tolist()], dtype=np.int64)
     times = np.bincount(row[row >= 0], minlength=len(columns))
