@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
     from likely.text.bag_of_words import BagOfWords
+    from likely.text.token_ids import TokenIds
     from likely.workbench.comparison import Comparison, compare
     from likely.workbench.curves import Curve, learning_curve
     from likely.workbench.dataset import Dataset
@@ -133,6 +134,7 @@ __all__ = [
     "SoftmaxRegression",
     "Study",
     "TemperatureScaling",
+    "TokenIds",
     "TrainingCurve",
     "WrittenReport",
     "__version__",
@@ -244,6 +246,7 @@ _HOME = {  # public name: the module that defines it
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
+    "TokenIds": "likely.text.token_ids",
     "TrainingCurve": "likely.workbench.training_curve",
     "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison",

@@ -12,7 +12,13 @@ from likely.distributions import Bernoulli, CategoricalFamily, Complement, Multi
 from likely.distributions.multinomial import MultinomialStatistics
 from likely.distributions.poisson import PoissonStatistics
 from likely.distributions.responsibility import Labels
-from likely.distributions.smoothing import LARGEST, SMALLEST, CountTables, best_smoothing
+from likely.distributions.smoothing import (
+    LARGEST,
+    SMALLEST,
+    CountTables,
+    WordCounts,
+    best_smoothing,
+)
 from tests.event_models import SIZES, codes
 
 alphas = st.floats(0.01, 20)
@@ -125,3 +131,44 @@ def test_the_chosen_strength_beats_its_neighbours_and_follows_the_data(true):
 def test_the_search_finds_the_peak_or_the_nearest_end(peak, found):
     best = best_smoothing(lambda alpha: -((np.log(alpha) - np.log(peak)) ** 2))
     assert_allclose(best, found, rtol=1e-5)
+
+
+@few
+@given(seed=st.integers(0, 99), share=st.floats(0.01, 5))
+def test_words_are_smoothed_by_those_of_other_components(seed, share):
+    """LOO(r) by hand: each token left out of its component's counts, and of the spread."""
+    rng = np.random.default_rng(seed)
+    tokens, labels = rng.integers(0, 6, 40), rng.integers(0, 3, 40)
+    counts = np.zeros((3, 7))
+    np.add.at(counts, (labels, tokens), 1)
+    total = 0.0
+    for token, label in zip(tokens, labels, strict=True):
+        left = counts.copy()
+        left[label, token] -= 1
+        spread = (left > 0).sum(axis=0) + 0.5
+        throws = max(left[label].sum(), 1)
+        pseudo = share * throws * spread[token] / spread.sum()
+        total += np.log((left[label, token] + pseudo) / (throws * (1 + share)))
+    assert_allclose(WordCounts.of(counts).leave_one_out(share), total, rtol=1e-9)
+
+
+def test_pseudo_counts_of_words_are_a_share_of_the_counts():
+    statistics = MultinomialStatistics(np.array([[8.0, 2.0, 0.0], [0.0, 5.0, 0.0], [0.0] * 3]))
+    alpha = statistics.chosen_smoothing(Multinomial, 3)
+    assert_allclose(alpha / alpha.sum(), np.array([1.5, 2.5, 0.5]) / 4.5)
+    imagined = statistics.imagined_as_chosen(Multinomial, alpha, (3, 3)).counts
+    assert_allclose(imagined, np.outer([10.0, 5.0, 1.0], alpha))
+    fitted = Multinomial.from_statistics(statistics + MultinomialStatistics(imagined))
+    assert_allclose(fitted.probability[2], alpha / alpha.sum())
+    assert_allclose(
+        fitted.log_probability[:2, 2],
+        fitted.log_probability[2, 2] + np.log(alpha.sum() / (1 + alpha.sum())),
+    )
+
+
+def test_the_share_of_word_counts_is_the_best_one():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.gamma(0.3, 3.0, (5, 200)))
+    words = WordCounts.of(counts.astype(float))
+    best = best_smoothing(words.leave_one_out)
+    assert all(words.leave_one_out(best) >= words.leave_one_out(best * f) for f in (0.9, 1.1))

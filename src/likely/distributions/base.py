@@ -18,6 +18,7 @@ To add a family, write one file and list it in ``DISTRIBUTIONS``: the laws in
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.additive import Additive, FieldwiseAdditive
 from likely.distributions.responsibility import Responsibility, first_cell
+from likely.distributions.smoothing import best_smoothing
 from likely.errors import BadCell, InvalidInput
 from likely.special import logsumexp
 
@@ -59,6 +61,14 @@ class Statistics(Additive):
         together: the prior does not depend on the unit of a column.
         """
         return family.pseudo_statistics(alpha, shape)
+
+    def chosen_smoothing(self, family: Any, n_features: int) -> Array:
+        """The smoothing of each feature that maximises the leave-one-out likelihood."""
+        return np.full(n_features, best_smoothing(partial(family.leave_one_out, self)))
+
+    def imagined_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Any:
+        """Pseudo-statistics at the smoothing that ``chosen_smoothing`` gives."""
+        return self.imagined(family, alpha, shape)
 
     def component_prior(
         self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool

@@ -26,7 +26,12 @@ from likely.distributions.base import (
 )
 from likely.distributions.parameters import component_rows, refuse_not_on_simplex
 from likely.distributions.responsibility import Responsibility, refuse_infinity, weighted_sums
-from likely.distributions.smoothing import CountTables
+from likely.distributions.smoothing import (
+    CountTables,
+    WordCounts,
+    best_smoothing,
+    word_spread,
+)
 from likely.errors import InvalidInput
 from likely.formatting import short_number
 from likely.special import log_multinomial_coefficient
@@ -50,6 +55,16 @@ class MultinomialStatistics(FieldwiseStatistics):
     @cached_property
     def tables(self) -> CountTables:
         return CountTables.of([self.counts])
+
+    def chosen_smoothing(self, family: Any, n_features: int) -> Array:
+        """r m_v: pseudo-counts of each word, per count of a component."""
+        share = best_smoothing(WordCounts.of(self.counts).leave_one_out)
+        return share * word_spread(self.counts)
+
+    def imagined_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Self:
+        """r λ_k m_v, with r of ``alpha`` and m of the counts; a component without any has m."""
+        throws = np.where(self.multipliers > 0, self.multipliers, 1.0)
+        return type(self)(np.outer(alpha.sum() * throws, word_spread(self.counts)))
 
 
 @final
@@ -104,10 +119,14 @@ class Multinomial(Distribution):
     @classmethod
     def from_statistics(cls, statistics: MultinomialStatistics) -> Self:
         """φ = N_kv / λ_k; a component without throws is uniform."""
-        total = statistics.multipliers[:, None]
-        counts = np.where(total > 0, statistics.counts, 1.0)
+        counts, total = statistics.counts, statistics.multipliers[:, None]
+        if not (total > 0).all():
+            counts = np.where(total > 0, counts, 1.0)
+            total = np.where(total > 0, total, counts.shape[1])
         with np.errstate(divide="ignore"):  # log 0 = −inf is a legal value
-            return cls.trusted(np.log(counts) - np.log(np.where(total > 0, total, counts.shape[1])))
+            log_probability = np.log(counts)
+        log_probability -= np.log(total)  # in place: a table of words is large
+        return cls.trusted(log_probability)
 
     @classmethod
     def leave_one_out(cls, statistics: MultinomialStatistics, alpha: float) -> float:

@@ -35,6 +35,7 @@ class Selection:
     columns: tuple[int, ...]  # their positions there
     features: tuple[int, ...]  # their positions in the user's table
     everything: bool = False  # all numeric (or code) columns, in order: no copy is needed
+    dense: bool = False  # they are stored with sparse ones, and read as a dense array
 
     @contextmanager
     def placing(self) -> Iterator[None]:
@@ -46,7 +47,8 @@ class Selection:
 
     def of(self, X: NumbersAndCodes | Matrix) -> Matrix:
         source = X if not isinstance(X, NumbersAndCodes) else X.codes if self.coded else X.numeric
-        return source if self.everything else source[:, list(self.columns)]
+        chosen = source if self.everything else source[:, list(self.columns)]
+        return chosen.toarray() if self.dense and not isinstance(chosen, np.ndarray) else chosen
 
 
 @final
@@ -72,18 +74,30 @@ class ProductStatistics(Statistics):
         return type(self)(tuple(part.scaled(factor) for part in self.parts))
 
     def imagined(self, family: "ProductFamily", alpha: Any, shape: tuple[int, int]) -> Self:
+        parts = self._smoothed_parts(family, alpha, shape)
+        return type(self)(tuple(own.imagined(*given) for own, *given in parts))
+
+    def chosen_smoothing(self, family: "ProductFamily", n_features: int) -> Array:
+        out = np.ones(n_features)
+        for part, own in zip(family.parts, self.parts, strict=True):
+            if part.family.smoothed:
+                features = part.selection.features
+                out[list(features)] = own.chosen_smoothing(part.family, len(features))
+        return out
+
+    def imagined_as_chosen(
+        self, family: "ProductFamily", alpha: Array, shape: tuple[int, int]
+    ) -> Self:
+        parts = self._smoothed_parts(family, alpha, shape)
+        return type(self)(tuple(own.imagined_as_chosen(*given) for own, *given in parts))
+
+    def _smoothed_parts(self, family: "ProductFamily", alpha: Any, shape: tuple[int, int]) -> Any:
+        """For each part: its statistics, its family, its smoothing and its shape."""
         per_column = np.broadcast_to(np.asarray(alpha, dtype=float), shape[1])
-        pairs = zip(family.parts, self.parts, strict=True)
-        return type(self)(
-            tuple(
-                own.imagined(
-                    part.family,
-                    per_column[list(part.selection.features)] if part.family.smoothed else 0.0,
-                    (shape[0], len(part.selection.columns)),
-                )
-                for part, own in pairs
-            )
-        )
+        for part, own in zip(family.parts, self.parts, strict=True):
+            columns = part.selection
+            chosen = per_column[list(columns.features)] if part.family.smoothed else 0.0
+            yield own, part.family, chosen, (shape[0], len(columns.columns))
 
     def without_covariances(self) -> Self:
         return type(self)(tuple(part.without_covariances() for part in self.parts))

@@ -1,6 +1,8 @@
 """How much to smooth counts: the strength that maximises the leave-one-out likelihood.
 
     tables of counts   LOO(α) = Σ_kv N_kv log [ (N_kv − 1 + α) / (λ_k − 1 + αV) ],  λ_k = Σ_v N_kv
+    counts of words    LOO(r) = Σ_kv N_kv log [ (N_kv − 1 + r (λ_k − 1) m_kv) / ((1 + r)(λ_k − 1)) ]
+                       m_v ∝ C_v + ½,  C_v the number of components with the word
     Poisson counts     log ∫ p(x | λ) Gamma(λ; αm, α) dλ, over the cells, m the feature's mean
                        = Σ log Γ(S + αm) − log Γ(αm) + αm log α − (S + αm) log(n + α) + const
 
@@ -9,9 +11,17 @@ reads only sums, and it depends on a count through its value alone, so equal cou
 collapsed: a large table costs one sort and then almost nothing per α.  Fractional counts
 (of soft labels) below 1 are treated as 1: N − 1 is then 0.
 
+Words are smoothed by words of the other components: a rare one of a single component says little
+about the others, a word of every component is likely in each.  The pseudo-counts are r λ_k m_v, a
+share of the component's own counts, so that a small component is not smoothed more than a large
+one, and a word that no component has says nothing.  m_kv leaves the token out, which is the only
+one of its word in component k where N_kv = 1: C_v is then one less.
+
 References
 ----------
 Gelman et al., Bayesian Data Analysis, 3rd ed., §2.6 and §7.1.
+MacKay & Peto, A hierarchical Dirichlet language model, Natural Language Engineering 1, 1995.
+Kneser & Ney, Improved backing-off for m-gram language modeling, ICASSP 1995.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,6 +35,7 @@ from likely.special import lgamma
 
 SMALLEST, LARGEST = 1e-6, 1e3  # α is searched between these
 COARSE = 25  # points of the grid, even in log α
+UNSEEN = 0.5  # added to the number of components with a word
 GOLDEN = (np.sqrt(5) - 1) / 2
 SECTIONS = 30  # each leaves 0.618 of the bracket: log α to 1e-6
 
@@ -55,6 +66,55 @@ class CountTables:
         each = self.count * np.log(np.maximum(self.count - 1, 0.0) + alpha)
         whole = self.total * np.log(np.maximum(self.total - 1, 0.0) + alpha * self.size)
         return float(np.dot(self.count_times, each) - np.dot(self.total_times, whole))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WordCounts:
+    """Counts of words by component, cells with equal N, λ and C collapsed."""
+
+    count: Array  # N of the distinct cells, positive
+    total: Array  # their λ − 1
+    spread: Array  # their m, with the token left out
+    times: Array  # how often each occurs
+
+    @classmethod
+    def of(cls, counts: Array) -> Self:
+        """``counts`` is (n_components, n_words)."""
+        components = components_with(counts)
+        parts = [_collapsed(row, components) for row in counts]
+        total = counts.sum(axis=1)
+        rest = np.where(total > 1, total - 1, 1.0)  # a component of one token has no others
+        count, others, times = (np.concatenate(each) for each in zip(*parts, strict=True))
+        single = count <= 1
+        weight = components.sum() - single + UNSEEN * counts.shape[1]
+        spread = (others - single + UNSEEN) / weight
+        return cls(count, np.repeat(rest, [len(part[0]) for part in parts]), spread, times)
+
+    def leave_one_out(self, share: float) -> float:
+        """LOO(r), for r > 0."""
+        left = np.maximum(self.count - 1, 0.0) / self.total + share * self.spread
+        # summed without BLAS, whose threads would cost more than the sum
+        return float(np.sum(self.times * self.count * (np.log(left) - np.log1p(share))))
+
+
+def components_with(counts: Array) -> Array:
+    """C_v, the number of components that have each word, (n_words,)."""
+    return np.count_nonzero(counts, axis=0).astype(float)
+
+
+def word_spread(counts: Array) -> Array:
+    """m_v ∝ C_v + ½, (n_words,): it sums to 1."""
+    raised = components_with(counts) + UNSEEN
+    return raised / raised.sum()
+
+
+def _collapsed(counts: Array, components: Array) -> tuple[Array, Array, Array]:
+    """The distinct pairs of N and C of a component's words, and how often each occurs."""
+    seen = np.flatnonzero(counts)
+    pairs = counts[seen] + 1j * components[seen]  # a complex number sorts by its real part first
+    distinct, times = np.unique(pairs, return_counts=True)
+    return distinct.real, distinct.imag, times
 
 
 @final

@@ -44,6 +44,7 @@ from likely.inputs.estimators import (
     columns_named,
     feature_names,
     naming_columns,
+    refuse_unless_number,
     unchanged_if_refused,
     warn_unless_converged,
 )
@@ -52,10 +53,19 @@ from likely.inputs.rows import CheckedRows, EncodedRows, RowExtras, check_rows, 
 from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.inputs.tables import refuse_file
 from likely.names import lookup
-from likely.objectives.components import Components, ComponentsObjective, ComponentTotals, total
+from likely.objectives.components import (
+    Components,
+    ComponentsObjective,
+    ComponentTotals,
+    no_smaller_than_totals,
+    total,
+)
 from likely.objectives.evidence import calibrate_evidence
+from likely.objectives.length_evidence import calibrate_by_length
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
+
+CALIBRATIONS: dict[str, Any] = {"temperature": calibrate_evidence, "length": calibrate_by_length}
 
 
 class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
@@ -70,7 +80,9 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
     smoothing : float, array of shape (n_features,) or "auto", default=1.0
         Pseudo-counts per value, in event models of counts; for Poisson columns, pseudo-rows with
-        the column's mean.  ``"auto"`` maximises the leave-one-out likelihood.
+        the column's mean.  ``"auto"`` maximises the leave-one-out likelihood; the pseudo-counts of
+        multinomial columns are then a share of a class's counts, most of them for words of many
+        classes.
     variance_floor : float, default=1e-9
         Smallest variance in a class, as a fraction of the column's variance over all rows.
     gaussian_prior : GaussianPrior, default=None
@@ -79,10 +91,13 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         Class probabilities: estimated (a ``Dirichlet`` is their prior), equal, or given.
     unlabelled : label or nan, default=None
         The value in ``y`` that marks an unlabelled row; EM uses such rows.
-    calibrate : "temperature", default=None
-        ``temperature`` divides the evidence log p(x | k), but not the class prior, by one number
-        chosen on out-of-fold predictions: naive Bayes counts dependent evidence twice.  Evidence
-        against a class of n rows ends near log n nats.
+    unlabelled_weight : float, default=1.0
+        The weight λ of an unlabelled row relative to a labelled one; 0 does not use them.
+    calibrate : "temperature" or "length", default=None
+        Divide the evidence log p(x | k), but not the class prior, by a temperature chosen on
+        out-of-fold predictions: naive Bayes counts dependent evidence twice.  ``temperature`` is
+        one number; evidence against a class of n rows ends near log n nats.  ``length``, for
+        documents, is T (1 + b L): it rises with the length L, the sum of a row's counts.
     discretize : str or Discretizer, default=None
         Cut numeric columns (those that ``auto`` would call Gaussian) into bins: ``"uniform"``,
         ``"quantile"``, ``"entropy"``, or a Discretizer.
@@ -107,9 +122,11 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
     distribution_ : Product
         The fitted class-conditional distributions.
     smoothing_ : array of shape (n_features,)
-        The smoothing that was used.
+        The smoothing that was used; with "auto", of multinomial columns per count of the class.
     temperature_ : float
-        What log p(x | k) is divided by; 1 without calibration.
+        T, what log p(x | k) is divided by; 1 without calibration.
+    length_rate_ : float
+        b, by which each word of a row raises its temperature T (1 + b L), if calibrated by length.
     outlier_share_ : array of shape (n_classes,) or None
         With calibration, the share of rows of a class that look like those of another: it bounds
         the evidence against the class.
@@ -135,6 +152,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         gaussian_prior: GaussianPrior | None = None,
         prior: str | Dirichlet | Array = "estimate",
         unlabelled: Any = None,
+        unlabelled_weight: float = 1.0,
         calibrate: str | None = None,
         discretize: "str | Discretizer | None" = None,
         tol: float = 1e-8,
@@ -148,6 +166,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.gaussian_prior = gaussian_prior
         self.prior = prior
         self.unlabelled = unlabelled
+        self.unlabelled_weight = unlabelled_weight
         self.calibrate = calibrate
         self.discretize = discretize
         self.tol = tol
@@ -195,7 +214,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.totals_, self.class_count_, self.solution_ = totals, totals.count, None
         self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
-        self.temperature_, self.outlier_share_ = 1.0, None
+        self.temperature_, self.outlier_share_, self.length_rate_ = 1.0, None, 0.0
         self.components_ = self._components(totals)
         if self.unlabelled is not None:
             self._learn_unlabelled(rows)
@@ -238,6 +257,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
             raise InvalidInput(
                 f"variance_floor must be 0 or more; found {self.variance_floor}. Use 1e-9."
             )
+        advice = "Use 1.0, or less to trust the labelled rows more."
+        refuse_unless_number("unlabelled_weight", self.unlabelled_weight, lowest=0.0, advice=advice)
         check_search(self.tol, self.max_iter)
         extras = RowExtras(sample_weight)
         return check_rows(
@@ -251,7 +272,10 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.plan_, self.schema_, self.discretizer_ = plan, schema, bins
         sizes = schema.sizes + (() if bins is None else tuple(map(int, bins.n_bins_)))
         gaussian = DiagonalFamily(floor=self.variance_floor, prior=self.gaussian_prior)
-        self.family_ = product_family(plan, sizes, gaussian=gaussian, sketch=sketch)
+        words = "word" in schema.kinds
+        self.family_ = product_family(
+            plan, sizes, gaussian=gaussian, sketch=sketch, with_words=words
+        )
 
     def _with_bins(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
         if self.discretizer_ is None or not isinstance(rows.blocks, ArrayBlocks):
@@ -265,25 +289,30 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
 
     def _cool(self, rows: EncodedRows[Schema]) -> None:
         """Choose the temperature."""
-        lookup("calibration", self.calibrate, {"temperature": ""})
-        found = calibrate_evidence(
+        calibrated = lookup("calibration", self.calibrate, CALIBRATIONS)
+        found = calibrated(
             self.family_, len(self.classes_), rows.blocks, rows.executor, self._components
         )
         self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
+        self.length_rate_ = found.length_rate
 
     def _imagined(self, totals: ComponentTotals) -> Any:
         shape = (len(self.classes_), self.n_features_in_)
-        return totals.statistics.imagined(self.family_, self.smoothing_, shape)
+        chosen = isinstance(self.smoothing, str)
+        statistics = totals.statistics
+        imagined = statistics.imagined_as_chosen if chosen else statistics.imagined
+        return imagined(self.family_, self.smoothing_, shape)
 
     def _learn_unlabelled(self, rows: EncodedRows[Schema]) -> None:
         given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"
         objective = ComponentsObjective(
             self.family_,
-            rows.blocks,
+            no_smaller_than_totals(rows.blocks, len(self.classes_)),
             rows.executor,
             self._imagined(self.totals_),
             self.class_log_prior_ if given else None,
             self.prior.imagined(len(self.classes_)) if isinstance(self.prior, Dirichlet) else 0.0,
+            float(self.unlabelled_weight),
         )
         solution, state = search(
             EM(), objective, self.components_, tol=self.tol, max_iter=self.max_iter

@@ -5,6 +5,7 @@ Abstract: ``NaiveBayes`` learns what these methods read.
 
 from typing import Any
 
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
@@ -13,6 +14,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead
 from likely.distributions import Bernoulli, NamedForm
+from likely.distributions.lengths import row_lengths
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.features.discretize import Discretizer
@@ -22,7 +24,7 @@ from likely.generative.description import columns_read
 from likely.generative.events import EventPlan
 from likely.generative.surface import FittedClassifier
 from likely.graphical.model_plates import ComponentParameters, event_parameters
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import codes_among
 from likely.inputs.rows import encode_new_rows
 from likely.objectives.components import total
@@ -38,8 +40,14 @@ class FittedNaiveBayes(FittedClassifier):
     library_: Any
     temperature_: float
     outlier_share_: Array | None
+    length_rate_: float
     event: Any
     smoothing: Any
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories, and words of a text, as they are."""
+        text = bool(get_tags(self).input_tags.string)
+        return ColumnNeeds(scale=False, categories=text, words=text)
 
     def _plate_parameters(self) -> ComponentParameters:
         return event_parameters(self.event, self.smoothing)
@@ -60,10 +68,9 @@ class FittedNaiveBayes(FittedClassifier):
 
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """Each feature's log-odds for every class against one (the first, unless named)."""
+        stored = self._encode(X).stored()
         return log_odds_explanation(
-            self._evidence.contributions(
-                self.distribution_.contributions(self._encode(X).stored()), self.class_log_prior_
-            ),
+            self._calibrated_contributions(stored),
             self.class_log_prior_,
             self.classes_,
             against,
@@ -102,7 +109,14 @@ class FittedNaiveBayes(FittedClassifier):
 
     @property
     def _evidence(self) -> CooledEvidence:
-        return CooledEvidence(float(self.temperature_), self.outlier_share_)
+        return CooledEvidence(
+            float(self.temperature_), self.outlier_share_, float(self.length_rate_)
+        )
+
+    def _calibrated_contributions(self, stored: Any) -> Array:
+        length = row_lengths(self.family_, stored) if self._evidence.needs_length else None
+        each = self.distribution_.contributions(stored)
+        return self._evidence.contributions(each, self.class_log_prior_, length)
 
     def _value_labels(self) -> list[list[str]]:
         bins = bins_in_words(self.plan_, self.discretizer_)

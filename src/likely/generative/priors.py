@@ -1,6 +1,5 @@
 """Priors of the generative models: for classes and mixing proportions, and for counts."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import numpy as np
 from likely._typing import Array
 from likely.distributions.priors import Dirichlet
 from likely.distributions.product import ProductFamily, ProductStatistics
-from likely.distributions.smoothing import best_smoothing
 from likely.errors import InvalidInput, UnknownName
 from likely.objectives.components import log_shares
 
@@ -67,7 +65,7 @@ def smoothing_per_column(
             raise InvalidInput(
                 f"smoothing is {smoothing!r}; expected a number, 0 or more, or 'auto'. Give one."
             )
-        return _chosen(family, statistics, n_columns)
+        return statistics.chosen_smoothing(family, n_columns)
     alpha = np.asarray(smoothing, dtype=float)
     if alpha.ndim > 1 or alpha.size not in (1, n_columns):
         raise InvalidInput(
@@ -99,13 +97,3 @@ def checked_smoothing(smoothing: Any, n_columns: int) -> Array:
         wrong = alpha.ravel()[~((alpha >= 0) & (alpha < np.inf)).ravel()][0]
         raise InvalidInput(f"smoothing must be finite and 0 or more; found {wrong:g}. {advice}")
     return np.broadcast_to(alpha, n_columns)
-
-
-def _chosen(family: ProductFamily, statistics: ProductStatistics, n_columns: int) -> Array:
-    out = np.ones(n_columns)
-    for part, own in zip(family.parts, statistics.parts, strict=True):
-        if part.family.smoothed:
-            out[list(part.selection.features)] = best_smoothing(
-                partial(part.family.leave_one_out, own)
-            )
-    return out

@@ -228,6 +228,11 @@ class FittedClassifier(ClassJointProbabilities, FittedComponents):
         """The classes, or the numbers of the components."""
         return list(self.classes_.tolist())
 
+    def _calibrated_contributions(self, stored: Any) -> Array:
+        """Each feature's part of the log-odds, after calibration, (n, n_features, n_components)."""
+        each = self.distribution_.contributions(stored)
+        return self._evidence.contributions(each, self.class_log_prior_)
+
     @naming_columns
     def factor_graph(self, X: Any = None, *, target: str = "class") -> FactorGraph:
         """P(y) Π_j P(x_j | y) as a factor graph, whose sum-product posterior is predict_proba.
@@ -242,8 +247,7 @@ class FittedClassifier(ClassJointProbabilities, FittedComponents):
         if X is not None:
             design = self._encode(X)
             refuse_several_rows(design.n_rows)
-            each = self.distribution_.contributions(design.stored())
-            shares = self._evidence.contributions(each, log_prior)[0]
+            shares = self._calibrated_contributions(design.stored())[0]
             return class_graph(classes, log_prior, columns, shares)
         if self._evidence.is_calibrated:
             raise InvalidInput(

@@ -1,15 +1,16 @@
 """Classes and clusters: the statistics of components, summed over blocks.
 
     S_k = Σ_i r_ik T(x_i),   N_k = Σ_i r_ik        r_ik = w_i [y_i = k]          (label known)
-                                                   r_ik = w_i p(k | x_i, θ)      (unknown)
+                                                   r_ik = λ w_i p(k | x_i, θ)    (unknown)
 
 Naive Bayes, discriminants and mixtures differ only in which labels are known: a block's
-``y`` holds class codes, −1 where the label is not known, or soft labels.
+``y`` holds class codes, −1 where the label is not known, or soft labels.  λ, usually 1, is the
+weight of the rows whose labels are not known, in the likelihood as in the statistics.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self, final
 
@@ -18,8 +19,9 @@ import numpy as np
 from likely._typing import Array
 from likely.additive import Additive
 from likely.compute.executor import Executor
-from likely.data.block import Block, Blocks
+from likely.data.block import ArrayBlocks, Block, Blocks, block_rows
 from likely.distributions.base import Distribution, Family
+from likely.distributions.lengths import row_lengths
 from likely.distributions.product import ProductFamily
 from likely.distributions.responsibility import (
     Labels,
@@ -86,7 +88,9 @@ def placing(block: Block) -> Iterator[None]:
         raise error.moved(row=block.start + error.row) from None
 
 
-def block_expectations(family: Family, model: Components, block: Block) -> ComponentTotals:
+def block_expectations(
+    family: Family, model: Components, block: Block, unlabelled_weight: float = 1.0
+) -> ComponentTotals:
     """The statistics of all rows: with known labels, else with expected ones at θ."""
     X = block.X.stored()
     if block.y is None:
@@ -105,9 +109,12 @@ def block_expectations(family: Family, model: Components, block: Block) -> Compo
         r[known] = 0.0
         r[known, block.y[known]] = 1.0
         evidence = np.where(known, log_joint[np.arange(len(r)), block.y], evidence)
-    if block.weight is not None:
-        r *= block.weight[:, None]
-        evidence = np.multiply(evidence, block.weight, where=block.weight > 0, out=np.zeros(len(r)))
+    weight = block.weight
+    if unlabelled_weight != 1.0 and block.y is not None:
+        weight = np.where(known, 1.0, unlabelled_weight) * (1.0 if weight is None else weight)
+    if weight is not None:
+        r *= weight[:, None]
+        evidence = np.multiply(evidence, weight, where=weight > 0, out=np.zeros(len(r)))
     _refuse_impossible(evidence, block)
     statistics = model.distribution.expected_statistics(family, X, r)
     return ComponentTotals(r.sum(axis=0), statistics, float(evidence.sum()))
@@ -120,8 +127,13 @@ def block_log_joint(family: Family, model: Components, block: Block) -> Array:
 def block_log_posterior(
     family: Family, model: Components, evidence: CooledEvidence, block: Block
 ) -> Array:
-    score = model.distribution.log_score(checked_rows(family, block))
-    return evidence.log_posterior_or_prior(model.log_mixing, score)
+    X = checked_rows(family, block)
+    length = None
+    if evidence.needs_length:
+        assert isinstance(family, ProductFamily)  # of naive Bayes
+        length = row_lengths(family, X)
+    score = model.distribution.log_score(X)
+    return evidence.log_posterior_or_prior(model.log_mixing, score, length)
 
 
 def checked_rows(family: Family, block: Block) -> Any:
@@ -156,7 +168,21 @@ def known_responsibility(block: Block, n_components: int) -> Responsibility:
 def total(family: Family, n_components: int, blocks: Blocks, executor: Executor) -> ComponentTotals:
     """One pass over labelled data."""
     term = partial(block_totals, family, n_components)
+    blocks = no_smaller_than_totals(blocks, n_components)
     return refuse_no_weight(executor.sum(term, counted(blocks)))
+
+
+def no_smaller_than_totals(blocks: Blocks, n_components: int) -> Blocks:
+    """Blocks in memory, each with at least as many bytes as a table of its totals.
+
+    Of documents with many words, small blocks would cost more to add up than to count.
+    """
+    if not isinstance(blocks, ArrayBlocks) or blocks.rows_per_block is not None:
+        return blocks
+    n_rows, table = blocks.n_rows, 8 * n_components * blocks.n_features
+    rows = block_rows(n_rows, blocks.n_features, blocks.nbytes)
+    wider = min(-(-n_rows * table // max(1, blocks.nbytes)), n_rows)
+    return blocks if wider <= rows else replace(blocks, rows_per_block=wider)
 
 
 def refuse_no_weight(totals: ComponentTotals) -> ComponentTotals:
@@ -187,9 +213,12 @@ class ComponentsObjective(ExpectationObjective):
     prior: Any  # pseudo-statistics: one more block, added once
     log_mixing: Array | None = None  # given class priors; None estimates them
     imagined: Array | float = 0.0  # examples of each class, the prior of their shares
+    unlabelled_weight: float = 1.0  # λ, of rows whose label is not known
 
     def expect(self, theta: Components) -> Expectation:
-        term = partial(block_expectations, self.family, theta)
+        term = partial(
+            block_expectations, self.family, theta, unlabelled_weight=self.unlabelled_weight
+        )
         here = self.executor.sum(term, self.blocks)
         log_prior = theta.distribution.log_likelihood_of(self.prior)
         imagined = np.broadcast_to(self.imagined, theta.log_mixing.shape)

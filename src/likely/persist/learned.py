@@ -30,6 +30,7 @@ from likely.objectives.components import Components, ComponentTotals
 from likely.persist.field_types import fits, wrong_type
 from likely.persist.registry import Estimator
 from likely.solvers.minimise import Solution
+from likely.text.bag_of_words import BagOfWords
 from likely.text.vocabulary import Vocabulary
 
 Types = dict[str, Any]
@@ -160,6 +161,7 @@ LEARNED: dict[str, Types] = {
         "class_count_": Array,
         "temperature_": float,
         "outlier_share_": Array | None,
+        "length_rate_": float,
         "solution_": Solution | None,
     },
     "NeuralNetworkClassifier": {**NETWORK, **CLASSES},
@@ -175,6 +177,7 @@ LEARNED: dict[str, Types] = {
     "PolynomialFeatures": {**COLUMNS, "powers_": Codes},
     "Prepared": {**COLUMNS, "model_": Estimator},
     "SoftmaxRegression": {**WITH_INTERCEPT, **CLASSES},
+    "TokenIds": {"words_": BagOfWords},
     "TemperatureScaling": {**AROUND, "temperature_": float, "solution_": Solution},
 }
 

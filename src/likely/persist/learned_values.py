@@ -41,10 +41,18 @@ NEAR_1 = 1e-6  # by how much probabilities may miss a sum of 1
 FINITE = (
     *("coef_", "intercept_", "coefs_", "intercepts_", "parameters_", "a_", "b_", "penalties_"),
     *("response_centre_", "response_scale_", "temperature_", "class_count_", "centres_", "width_"),
+    "length_rate_",
 )
 POSITIVE = ("temperature_", "response_scale_", "width_")
 SPREADS = ("variance", "covariance", "scale")
-NOT_NEGATIVE = ("class_count_", "dispersion_", "ml_dispersion_", "n_rows_", "penalties_")
+NOT_NEGATIVE = (
+    "class_count_",
+    "length_rate_",
+    "dispersion_",
+    "ml_dispersion_",
+    "n_rows_",
+    "penalties_",
+)
 
 
 def check_values(model: Any, learned: dict[str, Any]) -> None:

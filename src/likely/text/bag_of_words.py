@@ -169,7 +169,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         sums = TermSums()
         if not self._grows:
             for found in self.read(X):
-                sums.add(found, self._n_columns)
+                sums.add(found, self.n_columns)
             self._remember_documents(sums)
             return self
         reader = Reader(self._analysis())
@@ -190,7 +190,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         counts = stacked(parts, reader.n_ids)
         sums = TermSums.of(counts)
         order = self.remember(reader, sums.frequency, sums.total, sums.n_documents)
-        counts = renumbered(counts, order, self._n_columns, count_others=self.unknown == "count")
+        counts = renumbered(counts, order, self.n_columns, count_others=self.unknown == "count")
         self.document_frequency_ = TermSums.of(counts).frequency
         return self._weighted(self._presence(counts))
 
@@ -209,7 +209,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         else:
             sums = TermSums()
             for found in self.read(X):
-                sums.add(found, self._n_columns)
+                sums.add(found, self.n_columns)
         self._remember_documents(before + sums)
         return self
 
@@ -245,7 +245,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         order = seen[kept]
         self.terms_ = Vocabulary.of_arrow(names.take(in_order[kept]))
         self._reader = None
-        unknown = np.zeros(self._n_columns - order.size, np.int64)
+        unknown = np.zeros(self.n_columns - order.size, np.int64)
         self.document_frequency_ = np.concatenate([frequency[order], unknown])
         self.n_documents_ = n_documents
         return order
@@ -281,6 +281,13 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
             )
         last = [UNKNOWN_NAME] if self.unknown == "count" else []
         return np.array([*self.terms_.names, *last], dtype=object)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns, with that of unknown terms."""
+        if self.n_features is not None:
+            return int(self.n_features)
+        return len(self.terms_) + (self.unknown == "count")
 
     @property
     def vocabulary_(self) -> dict[str, int]:
@@ -337,12 +344,6 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         return self.vocabulary is None and self.n_features is None
 
     @property
-    def _n_columns(self) -> int:
-        if self.n_features is not None:
-            return int(self.n_features)
-        return len(self.terms_) + (self.unknown == "count")
-
-    @property
     def _other(self) -> int:
         """The column of unknown terms."""
         return len(self.terms_) if self.unknown == "count" else -1
@@ -359,7 +360,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         if self.n_features is not None:
             check_hashed(self, self.n_features)
         self.terms_ = Vocabulary.of([] if self.vocabulary is None else given_terms(self.vocabulary))
-        n = 0 if self._is_stateless else self._n_columns
+        n = 0 if self._is_stateless else self.n_columns
         self.document_frequency_ = np.zeros(n, np.int64)
 
     def _known(self) -> tuple[Reader, Array | None]:
@@ -386,7 +387,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         new = np.flatnonzero((frequency > 0) & (columns < 0))
         columns[new] = n_columns + np.arange(new.size)
         self.terms_ = self.terms_ + Vocabulary.of_arrow(reader.names().take(new))
-        by_column = np.zeros(self._n_columns, np.int64)
+        by_column = np.zeros(self.n_columns, np.int64)
         seen = np.flatnonzero(frequency)
         by_column[columns[seen]] = frequency[seen]
         in_order = columns.size == len(self.terms_) and (np.diff(columns) == 1).all()
@@ -411,7 +412,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         executor = executor_for(self.executor, 0 if len(first) < 2 else None)
         term = partial(_counts_of_part, self)
         with executor.mapping(term, chain(first, parts)) as found:
-            return stacked(list(found), self._n_columns)
+            return stacked(list(found), self.n_columns)
 
     def _presence(self, counts: Any) -> Any:
         if self.binary:
@@ -421,7 +422,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
     def _remember_documents(self, sums: TermSums) -> None:
         self.n_documents_ = sums.n_documents
         if not self._is_stateless:
-            self.document_frequency_ = sums.wider(self._n_columns).frequency
+            self.document_frequency_ = sums.wider(self.n_columns).frequency
 
     def _weighted(self, counts: Any) -> Any:
         if not (self.use_idf or self.sublinear_tf or self.norm):
@@ -431,4 +432,4 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
 
 
 def _counts_of_part(words: BagOfWords, part: Any) -> Any:
-    return counted(words._columns(part), words._n_columns)
+    return counted(words._columns(part), words.n_columns)
