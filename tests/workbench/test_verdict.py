@@ -342,3 +342,20 @@ def test_other_metrics_of_classes_are_compared_row_by_row():
     d = np.square(constant - own).sum(axis=1) - np.square(p - own).sum(axis=1)
     expected = ttest_1samp(d, 0).confidence_interval()
     assert paired_differences(found)["brier"] == pytest.approx(tuple(expected), rel=1e-6)
+
+
+def test_one_row_among_sealed_ones_is_counted_by_the_interval_and_not_shown():
+    """Diamonds: the row with lengths of 0 is sealed; mean −5,925, interval −28,266 to 5,703."""
+    found = numbers()
+    zeros = [{"code": "LK117", "columns": ["x", "y"]}]
+    saved = np.random.default_rng(0).normal(1, 0.5, 1200)
+    saved[5] -= 7e6
+    half = 1.96 * saved.std() / np.sqrt(1200)
+    gain = Estimate(saved.mean(), saved.mean() - 4 * half, saved.mean() + half, 0.0)
+    bad = final(replace(found.score, gain=gain, n_rows=1200))
+    verdict = verdict_on(Evidence(found.score, bad, found, findings=zeros))
+    (text,) = (each.text for each in verdict.objections if each.rule == "one-row")
+    assert text.startswith("About one of 1,200 sealed rows carries nearly all of the loss")
+    assert "zeros in 'x', 'y'" in text
+    usual = final(replace(found.score, gain=Estimate(-0.2, -0.6, 0.2, 0.0)))
+    assert "one-row" not in judged(Evidence(found.score, usual, found))

@@ -343,7 +343,8 @@ RULES: Mapping[str, Rule] = {
     ),
     "one-row": Rule(
         "warn",
-        "the gain would be clearly above 0 without one to three rows",
+        "the gain would be clearly above 0 without one to three rows, or about as many sealed rows "
+        "carry nearly all of the loss",
         one_row,
     ),
     "impossible": Rule(
