@@ -206,14 +206,18 @@ def look(
     return checked(given, silent)
 
 
+def findings_of(given: Dataset, silent: Mute = NOTHING_MUTED) -> tuple[Finding, ...]:
+    """What the checks of data that were opened find, without the facts of every column."""
+    table = _rows_to_check(given)
+    return sorted_findings(_findings(_profile(given, table, _task(given, table)), silent))
+
+
 def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
     """The checks of data that were opened."""
     given = given.settled_columns if given.sealed else given  # a seal is read once
     table = _rows_to_check(given)
     task = _task(given, table)
-    has_classes = task.has_classes if task is not None and given.declared else None
-    profile = profile_of(table, given.target, classes=has_classes)
-    profile = replace(profile, apart=given.apart, identifiers=frozenset(given.identifiers))
+    profile = _profile(given, table, task)
     goal = profile.target
     classes = goal if goal is not None and goal.reads_as_classes else None
     return Look(
@@ -231,6 +235,12 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
         muted=silent.words,
         library=given.library,
     )
+
+
+def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
+    has_classes = task.has_classes if task is not None and given.declared else None
+    profile = profile_of(table, given.target, classes=has_classes)
+    return replace(profile, apart=given.apart, identifiers=frozenset(given.identifiers))
 
 
 def _rows_to_check(given: Dataset) -> "pa.Table":
