@@ -76,6 +76,12 @@ class TermTable:
         table.whole(terms, GROW)
         return table
 
+    def documents(self, first: int) -> Documents:
+        """The terms from this id on, copied, as documents; there may be no runs of words."""
+        n, n_letters = int(self.state[0]), int(self.state[1])
+        starts = np.append(self.start[first:n], n_letters)
+        return Documents.of(self.letters[starts[0] : n_letters].copy(), starts - starts[0])
+
     def whole(self, given: Documents, mode: Mode) -> Array:
         """The id or hash of each document as one term."""
         from likely.fast.words import read_whole
