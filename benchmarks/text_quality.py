@@ -9,7 +9,7 @@ two the test documents are those whose SHA-256 is 0 modulo 5.
 Ours is ``smoothing="auto", calibrate="length"`` and nothing else, for each event model.  Of
 scikit-learn there are the defaults, and the best of a table of options, each chosen by the log loss
 of the *test* documents, which favours them: MultinomialNB and ComplementNB with seven values of
-alpha, on counts, on presence and on tf-idf; LogisticRegression with three values of C on tf-idf.
+alpha, on counts, on presence and on tf-idf; LogisticRegression with two values of C on tf-idf.
 
 Printed last: 20 labelled documents of each newsgroup, without and with the unlabelled rest.
 """
@@ -32,7 +32,7 @@ import likely as lk
 
 CORPORA = ("20news", "debian", "sms")
 ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-STRENGTHS = (1.0, 10.0, 100.0)  # C
+STRENGTHS = (1.0, 10.0)  # C; 100 takes many minutes with 58 classes
 WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of unlabelled documents
 LEAST = 1e-300  # a probability that is 0: its logarithm is finite
 
@@ -107,7 +107,6 @@ def theirs(X: Any, y: Any, new: Any, truth: Any) -> Iterator[Result]:
     }
     yield scored("MultinomialNB()", MultinomialNB(), X, y, new, truth)
     yield scored("ComplementNB()", ComplementNB(), X, y, new, truth)
-    yield scored("LogisticRegression()", LogisticRegression(max_iter=200), X, y, new, truth)
     for kind in (MultinomialNB, ComplementNB):
         yield _best(
             scored(f"{kind.__name__}({alpha:g}) {table}", kind(alpha=alpha), A, y, B, truth)

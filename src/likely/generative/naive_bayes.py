@@ -201,7 +201,9 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         cut = self.discretize is not None
         plan = plan_events(self.event, given.kinds, sparse=given.sparse, discretise=cut)
         rows, totals = encode_or_count(given, plan)
-        bins = fit_bins(self.discretize, plan, rows.blocks, feature_names(self))
+        bins = None
+        if self.discretize is not None:
+            bins = fit_bins(self.discretize, plan, rows.blocks, feature_names(self))
         in_memory = isinstance(rows.blocks, ArrayBlocks)
         self._remember_columns(plan, rows.coding, bins, sketch=not in_memory)
         self.classes_, self.library_ = rows.classes, rows.library

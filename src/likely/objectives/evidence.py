@@ -29,7 +29,7 @@ from typing import NamedTuple, Self, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive, FieldwiseAdditive
+from likely.additive import Additive, FieldwiseAdditive, pairwise_total
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.split import FOLD_SEED, fold_of
@@ -69,6 +69,10 @@ class FoldTotals(Additive):
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in zip(self.folds, other.folds, strict=True)))
+
+    def without(self, fold: int) -> ComponentTotals:
+        """Σ over all folds but one: one at a time, where tables are large."""
+        return pairwise_total(each for f, each in enumerate(self.folds) if f != fold)
 
     def left_out(self) -> tuple[ComponentTotals, ...]:
         """Σ over all folds but one, for each, by prefix and suffix: without subtraction."""
