@@ -70,6 +70,10 @@ class FoldTotals(Additive):
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in zip(self.folds, other.folds, strict=True)))
 
+    def without(self, fold: int) -> ComponentTotals:
+        """Σ over all folds but one: one at a time, where tables are large."""
+        return pairwise_total(each for f, each in enumerate(self.folds) if f != fold)
+
     def left_out(self) -> tuple[ComponentTotals, ...]:
         """Σ over all folds but one, for each, by prefix and suffix: without subtraction."""
         n = len(self.folds)

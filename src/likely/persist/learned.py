@@ -144,6 +144,7 @@ LEARNED: dict[str, Types] = {
         "dispersion_": float,
         "ml_dispersion_": float,
     },
+    "LogCountRatios": {**COLUMNS, **CLASSES, "schema_": Schema, "ratios_": Array},
     "LogisticRegression": {**WITH_INTERCEPT, **CLASSES, "likelihood_": Likelihood},
     "MaxEntropy": {
         **COLUMNS,

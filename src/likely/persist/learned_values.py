@@ -31,7 +31,7 @@ NEAR_1 = 1e-6  # by how much probabilities may miss a sum of 1
 FINITE = (
     *("coef_", "intercept_", "coefs_", "intercepts_", "parameters_", "a_", "b_", "penalties_"),
     *("response_centre_", "response_scale_", "temperature_", "class_count_", "centres_", "width_"),
-    "length_rate_",
+    *("length_rate_", "ratios_"),
 )
 POSITIVE = ("temperature_", "response_scale_", "width_")
 NOT_NEGATIVE = (
@@ -186,6 +186,10 @@ def _check_ordinal(learned: dict[str, Any]) -> None:
     refuse("thresholds_", [np.asarray(good)], lambda x: x, "at most 1e15 in size")
 
 
+def _check_ratios(learned: dict[str, Any]) -> None:
+    same_count("ratios_", np.shape(learned["ratios_"]), (learned["n_features_in_"],))
+
+
 def _check_logistic(learned: dict[str, Any]) -> None:
     same_count("coef_", learned["coef_"].shape[:-1], (1,))
     same_count("classes_", len(learned["classes_"]), 2)
@@ -252,6 +256,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "Discretizer": _check_discretizer,
     "FrankHall": _check_frank_hall,
     "IsotonicScaling": _check_isotonic,
+    "LogCountRatios": _check_ratios,
     "LogisticRegression": _check_logistic,
     "MaxEntropy": _check_max_entropy,
     "NaiveBayes": _check_outlier_share,
