@@ -240,7 +240,9 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
         time=None if given.by_time is not None else time_of_rows(table),
         muted=silent.words,
         library=given.library,
-        texts=tuple(text_facts(column) for column in profile.columns if column.name in texts),
+        texts=tuple(
+            text_facts(column) for column in profile.columns if column.name in profile.texts
+        ),
     )
 
 
