@@ -19,7 +19,7 @@ import numpy as np
 from likely._typing import Array
 from likely.distributions.full_gaussian import FullFamily
 from likely.errors import InvalidInput
-from likely.persist.learned_words import check_bag_of_words
+from likely.persist.learned_words import check_bag_of_words, check_text_classifier
 from likely.saved_values import same_count
 
 LARGEST = 1e150  # beyond, squares overflow
@@ -261,4 +261,5 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "Prepared": _check_prepared,
     "SoftmaxRegression": _check_softmax,
     "TemperatureScaling": _check_around,
+    "TextClassifier": check_text_classifier,
 }
