@@ -214,7 +214,7 @@ def look(
 
 def findings_of(given: Dataset, silent: Mute = NOTHING_MUTED) -> tuple[Finding, ...]:
     """What the checks of data that were opened find, without the facts of every column."""
-    table = _rows_to_check(given)
+    table = _rows_to_check(given).drop_columns(list(given.unnamed_aside))
     return sorted_findings(_findings(_profile(given, table, _task(given, table)), silent))
 
 
