@@ -64,6 +64,14 @@ class LinearModel(TableModel):
     def answer(self, table: ColumnTable, moves: Moves) -> Array:
         return self.response(self.predictor(table, moves))
 
+    def chosen(self, table: ColumnTable, moves: Moves) -> Array:
+        return self.choice(self.predictor(table, moves))
+
+    def choice(self, eta: Array) -> Array:
+        """The most probable class, or E[y | x], from the predictors."""
+        found = self.response(eta)
+        return found if self.classes is None else self.classes[found.argmax(axis=1)]
+
     def predictor(self, table: ColumnTable, moves: Moves) -> Array:
         """η of each row, (n, n_predictors)."""
         self.check_moves(moves)
@@ -156,11 +164,11 @@ class LogisticModel(MovedModel):
         _warn_outside(self, eta[:, 0])
         return np.column_stack(log_both_classes(self.link, eta[:, 0]))
 
-    def chosen(self, table: ColumnTable, moves: Moves) -> Array:
+    def choice(self, eta: Array) -> Array:
         """Class 1 where its probability is at least one half."""
         assert self.classes is not None
         half = float(self.link.link(np.array(0.5)))
-        return self.classes[(self.predictor(table, moves)[:, 0] - half >= 0).astype(np.intp)]
+        return self.classes[(eta[:, 0] - half >= 0).astype(np.intp)]
 
 
 @final

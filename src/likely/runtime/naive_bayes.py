@@ -12,6 +12,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.layouts.intercept import Design, Mixed
+from likely.distributions import Complement, Multinomial
 from likely.distributions.lengths import row_lengths
 from likely.distributions.product import Product, ProductFamily
 from likely.distributions.responsibility import refuse_infinity
@@ -44,10 +45,22 @@ class NaiveBayesScores:
             float(model.learned("length_rate_", 0.0)),
         )
         self._refuse_others()
+        self.weights: Array | None = None  # of words, where scores are sums of them
+
+    @classmethod
+    def of_words(cls, model: SavedModel) -> Self:
+        """Scores of counts of words; weights lie word by word, and are looked at only once."""
+        scores = cls(model)
+        parts = scores.distribution.parts
+        if len(parts) == 1 and isinstance(parts[0], Complement | Multinomial):
+            coef = parts[0].linear_form().coef
+            if np.isfinite(coef).all():
+                scores.weights = np.ascontiguousarray(coef.T)
+        return scores
 
     def log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
-        score = self.distribution.log_score(X)
+        score = self.distribution.log_score(X) if self.weights is None else X @ self.weights
         length = row_lengths(self.family, X) if self.evidence.needs_length else None
         return self.evidence.log_posterior_or_prior(self.log_prior, score, length)
 
