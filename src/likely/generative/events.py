@@ -1,7 +1,7 @@
 """Which event model reads which column, the product of families that follows, and the encoded rows.
 
     event="auto"   number → gaussian,  boolean → bernoulli,  category → categorical,
-                   sparse → multinomial                     (types are read, never values)
+                   sparse, words of a text → multinomial    (types are read, never values)
 
 A mapping names columns; those it leaves out are ``auto``.  Columns with the same event
 model form one part of the product, so the multinomial columns are one group of counts.
@@ -42,7 +42,12 @@ from likely.objectives.components import ComponentTotals
 from likely.objectives.value_counts import count_values
 from likely.quantiles import LIMIT
 
-AUTO = {"number": "gaussian", "boolean": "bernoulli", "category": "categorical"}
+AUTO = {
+    "number": "gaussian",
+    "boolean": "bernoulli",
+    "category": "categorical",
+    "word": "multinomial",
+}
 EVENTS = tuple(sorted([*DISTRIBUTIONS, "categorical"]))
 
 TAKES = {  # what X may be, by event model
@@ -117,10 +122,12 @@ def product_family(
     *,
     gaussian: DiagonalFamily | FullFamily,
     sketch: bool = False,
+    with_words: bool = False,
 ) -> ProductFamily:
     """The families of the plan; ``sizes`` are those of the columns of codes, bins last.
 
-    ``gaussian`` is the family of Gaussian columns; Laplace columns have its floor.
+    ``gaussian`` is the family of Gaussian columns; Laplace columns have its floor.  Numbers beside
+    words are stored with them, as sparse rows.
     """
     positions = _positions(plan)
     n_coded = len(sizes)
@@ -131,9 +138,11 @@ def product_family(
         columns = tuple(positions[j] for j in features)
         coded = _coded(event)
         everything = columns == tuple(range(n_coded if coded else n_numeric))
-        selection = Selection(coded, columns, features, everything)
         own = tuple(sizes[c] for c in columns) if coded else ()
         family = _family(event, own, gaussian=gaussian, sketch=sketch)
+        sparse = isinstance(event, str) and TAKES[event].sparse
+        dense = with_words and not coded and not sparse
+        selection = Selection(coded, columns, features, everything, dense)
         parts.append(ProductPart(family, selection))
     return ProductFamily(tuple(parts))
 
