@@ -42,7 +42,10 @@ def test_predictions_are_those_of_the_library(name, predictor_of):
         answers(predictor_of(case.model), case.rows, case.beside), expected, strict=True
     ):
         assert found.dtype == wanted.dtype
-        assert_array_equal(found, wanted)  # the same formulas on the same numbers
+        if name.startswith("texts") and found.dtype.kind == "f":  # summed in another order
+            assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
+        else:
+            assert_array_equal(found, wanted)  # the same formulas on the same numbers
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,6 @@ from likely.runtime.table_model import (
     encoded,
     first_gap,
     named,
-    pieces,
     refuse_moves,
 )
 from likely.special import log_softmax
@@ -86,19 +85,25 @@ class LinearModel(TableModel):
         return np.asarray(X @ self.coef.T + self.intercept)
 
     def _predictor(self, table: ColumnTable) -> Array:
-        coded = encoded(self.coding.schema, table)
+        columns = encoded(self.coding.schema, table)
         try:
-            refuse_missing_categories(self.coding.schema, coded)
+            refuse_missing_categories(columns.schema, columns.table)
         except BadCell as error:
             raise named(error, self.names) from None
-        design = self.coding.design(coded.design)
-        theta = np.ascontiguousarray(self.coef.T)
+        coding = Coding(columns.schema, self.coding.reference, self.coding.order)
+        design = coding.design(columns.table.design)
+        first = columns.schema.as_codes.count(False)  # coefficients of numbers, then of words
+        after = first + (0 if columns.words is None else columns.words.n_columns)
+        theta = np.concatenate([self.coef.T[:first], self.coef.T[after:]])
+        of_words = np.ascontiguousarray(self.coef.T[first:after])
+        found = []
         with np.errstate(invalid="ignore"):  # 0·∞, refused below
-            eta = np.concatenate([piece.matmat(theta) for _, piece in pieces(design)])
-            eta = eta + self.intercept
-        if not np.isfinite(eta).all():
+            for _, piece, words in columns.pieces(design):
+                eta = piece.matmat(theta) + self.intercept
+                found.append(eta if words is None else eta + words @ of_words)
+        if not all(np.isfinite(eta).all() for eta in found):
             self._refuse_gap(design)
-        return eta
+        return np.concatenate(found)
 
     def _refuse_gap(self, design: Design) -> None:
         stored: Any = design.stored()

@@ -10,7 +10,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, NumbersAndCodes
 from likely.data.layouts.intercept import Design, Mixed
 from likely.distributions import Complement, Multinomial
 from likely.distributions.lengths import row_lengths
@@ -19,6 +19,7 @@ from likely.distributions.responsibility import refuse_infinity
 from likely.errors import BadCell, InvalidInput
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.runtime.columns import ColumnTable
+from likely.runtime.count_rows import CountRows, NumbersAndWords
 from likely.runtime.saved_model import Record, SavedModel
 from likely.runtime.table_model import (
     Moves,
@@ -26,7 +27,6 @@ from likely.runtime.table_model import (
     columns_of,
     encoded,
     named,
-    pieces,
     refuse_moves,
 )
 
@@ -90,12 +90,13 @@ class NaiveBayesModel(TableModel):
 
     def answer(self, table: ColumnTable, moves: Moves) -> Array:
         refuse_moves(self, moves)
-        design = encoded(self.schema, table).design
+        columns = encoded(self.schema, table)
+        design = columns.table.design
         design = design if self.bins is None else self.bins.cut(design)
         found = []
-        for start, piece in pieces(design):
+        for start, piece, words in columns.pieces(design):
             try:
-                X = piece.stored()
+                X = _with_words(piece.stored(), words)
                 _check(self.scores.family, X)
                 found.append(self.scores.log_proba(X))
             except BadCell as error:
@@ -131,6 +132,15 @@ class Bins:
         return Mixed(numeric[:, ~self.is_cut], np.ascontiguousarray(together), ())
 
 
+def _with_words(X: Any, words: CountRows | None) -> Any:
+    """The rows as the event models read them: words are numbers behind the others."""
+    if words is None:
+        return X
+    numbers = X.numeric if isinstance(X, NumbersAndCodes) else X
+    joined = NumbersAndWords(numbers, words) if numbers.shape[1] else words
+    return NumbersAndCodes(joined, X.codes) if isinstance(X, NumbersAndCodes) else joined
+
+
 def _coded(event: Any) -> bool:
     return event == "categorical" if isinstance(event, str) else bool(event.coded)
 
@@ -142,6 +152,8 @@ def _check(family: Any, X: Any) -> None:
             with part.selection.placing():
                 _check(part.family, part.selection.of(X))
         return
+    if isinstance(X, CountRows):
+        return  # they were counted here
     values = X if isinstance(X, np.ndarray) else X.data
     if values.dtype.kind == "f" and np.isinf(values).any():
         refuse_infinity(X)
