@@ -26,6 +26,8 @@ QUICK = 20  # times fewer rows
 ORDER = (
     "gaussian_naive_bayes",
     "categorical_naive_bayes",
+    "text",
+    "text_stream",
     "gaussian_mixture",
     "scaling",
     "large_csv",

@@ -40,7 +40,9 @@ def made(kind: type[Any], **arguments: Any) -> Any:
         arguments.setdefault("cv", 3)  # each fold is a fit
     if "estimator" in takes:
         arguments.setdefault("estimator", likely.LogisticRegression())
-    if "model" in takes:
+    if "words" in takes:
+        arguments.setdefault("model", likely.NaiveBayes("multinomial"))
+    elif "model" in takes:
         arguments.setdefault("model", likely.LinearRegression())
     if "n_penalties" in takes:
         arguments.setdefault("n_penalties", 5)  # each is a search

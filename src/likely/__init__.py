@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from likely.sealing.sealed import Sealed
     from likely.text.bag_of_words import BagOfWords
     from likely.text.token_ids import TokenIds
+    from likely.text_models.text_classifier import TextClassifier
     from likely.workbench.comparison import Comparison, compare
     from likely.workbench.curves import Curve, learning_curve
     from likely.workbench.dataset import Dataset
@@ -134,6 +135,7 @@ __all__ = [
     "SoftmaxRegression",
     "Study",
     "TemperatureScaling",
+    "TextClassifier",
     "TokenIds",
     "TrainingCurve",
     "WrittenReport",
@@ -246,6 +248,7 @@ _HOME = {  # public name: the module that defines it
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
+    "TextClassifier": "likely.text_models.text_classifier",
     "TokenIds": "likely.text.token_ids",
     "TrainingCurve": "likely.workbench.training_curve",
     "WrittenReport": "likely.reports.report",

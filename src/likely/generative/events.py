@@ -129,11 +129,17 @@ def product_family(
     ``gaussian`` is the family of Gaussian columns; Laplace columns have its floor.  Numbers beside
     words are stored with them, as sparse rows.
     """
-    positions = _positions(plan)
     n_coded = len(sizes)
+    events = list(dict.fromkeys(plan.events))
+    if len(events) == 1 and not any(plan.discretised):  # text: there may be a million columns
+        columns = tuple(range(len(plan.events)))
+        selection = Selection(_coded(events[0]), columns, columns, everything=True)
+        family = _family(events[0], sizes, gaussian=gaussian, sketch=sketch)
+        return ProductFamily((ProductPart(family, selection),))
+    positions = _positions(plan)
     n_numeric = len(plan.events) - n_coded
     parts = []
-    for event in dict.fromkeys(plan.events):
+    for event in events:
         features = tuple(j for j, e in enumerate(plan.events) if e == event)
         columns = tuple(positions[j] for j in features)
         coded = _coded(event)

@@ -24,6 +24,7 @@ from likely.graphical.factor_graph import FactorGraph
 from likely.persist.foreign import foreign_bytes, foreign_model, is_foreign_estimator
 from likely.persist.graphs import graph_arguments, graph_fields, graph_of
 from likely.persist.registry import (
+    CompletesFit,
     Estimator,
     argument_names,
     estimator_names,
@@ -57,6 +58,8 @@ class Encoder:
         if is_foreign_estimator(model):
             inner = {"model": self.value(model, f"{prefix}model")}
             return {"class": FOREIGN, "arguments": inner, "fitted": {}, "output": None}
+        if isinstance(model, CompletesFit):
+            model.complete_fit()
         learned = {
             name: value
             for name, value in vars(model).items()
@@ -238,7 +241,8 @@ class Decoder(SavedValues):
 
 def _check_learned_name(kind: type[Any], name: str) -> None:
     """Only what ``fit`` could have set: no method, no private name."""
-    taken = getattr_static(kind, name, None) is not None
+    found = getattr_static(kind, name, None)
+    taken = found is not None and not (isinstance(found, property) and found.fset is not None)
     if taken or not name.isidentifier() or name.startswith("_") or not name.endswith("_"):
         raise unknown(f"attribute of {kind.__name__}", name)
 

@@ -179,6 +179,12 @@ LEARNED: dict[str, Types] = {
     "SoftmaxRegression": {**WITH_INTERCEPT, **CLASSES},
     "TokenIds": {"words_": BagOfWords},
     "TemperatureScaling": {**AROUND, "temperature_": float, "solution_": Solution},
+    "TextClassifier": {
+        **CLASSES,
+        "words_": BagOfWords,
+        "model_": Estimator,
+        "n_documents_": int,
+    },
 }
 
 CHOSEN: dict[str, Types] = {  # what some settings do not learn: all of it or nothing

@@ -28,7 +28,7 @@ from likely.linear.inference import Inference
 from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components
-from likely.persist.learned_words import check_bag_of_words
+from likely.persist.learned_words import check_bag_of_words, check_text_classifier
 from likely.saved_values import same_count
 
 LARGEST = 1e150  # beyond, squares overflow
@@ -275,6 +275,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "PolynomialFeatures": _check_powers,
     "Prepared": _check_prepared,
     "TemperatureScaling": _check_around,
+    "TextClassifier": check_text_classifier,
 }
 
 

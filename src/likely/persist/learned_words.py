@@ -20,3 +20,18 @@ def check_bag_of_words(model: Any, learned: dict[str, Any]) -> None:
         raise InvalidInput(
             f"document_frequency_ must be from 0 to n_documents_, {n}. Save the model again."
         )
+
+
+def check_text_classifier(learned: dict[str, Any]) -> None:
+    """Words and a model, both fitted, with the same columns; the model has the classes."""
+    words, model = learned["words_"], learned["model_"]
+    if "n_documents_" not in vars(words) or "classes_" not in vars(model):
+        raise InvalidInput(
+            "a text classifier holds fitted words and a fitted model; one of them is not fitted. "
+            "Save the model again."
+        )
+    same_count("The columns of the model", vars(model).get("n_features_in_"), words.n_columns)
+    theirs = model.classes_.tolist()
+    same_count("The classes of the model", theirs, learned["classes_"].tolist())
+    if learned["n_documents_"] < 0:
+        raise InvalidInput(f"n_documents_ is {learned['n_documents_']}; it must be 0 or more.")

@@ -113,6 +113,13 @@ def saved_arguments(model: Any) -> dict[str, Any]:
     return given
 
 
+@runtime_checkable
+class CompletesFit(Protocol):
+    """An estimator that computes parts of its fit when they are first needed."""
+
+    def complete_fit(self) -> None: ...
+
+
 def part_class(name: str) -> type[Any] | None:
     """The registered part of that name; None if there is none."""
     return _parts().get(name)

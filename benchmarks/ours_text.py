@@ -1,0 +1,39 @@
+"""likely's text classifiers, as the benchmarks of text call them."""
+
+from typing import Any
+
+from benchmarks.text_corpora import Corpus
+
+HASHED = 2**20
+
+
+def fit(corpus: Corpus, *, executor: str = "serial", hashed: bool = False) -> Any:
+    """Multinomial naive Bayes, add-one smoothed, ready to predict."""
+    from likely import BagOfWords, NaiveBayes, TextClassifier
+
+    words = BagOfWords(n_features=HASHED) if hashed else BagOfWords()
+    model = TextClassifier(NaiveBayes("multinomial", executor=executor), words)
+    model.fit(corpus.texts, corpus.labels)
+    model.complete_fit()  # the clock of the fit runs until it can predict
+    return model
+
+
+def predict(model: Any, corpus: Corpus) -> Any:
+    return model.predict(corpus.texts)
+
+
+def stream(corpus: Corpus, batch: int, *, smoothing: float = 1.0) -> Any:
+    """``partial_fit`` of batches with hashed columns."""
+    import numpy as np
+
+    from likely import BagOfWords, NaiveBayes, TextClassifier
+
+    model = TextClassifier(
+        NaiveBayes("multinomial", smoothing=smoothing), BagOfWords(n_features=HASHED)
+    )
+    classes = np.unique(corpus.labels)
+    for first in range(0, len(corpus.texts), batch):
+        here = slice(first, first + batch)
+        model.partial_fit(corpus.texts[here], corpus.labels[here], classes=classes)
+    model.complete_fit()
+    return model

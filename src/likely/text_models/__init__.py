@@ -1,0 +1,1 @@
+"""Classifiers of raw text: words and a model as one estimator."""

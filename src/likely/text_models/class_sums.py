@@ -1,0 +1,136 @@
+"""Counts of terms by class, from one pass over labelled documents, without a matrix.
+
+    N_vk = Σ_d w_d [y_d = k] x_dv        n_v = Σ_d [x_dv > 0]        t_v = Σ_d x_dv
+
+n_v and t_v have no weights: they decide which terms are kept, as in ``BagOfWords``.
+"""
+
+from typing import final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.generative.class_counts import ClassCounts
+from likely.text.bag_of_words import BagOfWords
+from likely.text.documents import document_parts
+from likely.text.reader import Reader
+from likely.text.term_counts import TermSums
+from likely.text.term_tables import TermIds
+from likely.text_models.labelled import Batch, LabelledDocuments
+from likely.text_models.reading import over_parts
+
+FIRST_ROOM = 1 << 12  # terms, before more are known
+
+
+@final
+class ClassSums:
+    """Running sums of the terms of each class, with room for new terms."""
+
+    def __init__(self, counts: ClassCounts, *, once: bool) -> None:
+        self.sums = np.require(counts.by_feature, np.float64, ["C", "W"])  # (room, n_classes)
+        self.of_class = counts.of_class.copy()  # weights of the documents of each class
+        self.n_terms = len(self.sums)  # so far: the rest is room
+        self.once = once
+        self.n_documents = 0
+        self.seen = np.zeros((len(self.sums), 3), np.int64)  # last document, documents, total
+
+    @classmethod
+    def of_classes(cls, n_classes: int, n_terms: int, *, once: bool) -> "ClassSums":
+        """No documents yet; memory is used by the terms that occur, not by ``n_terms``."""
+        nothing = ClassCounts(np.zeros((n_terms, n_classes)), np.zeros(n_classes))
+        return cls(nothing, once=once)
+
+    @property
+    def counts(self) -> ClassCounts:
+        """The counts so far; later ones are added in place."""
+        return ClassCounts(self.sums[: self.n_terms], self.of_class.copy())
+
+    def of_terms(self, order: Array) -> "ClassSums":
+        """The sums of some terms, in this order."""
+        return ClassSums(ClassCounts(self.sums[order], self.of_class), once=self.once)
+
+    @property
+    def frequency(self) -> Array:
+        """n_v, the number of documents with each term."""
+        return self.seen[:, 1]
+
+    @property
+    def total(self) -> Array:
+        """t_v, how often each term occurs; with ``once``, in how many documents."""
+        return self.seen[:, 2]
+
+    def add(self, batch: Batch, found: TermIds, first: int, n_terms: int) -> int:
+        """Add documents of a batch from ``first`` on, and return the first that is left.
+
+        Ids are below ``n_terms``.
+        """
+        from likely.fast.text_scores import count_by_class
+
+        self._make_room(n_terms)
+        here = slice(first, first + found.stops.size)
+        codes, weight = batch.codes[here], batch.weight[here]
+        number = self.n_documents + 1
+        count_by_class(
+            found.ids, found.stops, number, codes, weight, self.once, self.seen, self.sums
+        )
+        known = codes >= 0
+        self.of_class += np.bincount(codes[known], weight[known], self.of_class.size)
+        self.n_documents += found.stops.size
+        return here.stop
+
+    def _make_room(self, n_terms: int) -> None:
+        room = len(self.sums)
+        self.n_terms = n_terms
+        if n_terms <= room:
+            return
+        more = max(n_terms, 2 * room)
+        for name in ("sums", "seen"):
+            given = getattr(self, name)
+            larger = np.zeros((more, given.shape[1]), given.dtype)
+            larger[:room] = given
+            setattr(self, name, larger)
+
+
+def learned_sums(words: BagOfWords, given: LabelledDocuments) -> ClassSums:
+    """The counts of each class, of the terms that ``words`` keeps; it is fitted in the same pass.
+
+    Terms of a vocabulary that is learned are counted by id; those that are kept become columns.
+    """
+    n_classes, once = len(given.classes), bool(words.binary)
+    if words.vocabulary is not None or words.n_features is not None:
+        words.fit([])
+        sums = ClassSums.of_classes(n_classes, words.n_columns, once=once)
+        for batch in given.batches:
+            _add_columns(words, sums, batch)
+        words._remember_documents(TermSums(sums.frequency.copy(), sums.total, sums.n_documents))
+        return sums
+    reader = Reader(words._analysis())
+    sums = ClassSums.of_classes(n_classes, FIRST_ROOM, once=once)
+    for batch in given.batches:
+        first = 0
+        for found in reader.read(document_parts(batch.documents), grow=True):
+            first = sums.add(batch, found, first, reader.n_ids)
+    order = words.remember(reader, sums.frequency, sums.total, sums.n_documents)
+    return sums.of_terms(order)
+
+
+def add_batch(words: BagOfWords, sums: ClassSums, batch: Batch) -> None:
+    """Add the counts of more documents; their new terms are added to ``words``."""
+    if words.n_features is None:
+        words.partial_fit(batch.documents)
+    else:  # columns are hashes: there is nothing to learn, and nothing that costs their number
+        if "n_documents_" not in vars(words):
+            words.fit([])
+        words.n_documents_ += len(batch.codes)
+    _add_columns(words, sums, batch)
+
+
+def _add_columns(words: BagOfWords, sums: ClassSums, batch: Batch) -> None:
+    """Add documents whose terms have columns."""
+    first = 0
+    for found in over_parts(words, _same, batch.documents):
+        first = sums.add(batch, found, first, words.n_columns)
+
+
+def _same(found: TermIds) -> TermIds:
+    return found

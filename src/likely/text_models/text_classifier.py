@@ -1,0 +1,291 @@
+"""A classifier of raw text: words and a model, fitted and applied together.
+
+    documents → terms → counts of each class → model        fit: one pass, no matrix
+    documents → terms → Σ over terms of the model's weights  predict: one pass, no matrix
+
+The numbers are those of ``make_pipeline(words, model)``, up to rounding.  Naive Bayes of counts
+or presences is fitted from the sums of each class; other models, and weights of tf-idf, are
+fitted to the matrix of counts that ``words`` gives.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.generative.class_counts import ClassCounts, fit_class_counts, is_of_counts
+from likely.generative.naive_bayes import NaiveBayes
+from likely.inputs.class_probabilities import ClassProbabilities
+from likely.inputs.estimators import unchanged_if_refused
+from likely.inputs.labels import all_classes
+from likely.inputs.soft_labels import is_soft
+from likely.inputs.tables import is_file, own_columns
+from likely.linear.softmax import SoftmaxRegression
+from likely.text.bag_of_words import BagOfWords
+from likely.text.documents import documents
+from likely.text_models.class_sums import ClassSums, add_batch, learned_sums
+from likely.text_models.labelled import batch_of, labelled_documents
+from likely.text_models.linear_scores import LinearScores, linear_scores, log_posterior
+from likely.text_models.text_explanation import TextExplanation
+from likely.text_models.word_contributions import explain_document, two_classes
+
+ADVICE = "Read it into a frame first, or use NaiveBayes on counts, which streams it."
+
+
+class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
+    """A classifier that takes documents as they are: words, and a model of their counts.
+
+    Parameters
+    ----------
+    model : classifier, optional
+        A model of counts; by default ``NaiveBayes("multinomial")``.
+    words : BagOfWords, optional
+        How documents become counts; by default ``BagOfWords()``.  With ``n_features=2**20``
+        columns are hashed, and ``partial_fit`` costs what its documents cost, not what the
+        columns cost.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    words_ : BagOfWords
+        The fitted words.
+    model_ : classifier
+        The fitted model.  After ``partial_fit`` it is computed when it is first needed.
+    n_documents_ : int
+        Documents of the fit.
+
+    Examples
+    --------
+    >>> from likely import TextClassifier
+    >>> texts = ["cheap pills, buy now", "lunch at noon?", "buy cheap watches", "see you at lunch"]
+    >>> model = TextClassifier().fit(texts, ["spam", "ham", "spam", "ham"])
+    >>> model.predict(["buy pills", "noon"])
+    array(['spam', 'ham'], dtype='<U4')
+    >>> model.predict_proba(["buy pills"]).round(3)
+    array([[0.157, 0.843]])
+    """
+
+    def __init__(self, model: Any = None, words: BagOfWords | None = None) -> None:
+        self.model = model
+        self.words = words
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to documents X with labels y.
+
+        X is a list, an array, a column or a frame of one column of text; y and sample_weight may
+        be names of other columns of a frame.  X may be a file (its path, or ``likely.read``), with
+        one column of text beside the columns that y and sample_weight name: it is read in pieces.
+        """
+        words = self._new_words()
+        if not self._is_of_sums() or is_soft(y):
+            return self._fit_to_matrix(words, X, y, sample_weight)
+        given = labelled_documents(self, X, y, sample_weight)
+        sums = learned_sums(words, given)
+        self._remember(words, given.classes, words.n_documents_)
+        self._sums = sums
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add documents to the fit.
+
+        ``classes``, in the first call, names all classes that will occur.  New terms are added to
+        the vocabulary; hashed columns (``BagOfWords(n_features=2**20)``) need none, and are faster.
+        """
+        if is_file(X):
+            raise InvalidInput(
+                "X is a file; partial_fit takes documents in memory. Call fit, which streams it."
+            )
+        first = "words_" not in vars(self)
+        known = all_classes(classes, None if first else self.classes_)
+        with unchanged_if_refused(self):
+            if not self._is_of_sums():
+                return self._continue_with_matrix(X, y, known, sample_weight, first=first)
+            batch = batch_of(self, X, y, sample_weight, known)
+            words = self._new_words() if first else self.words_
+            once = bool(words.binary)
+            sums = ClassSums.of_classes(len(known), 0, once=once) if first else self._running()
+            add_batch(words, sums, batch)
+            self._remember(words, known, len(batch.codes) + (0 if first else self.n_documents_))
+            self._sums = sums
+        return self
+
+    @property
+    def model_(self) -> Any:
+        """The fitted model."""
+        self.complete_fit()
+        check_is_fitted(self)
+        return vars(self)["model_"]
+
+    @model_.setter
+    def model_(self, model: Any) -> None:
+        self.__dict__["model_"] = model
+
+    def complete_fit(self) -> None:
+        """Internal: make the model of the sums that were collected, if that was not done yet."""
+        if self._sums is not None and "model_" not in vars(self):
+            self.model_ = fit_class_counts(self._new_model(), self._sums.counts, self.classes_)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | document), (n, n_classes)."""
+        check_is_fitted(self)
+        model, scores = self.model_, self._linear_scores()
+        if scores is None:
+            log_proba: Array = model.predict_log_proba(self.words_.transform(X))
+            return log_proba
+        return log_posterior(model, scores.of_documents(self.words_, X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each document."""
+        check_is_fitted(self)
+        if self._linear_scores() is not None:
+            return super().predict(X)
+        labels: Array = self.model_.predict(self.words_.transform(X))
+        return labels
+
+    def explain(
+        self, X: Any, against: Any = None, *, label: Any = None
+    ) -> TextExplanation | list[TextExplanation]:
+        """What each word of a document adds to the log-odds of its class.
+
+        X is a document, or a list of them.  Explained is the most probable class, unless ``label``
+        names one, against the most probable of the others, unless ``against`` names one.  The
+        model is a naive Bayes, or a softmax or logistic regression.
+        """
+        check_is_fitted(self)
+        if not isinstance(X, str):
+            return [self._explain_one(each, against, label) for each in documents(X).to_pylist()]
+        return self._explain_one(X, against, label)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "words_" in vars(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.complete_fit()
+        state = dict(super().__getstate__())
+        return {name: value for name, value in state.items() if name not in ("_sums", "_scores")}
+
+    # ── parts ───────────────────────────────────────────────────────────────────────────
+
+    _sums: ClassSums | None = None  # of each class, where the model is a function of them
+    _scores: tuple[Any, LinearScores | None] | None = None  # of which model they are
+
+    def _new_model(self) -> Any:
+        return NaiveBayes("multinomial") if self.model is None else clone(self.model)
+
+    def _model_name(self) -> str:
+        return type(self._new_model()).__name__
+
+    def _new_words(self) -> BagOfWords:
+        words: BagOfWords = BagOfWords() if self.words is None else clone(self.words)
+        return words
+
+    def _is_of_sums(self) -> bool:
+        """Whether the model is a function of the counts of each class."""
+        model, words = self._new_model(), self._new_words()
+        if not is_of_counts(model) or not _is_counted(words):
+            return False
+        if words.unknown == "count" and words.vocabulary is None:
+            return False  # left-out terms are counted once it is known which they are
+        return bool(words.binary or model.event != "bernoulli")  # which refuses counts above 1
+
+    def _remember(self, words: BagOfWords, classes: Array, n_documents: int) -> None:
+        self.words_, self.classes_, self.n_documents_ = words, classes, n_documents
+        self._sums = self._scores = None
+        self.__dict__.pop("model_", None)
+
+    def _running(self) -> ClassSums:
+        """The sums of the documents so far; those of a model that was loaded are in it."""
+        if self._sums is None:
+            totals = self.model_.totals_
+            counts = ClassCounts(totals.statistics.parts[0].feature_counts().T, totals.count)
+            self._sums = ClassSums(counts, once=bool(self.words_.binary))
+        return self._sums
+
+    def _linear_scores(self) -> LinearScores | None:
+        """The weights of the terms, kept for the next prediction; None for other models."""
+        model, words = self.model_, self.words_
+        if not _is_counted(words) or type(model) not in (NaiveBayes, SoftmaxRegression):
+            return None
+        if self._scores is None or self._scores[0] is not model:
+            self._scores = (model, self._checked(linear_scores(model, once=bool(words.binary))))
+        return self._scores[1]
+
+    def _checked(self, scores: LinearScores | None) -> LinearScores | None:
+        """Refuse weights of other columns than those of the words: loops trust the columns."""
+        n_columns = self.words_.n_columns
+        if scores is not None and len(scores.weights) != n_columns:
+            raise InvalidInput(
+                f"the model has weights of {len(scores.weights)} columns, and the words have "
+                f"{n_columns}; they must be fitted together. Fit the classifier again."
+            )
+        return scores
+
+    def _explain_one(self, document: str, against: Any, label: Any) -> TextExplanation:
+        model, words = self.model_, self.words_
+        scores = self._checked(linear_scores(model, once=bool(words.binary)))
+        if scores is None:
+            raise InvalidInput(
+                f"{type(model).__name__} has no weights of words that could be shown; a naive "
+                "Bayes, softmax or logistic regression was expected. Use one of these, or "
+                "likely.explain on counts."
+            )
+        log_proba = self.predict_log_proba([document])[0]
+        pair = two_classes(log_proba, self.classes_, label, against)
+        probability = float(np.exp(log_proba[pair[0]]))
+        return explain_document(words, model, scores, document, pair, probability)
+
+    def _fit_to_matrix(self, words: BagOfWords, X: Any, y: Any, sample_weight: Any) -> Self:
+        if is_file(X):
+            raise InvalidInput(
+                f"X is a file; {self._model_name()} with these words needs the counts of "
+                f"all documents in memory. {ADVICE}"
+            )
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        counts = words.fit_transform(X)
+        weight = {} if sample_weight is None else {"sample_weight": self._weight(sample_weight)}
+        model = self._new_model().fit(counts, y, **weight)
+        self._remember(words, model.classes_, counts.shape[0])
+        self.model_ = model
+        return self
+
+    def _continue_with_matrix(
+        self, X: Any, y: Any, classes: Array, sample_weight: Any, *, first: bool
+    ) -> Self:
+        """Any model with ``partial_fit``, on columns that do not change."""
+        if self._new_words().n_features is None:
+            raise InvalidInput(
+                f"partial_fit of {self._model_name()} was called with words whose columns "
+                "grow; fixed columns were expected. Use BagOfWords(n_features=2**20), or fit."
+            )
+        words = self._new_words().partial_fit(X) if first else self.words_
+        model = self._new_model() if first else self.model_
+        weight = {} if sample_weight is None else {"sample_weight": self._weight(sample_weight)}
+        model = model.partial_fit(words.transform(X), y, classes=classes, **weight)
+        n_documents = words.n_documents_
+        self._remember(words, classes, n_documents)
+        self.model_ = model
+        return self
+
+    def _weight(self, sample_weight: Any) -> Any:
+        model = self._new_model()
+        if not has_fit_parameter(model, "sample_weight"):
+            raise InvalidInput(
+                f"sample_weight was given, and {type(model).__name__}.fit does not take it. "
+                "Leave it out, or use a model that takes it."
+            )
+        return sample_weight
+
+
+def _is_counted(words: BagOfWords) -> bool:
+    """Whether the columns are counts or presences, not weights by tf-idf."""
+    return not (words.use_idf or words.sublinear_tf or words.norm is not None)

@@ -1,0 +1,241 @@
+"""Why a document is classified as it is: what each of its words adds to the log-odds.
+
+    log p(k | d) / p(j | d) = b + Σ_words c_w        k the predicted class, j the one after it
+
+The words are shown where they are in the document, coloured by c, in a terminal or as HTML, and
+below them the largest sums by term.  Everything that comes from the document is escaped.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.control_characters import printable, without_controls
+from likely.explanations.explanation import Explanation
+from likely.formatting import (
+    WIDEST,
+    count,
+    html_block,
+    html_paragraph,
+    html_table,
+    paragraph,
+    text_table,
+)
+from likely.text_models.term_places import TermPlaces
+
+MOST_WORDS = 400  # of the document, in a terminal
+MOST_WORDS_HTML = 5000
+MOST_TERMS = 10  # of the table
+STRONG, WEAK = 0.5, 0.1  # of the largest contribution: bold, and plain
+GREEN, RED, BOLD, RESET = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[0m"
+BLUE, ORANGE = "47,111,208", "217,119,6"  # light and dark pages; apart for all eyes
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TextExplanation:
+    """What each word of a document adds to the log-odds of a class against another.
+
+    Attributes
+    ----------
+    explanation : Explanation
+        The same contributions by term (word, run of words or of characters), with its base value.
+    places : TermPlaces
+        The words of the document with their positions, and its terms.
+    contributions : array of shape (n_words,)
+        What each word adds to the log-odds, in the order of the document.
+    probability : float
+        Of the explained class.
+    """
+
+    explanation: Explanation
+    places: TermPlaces
+    contributions: Array
+    probability: float
+
+    @property
+    def label(self) -> Any:
+        """The explained class: the most probable, unless another was asked for."""
+        return self.explanation.groups[1]
+
+    @property
+    def against(self) -> Any:
+        """The class it is compared with: the most probable of the others, unless one was named."""
+        return self.explanation.groups[0]
+
+    @property
+    def base(self) -> float:
+        """The log-odds before any word is read."""
+        return float(np.ravel(self.explanation.base)[1])
+
+    @property
+    def total(self) -> float:
+        """The log-odds of the class: base and contributions."""
+        return float(self.explanation.total[0, 1])
+
+    @property
+    def words(self) -> list[tuple[str, int, int, float]]:
+        """Each word, where it starts and ends in ``places.shown``, and its contribution."""
+        places = self.places
+        values = self.contributions.tolist()
+        return [
+            (places.word(i), places.starts[i], places.ends[i], value)
+            for i, value in enumerate(values)
+        ]
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """The base value and each term with its contribution, as ``Explanation.to_frame``."""
+        return self.explanation.to_frame(library)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that is shown, in the types that JSON has."""
+        named = ("word", "start", "end", "contribution")
+        (row,) = self.explanation.to_json()["rows"]
+        (group,) = row["groups"]
+        return {
+            "class": group["group"],
+            "against": self.explanation.to_json()["against"],
+            "probability": self.probability,
+            "base": group["base"],
+            "total": group["total"],
+            "text": self.places.shown,
+            "words": [dict(zip(named, word, strict=True)) for word in self.words],
+            "terms": group["contributions"],
+            "notes": list(self.explanation.notes),
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def text(
+        self,
+        *,
+        color: bool | None = None,
+        top: int = MOST_TERMS,
+        width: int = WIDEST,
+        most: int = MOST_WORDS,
+    ) -> str:
+        """The document with coloured words, and the largest contributions as a table.
+
+        ``color=None`` uses colours on a terminal, unless NO_COLOR is set.
+        """
+        if color is None:
+            color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        body = self._drawn(_in_terminal if color else _plain, without_controls, most)
+        table = text_table((), self._rows(top), indent=0, width=width)
+        notes = [line for note in self.explanation.notes for line in paragraph(f"Note: {note}")]
+        parts = [printable(self.title()), "\n".join(_wrapped(body, width)), "\n".join(table)]
+        return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])])
+
+    def to_html(self) -> str:
+        """A page with the document, its words on a ground of colour, and the table."""
+        return (
+            "<!doctype html><html><head><meta charset='utf-8'><title>"
+            f"{escape(without_controls(self.title()))}</title></head>"
+            "<body style='font-family:system-ui,sans-serif;max-width:55em;margin:2em auto'>"
+            f"{self._repr_html_()}</body></html>"
+        )
+
+    def _repr_html_(self) -> str:
+        body = self._drawn(_in_html, lambda text: escape(printable(text)), MOST_WORDS_HTML)
+        key = " ".join(
+            _in_html(escape(f"for {without_controls(str(label))}"), size)
+            for label, size in ((self.label, 0.6), (self.against, -0.6))
+        )
+        style = "margin:.6em .7em;max-width:50em;line-height:1.7;white-space:pre-wrap"
+        return html_block(
+            html_paragraph(self.title(), bold=True),
+            f"<p style='margin:.3em .7em'>{key}</p>",
+            f"<p style='{style};overflow-wrap:anywhere'>{body}</p>",
+            html_table((), self._rows(MOST_TERMS)),
+            *(html_paragraph(f"Note: {note}") for note in self.explanation.notes),
+        )
+
+    def title(self) -> str:
+        """``spam (probability 0.883): log-odds +2.02 against ham``."""
+        return (
+            f"{self.label} (probability {self.probability:.3f}): log-odds {self.total:+.3f} "
+            f"against {self.against}"
+        )
+
+    def _rows(self, top: int) -> list[list[str]]:
+        """The table of the explanation; what it leaves out is named terms."""
+        rows = self.explanation.parts(0, top)
+        words = {"other columns": "other terms", "other column": "other term"}
+        named = [(_renamed(name, words), values) for name, values in rows]
+        return [[name, f"{float(values[0]):+.3f}"] for name, values in named]
+
+    def _drawn(
+        self, draw: Callable[[str, float], str], escaped: Callable[[str], str], most: int
+    ) -> str:
+        """The document with its words drawn by size of contribution, between −1 and 1."""
+        size = np.abs(self.contributions)
+        finite = size[np.isfinite(size)]
+        largest = float(finite.max(initial=0.0)) or 1.0
+        share = np.clip(np.nan_to_num(self.contributions / largest), -1, 1).tolist()
+        places, pieces, place = self.places, [], 0
+        for i, value in enumerate(share[:most]):
+            pieces.append(escaped(places.shown[place : places.starts[i]]))
+            pieces.append(draw(escaped(places.word(i)), value))
+            place = places.ends[i]
+        rest = len(share) - most
+        pieces.append(
+            escaped(f" … ({count(rest, 'more word')})" if rest > 0 else places.shown[place:])
+        )
+        return "".join(pieces)
+
+
+def _plain(word: str, share: float) -> str:
+    return word
+
+
+def _in_terminal(word: str, share: float) -> str:
+    if abs(share) < WEAK:
+        return word
+    strong = BOLD if abs(share) >= STRONG else ""
+    return f"{strong}{GREEN if share > 0 else RED}{word}{RESET}"
+
+
+def _in_html(word: str, share: float) -> str:
+    if round(abs(share), 2) == 0:
+        return word
+    ground = f"rgba({BLUE if share > 0 else ORANGE},{0.75 * abs(share):.2f})"
+    return f"<span style='background:{ground};border-radius:.2em;padding:0 .1em'>{word}</span>"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most ``width`` characters, of which those of colours are not counted."""
+    lines = []
+    for part in text.splitlines():
+        line: list[str] = []
+        used = 0
+        for word in part.split():
+            size = len(_without_styles(word))
+            if line and used + 1 + size > width:
+                lines.append(" ".join(line))
+                line, used = [], 0
+            line.append(word)
+            used += size + (1 if used else 0)
+        lines.append(" ".join(line))
+    return lines
+
+
+def _without_styles(text: str) -> str:
+    for style in (GREEN, RED, BOLD, RESET):
+        text = text.replace(style, "")
+    return text
+
+
+def _renamed(name: str, words: dict[str, str]) -> str:
+    for old, new in words.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name

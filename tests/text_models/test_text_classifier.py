@@ -1,0 +1,302 @@
+"""The text classifier gives the numbers of words and model in a pipeline, without their matrix."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import likely
+from likely import BagOfWords, LogisticRegression, NaiveBayes, SoftmaxRegression, TextClassifier
+from likely.errors import InvalidInput
+
+TEXTS = [
+    "Cheap pills, buy now! Buy cheap pills.",
+    "Lunch at noon? I am at work.",
+    "buy cheap watches now",
+    "See you at lunch, then: at noon.",
+    "",
+    "pills pills",
+    "the the the",
+    "Übung macht den Meister, buy ÜBUNG",
+]
+Y = ["spam", "ham", "spam", "ham", "ham", "spam", "other", "other"]
+NEW = [*TEXTS, "unseen words only", "buy lunch at noon buy the", "", "the ÜBUNG übung"]
+WEIGHT = np.array([1.0, 2.0, 0.0, 0.5, 1.0, 3.0, 1.0, 0.25])
+
+
+def assert_equals_pipeline(model, words, y=Y, weight=None):
+    """Fitted and applied, to rounding; the vocabulary, too."""
+    step = type(model).__name__.lower()
+    beside = {} if weight is None else {f"{step}__sample_weight": weight}
+    theirs = make_pipeline(clone(words), clone(model)).fit(TEXTS, y, **beside)
+    ours = TextClassifier(model, words).fit(TEXTS, y, weight)
+    assert_allclose(
+        ours.predict_log_proba(NEW), theirs.predict_log_proba(NEW), rtol=1e-10, atol=1e-12
+    )
+    assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
+    assert_array_equal(ours.classes_, theirs.classes_)
+    if words.n_features is None:
+        assert_array_equal(ours.words_.get_feature_names_out(), theirs[0].get_feature_names_out())
+    assert_array_equal(ours.words_.document_frequency_, theirs[0].document_frequency_)
+    assert ours.n_documents_ == ours.words_.n_documents_ == len(TEXTS)
+    return ours, theirs
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("event", ["multinomial", "complement", "bernoulli", "auto"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"binary": True},
+        {"ngram_range": (1, 2)},
+        {"ngram_range": (2, 3), "binary": True},
+        {"min_df": 2},
+        {"max_df": 2, "max_features": 3},
+        {"stop_words": "english", "ngram_range": (1, 2)},
+        {"stop_words": ["at", "the"], "unknown": "count", "min_df": 2},
+        {"n_features": 30},
+        {"n_features": 30, "ngram_range": (1, 2), "binary": True, "stop_words": ["the"]},
+        {"n_features": 64, "analyzer": "char_wb", "ngram_range": (2, 3)},
+        {"lowercase": False, "strip_accents": "unicode"},
+        {"token_pattern": r"(?u)\b\w+\b"},
+        {"analyzer": "char", "ngram_range": (1, 3)},
+        {"analyzer": "char_wb", "ngram_range": (2, 4), "binary": True},
+        {"vocabulary": ["noon", "lunch", "absent", "buy"]},
+        {"vocabulary": {"noon": 0, "buy": 1}, "unknown": "count", "binary": True},
+        {"use_idf": True, "norm": "l2"},
+        {"sublinear_tf": True},
+    ],
+    ids=str,
+)
+def test_naive_bayes_equals_the_pipeline(event, options, weight):
+    if event == "bernoulli" and not options.get("binary"):
+        options = {**options, "binary": True}
+    if event == "bernoulli" and ("use_idf" in options or "sublinear_tf" in options):
+        options = {"binary": True}
+    ours, theirs = assert_equals_pipeline(NaiveBayes(event), BagOfWords(**options), weight=weight)
+    assert_allclose(ours.model_.feature_count_, theirs[1].feature_count_, rtol=1e-12)
+    assert_allclose(ours.model_.class_count_, theirs[1].class_count_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NaiveBayes("multinomial", smoothing=0.0),
+        NaiveBayes("multinomial", smoothing="auto"),
+        NaiveBayes("multinomial", prior=[0.2, 0.5, 0.3]),
+        NaiveBayes("bernoulli", smoothing=0.0),
+        NaiveBayes("poisson"),
+        SoftmaxRegression(l2=1.0),
+    ],
+    ids=str,
+)
+def test_other_models_equal_the_pipeline(model):
+    binary = getattr(model, "event", "") == "bernoulli"
+    assert_equals_pipeline(model, BagOfWords(binary=binary))
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(l2=1.0), SoftmaxRegression(l2=1.0)], ids=str)
+def test_two_classes_equal_the_pipeline(model):
+    assert_equals_pipeline(model, BagOfWords(use_idf=True), y=[label == "spam" for label in Y])
+
+
+@pytest.mark.filterwarnings("ignore::likely.errors.LikelyWarning")
+@pytest.mark.parametrize("calibrate", ["temperature", "length"])
+def test_calibrated_naive_bayes_equals_the_pipeline(calibrate):
+    rng = np.random.default_rng(0)
+    words = np.array(["one", "two", "three", "four", "five"])
+    y = rng.integers(0, 2, 200)
+    texts = []
+    for k in y:
+        drawn = rng.choice(
+            words, rng.integers(1, 6), p=[0.3, 0.25, 0.15, 0.15, 0.15] if k else None
+        )
+        texts.append(" ".join(np.repeat(drawn, 3)))  # the same evidence three times
+    model = NaiveBayes("multinomial", calibrate=calibrate)
+    theirs = make_pipeline(BagOfWords(), model).fit(texts, y)
+    ours = TextClassifier(model).fit(texts, y)
+    assert ours.model_.temperature_ > 1
+    assert_allclose(ours.predict_proba(texts), theirs.predict_proba(texts), rtol=1e-9)
+    found = ours.explain(texts[0])
+    log_proba = np.sort(ours.predict_log_proba(texts[:1])[0])
+    assert_allclose(found.total, log_proba[1] - log_proba[0], rtol=1e-9)
+    assert_allclose(found.base + found.contributions.sum(), found.total, rtol=1e-9)
+
+
+def test_ties_go_to_the_first_class_as_in_the_pipeline():
+    texts, y = ["a1 b1", "b1 a1"], ["second", "first"]
+    ours = TextClassifier().fit(texts, y)
+    assert ours.predict(["a1", "unseen", ""]).tolist() == ["first"] * 3
+    assert_array_equal(ours.predict_proba([""]), [[0.5, 0.5]])
+
+
+def test_one_class_is_certain():
+    model = TextClassifier().fit(["one", "two"], ["only", "only"])
+    assert_array_equal(model.predict_proba(["one", "unseen"]), [[1.0], [1.0]])
+    with pytest.raises(InvalidInput, match="one class, 'only'"):
+        model.explain("one")
+
+
+def test_documents_of_weight_0_name_terms_but_no_class():
+    model = TextClassifier().fit(["one two", "three", "four"], ["a", "b", "c"], [1.0, 1.0, 0.0])
+    assert model.classes_.tolist() == ["a", "b"]
+    assert list(model.words_.get_feature_names_out()) == ["four", "one", "three", "two"]
+
+
+def test_a_weight_of_two_counts_a_document_twice():
+    weight = np.array([1, 2, 0, 1, 3, 1, 2, 1])
+    again = np.repeat(np.arange(len(TEXTS)), weight)
+    texts, y = [TEXTS[i] for i in again], [Y[i] for i in again]
+    words = BagOfWords(vocabulary=sorted(BagOfWords().fit(TEXTS).vocabulary_))
+    ours = TextClassifier(words=words).fit(TEXTS, Y, weight)
+    assert_allclose(
+        ours.predict_proba(NEW),
+        TextClassifier(words=words).fit(texts, y).predict_proba(NEW),
+        rtol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("executor", ["serial", "threads"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ngram_range": (1, 2)},
+        {"binary": True},
+        {"n_features": 64},
+        {"n_features": 64, "binary": True},
+    ],
+    ids=str,
+)
+def test_parts_of_the_text_do_not_matter(monkeypatch, executor, options):
+    from likely.text import documents
+
+    whole = TextClassifier(words=BagOfWords(**options)).fit(TEXTS * 3, Y * 3)
+    expected = whole.predict_log_proba(NEW)
+    monkeypatch.setattr(documents, "MOST_BYTES", 100)
+    words = BagOfWords(**options, executor=executor)
+    parts = TextClassifier(words=words).fit(TEXTS * 3, Y * 3)
+    assert_allclose(parts.predict_log_proba(NEW), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        BagOfWords(),
+        BagOfWords(ngram_range=(1, 2), binary=True),
+        BagOfWords(n_features=50),
+        BagOfWords(n_features=2**20, ngram_range=(1, 2), binary=True),
+        BagOfWords(vocabulary=["buy", "noon", "the"], unknown="count"),
+    ],
+    ids=str,
+)
+def test_batches_add_up_to_one_fit(words):
+    whole = TextClassifier(words=words).fit(TEXTS, Y, WEIGHT + 0.5)
+    batches = TextClassifier(words=words)
+    for here in (slice(0, 3), slice(3, 4), slice(4, 8)):
+        batches.partial_fit(
+            TEXTS[here], Y[here], classes=sorted(set(Y)), sample_weight=WEIGHT[here] + 0.5
+        )
+        batches.predict(TEXTS)  # in between: what is kept for predictions must not stay
+    if words.n_features is None:
+        assert set(batches.words_.vocabulary_) == set(whole.words_.vocabulary_)
+    assert_allclose(batches.predict_log_proba(NEW), whole.predict_log_proba(NEW), rtol=1e-11)
+    assert batches.n_documents_ == len(TEXTS)
+
+
+def test_a_batch_that_is_refused_changes_nothing():
+    model = TextClassifier().partial_fit(TEXTS, Y, classes=["ham", "other", "spam"])
+    before = model.predict_proba(NEW)
+    for texts, y in [(["new word"], ["unheard of"]), ([3], ["ham"]), (["a", "b"], ["ham"])]:
+        with pytest.raises(InvalidInput):
+            model.partial_fit(texts, y)
+    assert_array_equal(model.predict_proba(NEW), before)
+    assert "word" not in model.words_.vocabulary_
+
+
+def test_a_frame_names_its_label():
+    frame = pd.DataFrame({"text": TEXTS, "label": Y, "w": WEIGHT})
+    ours = TextClassifier().fit(frame, "label", "w")
+    expected = TextClassifier().fit(TEXTS, Y, WEIGHT).predict_proba(NEW)
+    assert_array_equal(ours.predict_proba(pd.DataFrame({"text": NEW})), expected)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
+def test_a_file_is_read_in_pieces(tmp_path, suffix):
+    path = tmp_path / f"texts{suffix}"
+    rows = [text or "empty" for text in TEXTS]
+    frame = pd.DataFrame({"label": Y, "text": rows, "w": WEIGHT + 0.5, "id": range(len(Y))})
+    if suffix == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        path.write_text(
+            "".join(json.dumps(row) + "\n" for row in frame.to_dict("records")), encoding="utf8"
+        )
+    expected = TextClassifier().fit(rows, Y, WEIGHT + 0.5).predict_proba(NEW)
+    source = likely.read(path).select(["text", "label", "w"])
+    assert_allclose(TextClassifier().fit(source, "label", "w").predict_proba(NEW), expected)
+    with pytest.raises(InvalidInput, match="one column of text was expected"):
+        TextClassifier().fit(path, "label", "w")
+    with pytest.raises(InvalidInput, match="all documents in memory"):
+        TextClassifier(LogisticRegression()).fit(source, "label")
+    with pytest.raises(InvalidInput, match="Call fit"):
+        TextClassifier().partial_fit(source, "label", classes=Y)
+
+
+def test_a_file_without_a_label_is_refused_with_its_row(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"text": "a b", "y": "x"}\n{"text": "b c", "y": null}\n', encoding="utf8")
+    with pytest.raises(InvalidInput, match="Row 1 has no label in column 'y'"):
+        TextClassifier().fit(path, "y")
+
+
+@pytest.mark.parametrize(
+    ("texts", "y", "said"),
+    [
+        (["a", "b"], ["x", None], "row 1 is missing"),
+        (["a", "b"], ["x"], "X has 2 rows and y has 1"),
+        (["a", "b"], None, "requires y"),
+        ([], [], "no documents"),
+        (["!", "?"], ["x", "y"], "no term is left"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused(texts, y, said):
+    with pytest.raises(InvalidInput, match=said):
+        TextClassifier().fit(texts, y)
+
+
+def test_weights_that_a_model_does_not_take_are_refused():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    with pytest.raises(InvalidInput, match="fit does not take it"):
+        TextClassifier(KNeighborsClassifier()).fit(TEXTS, Y, WEIGHT)
+
+
+def test_nested_arguments_are_searched():
+    model = TextClassifier(NaiveBayes("multinomial"), BagOfWords())
+    grid = {"model__smoothing": [0.01, 10.0], "words__ngram_range": [(1, 1), (1, 2)]}
+    search = GridSearchCV(model, grid, cv=2).fit(TEXTS * 2, Y * 2)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_.words_.ngram_range == search.best_params_["words__ngram_range"]
+
+
+def test_models_of_other_libraries_are_fitted_to_counts():
+    theirs = make_pipeline(BagOfWords(), SGDClassifier(loss="log_loss", random_state=0))
+    ours = TextClassifier(SGDClassifier(loss="log_loss", random_state=0)).fit(TEXTS, Y)
+    assert_array_equal(ours.predict(NEW), theirs.fit(TEXTS, Y).predict(NEW))
+    assert_allclose(ours.predict_proba(NEW), theirs.predict_proba(NEW))
+    with pytest.raises(InvalidInput, match="columns grow"):
+        ours.partial_fit(TEXTS, Y)
+
+
+def test_words_and_model_of_different_fits_are_refused():
+    model = TextClassifier().fit(TEXTS, Y)
+    model.words_ = BagOfWords().fit(["other words"])
+    with pytest.raises(InvalidInput, match="fitted together"):
+        model.predict(NEW)
