@@ -10,7 +10,6 @@ from likely.errors import InvalidFile, InvalidInput
 from tests.persist.test_model_file import forge
 from tests.runtime.text_models import NEW, TEXTS, Y, text_models
 
-
 ORDER = ["ham", "work", "spam"]
 
 
