@@ -29,6 +29,7 @@ from likely.runtime.table_model import (
     named,
     refuse_moves,
 )
+from likely.saved_values import same_count
 
 
 @final
@@ -45,6 +46,7 @@ class NaiveBayesScores:
             float(model.learned("length_rate_", 0.0)),
         )
         self._refuse_others()
+        self._check_counts(len(model.required("classes_")), int(model.required("n_features_in_")))
         self.weights: Array | None = None  # of words, where scores are sums of them
 
     @classmethod
@@ -63,6 +65,15 @@ class NaiveBayesScores:
         score = self.distribution.log_score(X) if self.weights is None else X @ self.weights
         length = row_lengths(self.family, X) if self.evidence.needs_length else None
         return self.evidence.log_posterior_or_prior(self.log_prior, score, length)
+
+    def _check_counts(self, n_classes: int, n_columns: int) -> None:
+        """Refuse parts that do not belong together."""
+        same_count("The class prior", np.shape(self.log_prior), (n_classes,))
+        same_count("The classes", self.distribution.n_components, n_classes)
+        same_count("The columns", self.distribution.n_features, n_columns)
+        same_count("The event models", self.family.n_features, n_columns)
+        if self.evidence.outlier_share is not None:
+            same_count("outlier_share_", np.shape(self.evidence.outlier_share), (n_classes,))
 
     def _refuse_others(self) -> None:
         """Refuse event models that need more than NumPy."""
@@ -85,6 +96,7 @@ class NaiveBayesModel(TableModel):
         self.names, self.n_columns = columns_of(model)
         self.classes = model.required("classes_")
         self.schema, self.scores = model.required("schema_"), NaiveBayesScores(model)
+        same_count("The columns of the schema", len(self.schema.kinds), self.n_columns)
         bins = model.learned("discretizer_")
         self.bins = None if bins is None else Bins.of(bins, model.required("plan_"))
 
