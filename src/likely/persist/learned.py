@@ -103,6 +103,8 @@ LEARNED: dict[str, Types] = {
         "network_": BayesianNetwork,
         "class_states_": Codes,
         "class_log_prior_": Array,
+        "temperature_": float,
+        "outlier_share_": Array | None,
     },
     "Discretizer": {**COLUMNS, "edges_": list[Array], "n_bins_": Codes},
     "DiscriminantAnalysis": {

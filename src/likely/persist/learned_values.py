@@ -242,6 +242,7 @@ def _check_outlier_share(learned: dict[str, Any]) -> None:
 
 def _check_network_classifier(learned: dict[str, Any]) -> None:
     probabilities("class_log_prior_", learned["class_log_prior_"])
+    _check_outlier_share(learned)
 
 
 CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
