@@ -19,14 +19,16 @@ settings.load_profile("likely")
 
 
 def _position(item, mark):
-    """Where the value of a parametrised test is in its list."""
-    name, values = mark.args
-    given = item.callspec.params[name]
-    return next(
-        i
-        for i, v in enumerate(values)
-        if given is (v.values[0] if isinstance(v, ParameterSet) else v)
-    )
+    """Where the values of a parametrised test are in their list."""
+    names, cases = mark.args[:2]
+    several = not isinstance(names, str)
+    given = [item.callspec.params[name] for name in (names if several else [names])]
+    for position, case in enumerate(cases):
+        if isinstance(case, ParameterSet):
+            case = case.values if several else case.values[0]
+        if all(a is b for a, b in zip(case if several else [case], given, strict=True)):
+            return position
+    raise AssertionError(f"{item.nodeid} has none of the cases of {names!r}")
 
 
 @pytest.hookimpl(tryfirst=True)  # before the cases that are marked slow are deselected

@@ -31,6 +31,7 @@ from likely.special import LOG_FLOOR
 from tests.scalings import CANCER, SCALINGS, every_scaling, halves, noisy, score_alone
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings on purpose
 @every_scaling
 def test_passes_the_checks_of_scikit_learn(scaling):

@@ -75,6 +75,7 @@ def test_a_rate_that_is_not_refined_is_a_power_of_ten() -> None:
     assert abs(log10(finer.rate) + 3.4) <= 1 / 9  # of a decade
 
 
+@pytest.mark.slow
 def test_bayes_reaches_the_minimum_of_branin_more_often_than_random_draws() -> None:
     """SEL-12 asks for 8 of 10 seeds, of a Gaussian process.
 
@@ -95,6 +96,7 @@ def test_bayes_reaches_the_minimum_of_branin_more_often_than_random_draws() -> N
     assert sum(value < BRANIN_LEAST + 0.5 for value in random) <= 5
 
 
+@pytest.mark.slow
 def test_bayes_beats_random_draws_in_a_mixed_space() -> None:
     def least(search: str, seed: int) -> float:
         return search_function(network, NETWORK, search=search, trials=40, seed=seed).best_score_

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         links,
         metrics,
         penalties,
+        runtime,
         searches,
         solvers,
         spaces,
@@ -69,10 +70,12 @@ if TYPE_CHECKING:
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
     from likely.reports.report import WrittenReport, report
+    from likely.runs.seal_surface import open_seal, seal
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
     from likely.text.bag_of_words import BagOfWords
     from likely.text_models.text_classifier import TextClassifier
+    from likely.text.token_ids import TokenIds
     from likely.workbench.comparison import Comparison, compare
     from likely.workbench.curves import Curve, learning_curve
     from likely.workbench.dataset import Dataset
@@ -80,7 +83,6 @@ if TYPE_CHECKING:
     from likely.workbench.look.look import Look, look
     from likely.workbench.opening import dataset
     from likely.workbench.preparation.prepared import Prepared
-    from likely.workbench.seal import open_seal, seal
     from likely.workbench.search.study import Study
     from likely.workbench.search.tune import tune
     from likely.workbench.split import Parts, split
@@ -134,6 +136,7 @@ __all__ = [
     "Study",
     "TemperatureScaling",
     "TextClassifier",
+    "TokenIds",
     "TrainingCurve",
     "WrittenReport",
     "__version__",
@@ -164,6 +167,7 @@ __all__ = [
     "read_evidence",
     "read_graph",
     "report",
+    "runtime",
     "save",
     "seal",
     "searches",
@@ -191,6 +195,7 @@ _MODULES = {
     "links",
     "metrics",
     "penalties",
+    "runtime",
     "searches",
     "solvers",
     "spaces",
@@ -244,6 +249,7 @@ _HOME = {  # public name: the module that defines it
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
     "TextClassifier": "likely.text_models.text_classifier",
+    "TokenIds": "likely.text.token_ids",
     "TrainingCurve": "likely.workbench.training_curve",
     "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison",
@@ -254,7 +260,7 @@ _HOME = {  # public name: the module that defines it
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",
     "look": "likely.workbench.look.look",
-    "open_seal": "likely.workbench.seal",
+    "open_seal": "likely.runs.seal_surface",
     "partial_effects": "likely.explanations.effects",
     "permutation_importance": "likely.explanations.importance",
     "read": "likely.data.formats.registry",
@@ -263,7 +269,7 @@ _HOME = {  # public name: the module that defines it
     "read_graph": "likely.graphical.formats.registry",
     "report": "likely.reports.report",
     "save": "likely.persist",
-    "seal": "likely.workbench.seal",
+    "seal": "likely.runs.seal_surface",
     "separability": "likely.linear.separation",
     "split": "likely.workbench.split",
     "training_curve": "likely.workbench.training_curve",

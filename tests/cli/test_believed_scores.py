@@ -10,7 +10,7 @@ import pytest
 
 import likely as likely_library
 from likely.cli.main import run
-from likely.errors import BrokenLedger, SomeSealedRows
+from likely.errors import BrokenLedger, HonestyRefusal, SomeSealedRows
 from likely.reports.page import report_of
 from likely.runs import open_run, read_run
 from likely.runs.known_ledgers import evaluated_elsewhere, refuse_earlier_copy
@@ -285,6 +285,14 @@ def test_rows_that_were_sealed_again_in_another_way_need_a_reason(place, likely,
     assert likely("final", "mine", "--again", "a bug in the first").exit == 0
 
 
+def test_python_knows_of_them_too(place):
+    sealed = likely_library.seal(place / "patients.csv", "ill", seed=5, name="c", folder=place)
+    with pytest.raises(HonestyRefusal, match=r"evaluated before, under another seal.*again=\.\.\."):
+        sealed.final("logistic")
+    assert [entry["event"] for entry in sealed.ledger()] == ["sealed", "refused"]
+    assert sealed.final("logistic", again="a bug in the first").evaluation == 1
+
+
 def test_sealed_rows_are_known_after_a_column_was_renamed(place, likely):
     text = (place / "patients.csv").read_text()
     (place / "other.csv").write_text(text.replace("city", "place", 1))
@@ -345,6 +353,7 @@ def test_a_score_that_likely_has_not_written_is_said(place):
     assert "has a score that cannot be read" in read_run(place / FIRST).final_problem
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("budget", [[1], {}, "1", None])
 def test_a_manifest_of_another_shape_is_said(place, likely, budget):
     rewritten(place / "patients.seal", "manifest.json", lambda f: f.update(budget=budget))
@@ -385,6 +394,7 @@ def test_a_name_that_is_no_text_is_read_or_refused(place, likely):
     assert "is not valid UTF-8" in outcome.json["findings"][0]
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("length", [240, 246])
 def test_long_file_names_go_through_every_verb(place, likely, length):
     path = "x" * length + ".csv"

@@ -44,6 +44,7 @@ def files_in(folder):
     return sorted(str(path) for path in folder.rglob("*"))
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("leaving", [0, 3])
 def test_a_full_disk_leaves_nothing_half_written(likely, small_disk, monkeypatch, leaving):
     monkeypatch.chdir(small_disk)

@@ -59,6 +59,7 @@ def test_weights_count_and_rows_of_weight_0_are_left_out(likely, tmp_path):
     assert likely("report", "@last").exit == 0
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize(
     ("words", "kind"),
     [

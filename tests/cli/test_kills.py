@@ -185,6 +185,7 @@ def test_everything_that_a_verb_writes_goes_through_the_door(stage, verb):
     assert changed <= {each.name for each in seen}
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize(
     ("verb", "n_states"),
     [("seal", 3), ("train", 4), ("tune", 23), ("final", 16), ("predict", 8), ("report", 2)],
@@ -199,6 +200,7 @@ def test_a_kill_at_any_point_leaves_what_the_next_command_can_use(
     assert len(states) == n_states, [state.name for state in states]
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_full_disk_at_any_point_is_said_and_leaves_nothing_half_written(stage, verb):
     checked = set()

@@ -139,6 +139,7 @@ def test_colours_can_be_turned_off(monkeypatch, words):
     assert Settings().color is None
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("words", ["predict @last digits --proba", "models naive-bayes"])
 def test_a_reader_that_stops_early_is_no_error(likely, tmp_path, words):
     assert likely("train", "digits", "naive-bayes").exit == 0

@@ -73,6 +73,7 @@ def of_tune(likely, words):
     return told
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize(
     ("target", "model"), [("y", "logistic"), ("y", "naive-bayes"), ("amount", "glm-gamma")]
 )
@@ -98,6 +99,7 @@ def insured(path, n=240):
     (path / "claims.csv").write_text("\n".join(["x,shop,years,times,claims,ill", *rows]) + "\n")
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize(
     ("target", "model", "roles"),
     [
@@ -151,6 +153,7 @@ def test_a_model_of_a_seal_with_exposures_predicts_with_them_and_so_does_final(l
     assert rmse["value"] == pytest.approx(np.sqrt(squares.mean()))
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize(
     "words",
     [

@@ -178,6 +178,19 @@ def test_a_model_no_better_than_the_constant_is_said_to_be_so(likely, tmp_path):
     assert "not clearly better than the baseline" in outcome.err
 
 
+def test_a_target_that_is_computed_from_two_columns_is_suspected(likely, tmp_path):
+    rng = np.random.default_rng(0)
+    read, maths, other = rng.normal(600, 30, size=(3, 120)).round(1)
+    rows = zip(other, read, maths, (read + maths) / 2, strict=True)
+    lines = [",".join(f"{cell:.2f}" for cell in row) for row in rows]
+    (tmp_path / "schools.csv").write_text("other,read,maths,score\n" + "\n".join(lines) + "\n")
+    outcome = likely("train", "schools.csv", "linear", "--target", "score", "--json").json
+    (text,) = (each for each in outcome["findings"] if "almost perfect" in each)
+    assert "the target may be computed from these columns" in text
+    assert "have the largest effects" in text
+    assert "'read'" in text and "'maths'" in text and "'other'" not in text
+
+
 def test_runs_are_numbered_and_o_names_another_folder(likely):
     likely("train", "iris", "naive-bayes")
     likely("train", "iris", "discriminant")

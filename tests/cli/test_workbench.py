@@ -217,6 +217,7 @@ def test_an_unwritable_folder_is_a_problem_of_the_data(likely, unwritable, words
     assert said["next"].startswith("likely ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["train", "tune"])
 def test_a_full_disk_leaves_no_run(likely, tmp_path, verb):
     import errno

@@ -24,6 +24,7 @@ def seconds(table):
     return time.process_time() - began
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("library", ["arrow", "pandas"])
 def test_twice_the_columns_take_less_than_three_times_as_long(library):
     def made(n):
@@ -45,6 +46,7 @@ def made_file(folder, n_columns):
     return str(path)
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("verb", ["look", "train"])
 def test_commands_cost_less_than_three_times_as_much_for_twice_the_columns(
     verb, tmp_path, monkeypatch, capsys

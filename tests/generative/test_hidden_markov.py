@@ -257,6 +257,7 @@ def test_some_known_states_name_the_others():
 # ── laws of sequences ────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.diagonal(2)
 @every_fit
 def test_the_order_of_sequences_does_not_matter(name):
     X, order = data(name), np.array([4, 2, 0, 3, 1])
@@ -264,6 +265,7 @@ def test_the_order_of_sequences_does_not_matter(name):
     settled(fitted(name, rows(X, index), lengths), fitted(name, X))
 
 
+@pytest.mark.diagonal(2)
 @every_fit
 def test_weight_two_is_the_sequence_twice_and_weight_zero_the_sequence_absent(name):
     X, weight = data(name), np.array([2, 1, 1, 3, 0])
@@ -280,6 +282,7 @@ def test_weight_two_is_the_sequence_twice_and_weight_zero_the_sequence_absent(na
     )
 
 
+@pytest.mark.diagonal(2)
 @every_fit
 def test_any_cut_and_any_executor_give_the_same_fit(name, monkeypatch):
     X, whole = data(name), fitted(name, executor=Serial())

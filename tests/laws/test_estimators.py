@@ -274,6 +274,7 @@ def test_the_order_of_rows_does_not_matter(name):
     assert_same_fit(fitted(name, rows(X, order), y[order]), fitted(name, X, y))
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name != "nb-unlabelled"])
 @pytest.mark.parametrize("dtype", [object, str])
 @pytest.mark.filterwarnings("ignore::likely.errors.AlphabeticalOrder")  # it is their order
@@ -285,6 +286,7 @@ def test_labels_may_be_strings(name, dtype):
     assert_array_equal(model.predict(X), words[fitted(name, X, y).predict(X)])
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize("name", [n for n in FITS if isinstance(FITS[n].data()[0], np.ndarray)])
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames_equal_arrays(name, library):

@@ -14,11 +14,16 @@ from sklearn.utils import estimator_checks as checks
 
 import likely
 from likely.errors import InvalidFile, InvalidInput
+from likely.text.sequences import Sequences
 from tests.estimators import made, text_estimators
 
 TEXTS = ["The cat sat on the mat.", "", "A dog — ein Hund — собака", "the cat and the dog"] * 4
 LABELS = ["cat", "none", "dog", "both"] * 4
 VARIANTS = {  # beside the defaults
+    "TokenIds": [
+        {"ngram_range": (1, 2), "min_df": 2, "unknown": "count"},
+        {"n_features": 64},
+    ],
     "BagOfWords": [
         {"ngram_range": (1, 2), "stop_words": ["the"], "min_df": 2},
         {"analyzer": "char_wb", "ngram_range": (2, 3), "dtype": np.float32},
@@ -58,7 +63,12 @@ def answers(model, texts=TEXTS, names=None):
 def assert_same(ours, theirs):
     assert ours.keys() == theirs.keys()
     for name in ours:
-        a, b = (each.toarray() if issparse(each) else each for each in (ours[name], theirs[name]))
+        a, b = (
+            each.to_counts() if isinstance(each, Sequences) else each
+            for each in (ours[name], theirs[name])
+        )
+        assert not isinstance(ours[name], Sequences) or ours[name] == theirs[name]
+        a, b = (each.toarray() if issparse(each) else each for each in (a, b))
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
 

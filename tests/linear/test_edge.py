@@ -65,6 +65,7 @@ def certificate(model, X, y):
     return left / (np.abs(A.T) @ np.abs(slope)).max(), at
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize(("response", "link"), PAIRS)
 def test_every_fit_is_an_optimum_and_says_whether_it_is_at_an_edge(response, link):
     at_edge = 0

@@ -121,6 +121,7 @@ def test_categories_are_their_dummies(name):
     assert_same_errors(coded, expanded)
 
 
+@pytest.mark.diagonal(2)
 @every
 def test_any_cut_and_any_executor_give_the_same_fit(name, monkeypatch):
     for (X, y), rows_per_block in ((rows(name), 64), (mixed(name), 31)):
@@ -209,6 +210,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.diagonal(2)
 @every
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_a_file_is_the_frame(name, suffix, tmp_path, monkeypatch):

@@ -100,6 +100,7 @@ def slowly(name, X, y, start, gamma, l1=0.0, steps=20_000):
     return w, b
 
 
+@pytest.mark.diagonal(3)
 @every_model
 @pytest.mark.parametrize("l1", [0.0, 1.5])
 def test_groups_are_where_plain_proximal_gradients_end(name, l1):
@@ -254,6 +255,7 @@ def test_a_group_enters_at_the_norm_of_its_pull():
         assert (model.coef_ == 0).all() == none
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_certificate_is_true_whatever_the_columns(seed):
     """Nearly equal, equal, badly scaled or far from 0: by the conditions of the optimum."""

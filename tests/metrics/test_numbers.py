@@ -86,6 +86,7 @@ def test_intervals_cover_nineteen_times_in_twenty(name):
     assert 0.915 <= inside / 400 <= 0.98  # 0.95 ± 3 standard errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["count", "positive"])
 def test_intervals_of_the_deviance_explained_cover(kind):
     rng = np.random.default_rng(3)

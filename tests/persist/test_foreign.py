@@ -52,6 +52,7 @@ def frame():
     return frame
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize(
     "model",
     [

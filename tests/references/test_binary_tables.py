@@ -89,6 +89,7 @@ def unsolved(link, solver, some):
     return missed
 
 
+@pytest.mark.diagonal(3)
 @every_link
 @pytest.mark.parametrize("solver", ["auto", "lbfgs", "proximal-newton"])
 def test_rare_and_strong_effects_are_found(link, solver):
@@ -114,6 +115,7 @@ CELLS = {  # (successes, failures) of each group
 }
 
 
+@pytest.mark.diagonal(3)
 @every_link
 @pytest.mark.parametrize("name", CELLS)
 def test_rows_and_weights_of_whole_counts_give_the_closed_form(link, name):

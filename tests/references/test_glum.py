@@ -71,6 +71,7 @@ def assert_same_coefficients(ours, them, rtol):
     assert_allclose(ours.intercept_, them.intercept_, rtol=rtol, atol=rtol / 10)
 
 
+@pytest.mark.diagonal(3)
 @every
 def test_without_a_penalty_the_first_category_is_dropped(name):
     X, y, offset, weight = policies(name)
@@ -82,6 +83,7 @@ def test_without_a_penalty_the_first_category_is_dropped(name):
     assert_allclose(ours.predict(X, offset=offset), them.predict(X, offset=offset), rtol=1e-6)
 
 
+@pytest.mark.diagonal(3)
 @every
 def test_under_a_ridge_every_category_has_a_coefficient(name):
     X, y, offset, weight = policies(name)
@@ -93,6 +95,7 @@ def test_under_a_ridge_every_category_has_a_coefficient(name):
     assert len(ours.terms_) == 8
 
 
+@pytest.mark.diagonal(3)
 @every
 def test_elastic_nets(name):
     X, y, offset, weight = policies(name)

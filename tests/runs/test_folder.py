@@ -32,7 +32,7 @@ NAMES = {
     records.CURVES,
 }
 ELSEWHERE = {
-    ("persist/model_file.py", MODEL_FILE),  # save and load know it, and no RUN
+    ("model_content.py", MODEL_FILE),  # save and load know it, and no RUN
     ("workbench/records.py", records.COMPARISONS),  # of a SEAL, too
     ("workbench/records.py", records.CURVES),
     ("workbench/search/trials.py", folder.STUDY),  # a study, of a RUN or not, has its own

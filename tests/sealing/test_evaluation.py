@@ -296,6 +296,7 @@ CHILD = """
 """
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize(
     ("budget", "expected"), [(1, ["1", "refused"]), (2, ["1", "2"])], ids=["one", "two"]
 )

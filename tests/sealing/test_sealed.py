@@ -33,6 +33,7 @@ IGNORES_Y = {
     "GaussianMixture",
     "MixtureModel",
     "PolynomialFeatures",
+    "TokenIds",
 }
 ARGUMENT = {"FrankHall": LogisticRegression(), "PenaltyPath": likely.LogisticRegression()}
 

@@ -36,6 +36,7 @@ def slowly(Q, c, l1, groups, steps=300_000):
     return theta.astype(float)
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_it_is_what_plain_proximal_gradients_find(seed):
     Q, c, l1, groups = problem(seed)

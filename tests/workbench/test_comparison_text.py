@@ -150,3 +150,72 @@ def test_notes_about_weights_are_in_the_facts():
     (note,) = found.facts()["notes"]
     assert note.startswith("Weights count rows: the total weight is 700 for 100 rows")
     assert note in " ".join(str(found).split())
+
+
+def overdispersed(n=400):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    mean = np.exp(1 + 0.7 * x) * rng.gamma(0.5, 2.0, size=n)
+    return pd.DataFrame({"x": x, "y": rng.poisson(mean)})
+
+
+def test_a_model_that_is_worse_than_the_constant_is_not_to_be_used_and_has_its_own_baseline():
+    """Poisson counts are better than a Poisson constant, and worse than a negative binomial one."""
+    found = lk.compare(overdispersed(), "y", ["glm-poisson", "linear"], kind="count", repeats=1)
+    said = " ".join(str(found).split())
+    assert (
+        "Clearly worse than the baseline (constant), do not use them: linear, glm-poisson" in said
+    )
+    assert "Its means follow the columns, but this family does not suit the target" in said
+    poisson, linear = found["glm-poisson"], found["linear"]
+    assert poisson.worse_than_baseline
+    assert (poisson.own.family, linear.own.family) == ("poisson", "gaussian")
+    assert poisson.own.gain.low > 0
+    assert linear.own.gain.low > 0
+    assert poisson.facts()["own_baseline"]["gain"] == poisson.own.gain.value
+    assert found["constant"].own is None
+
+
+def test_the_own_baseline_is_the_constant_of_the_family_of_each_fold():
+    from scipy.stats import poisson
+
+    frame = overdispersed(100)
+    found = lk.compare(frame, "y", ["glm-poisson"], kind="count", repeats=1)
+    folds, gains = found.folds.of_repeat(0), []
+    y = frame["y"].to_numpy()
+    for fold in folds:
+        model = lk.Prepared(lk.GLM("poisson")).fit(frame[["x"]].iloc[fold.train], y[fold.train])
+        mean = model.predict(frame[["x"]].iloc[fold.test])
+        held = y[fold.test]
+        gains += list(poisson.logpmf(held, mean) - poisson.logpmf(held, y[fold.train].mean()))
+    assert found["glm-poisson"].own.gain.value == pytest.approx(np.mean(gains), rel=1e-4)
+
+
+def test_a_model_of_the_usual_family_has_no_other_baseline_and_counts_no_line():
+    frame = overdispersed(120)
+    found = lk.compare(frame, "y", kind="count", folds=3, repeats=1)
+    names = {each.name for each in found.entries}
+    assert names == {"constant", "glm-poisson", "glm-negative-binomial"}
+    assert "linear" not in found.left_out
+    assert found["glm-negative-binomial"].own is None
+    real = lk.compare(frame, "y", kind="real", folds=3, repeats=1)
+    assert "linear" in {each.name for each in real.entries}
+    assert real["linear"].own is None
+
+
+def test_a_row_that_alone_ruins_a_model_is_named_with_its_unusual_cells():
+    """Diamonds: a length of 0 in one row, of which the log link makes a price of millions."""
+    rng = np.random.default_rng(0)
+    size = rng.normal(5, 0.5, 150)
+    price = np.exp(2 * size + 0.2 * rng.normal(size=150))
+    size[17] = 60.0
+    frame = pd.DataFrame({"size": size, "weight": rng.normal(size=150), "price": price})
+    found = lk.compare(frame, "price", ["glm-gamma"], kind="positive", repeats=1)
+    lone = found["glm-gamma"].lone
+    assert lone.rows == (17,)
+    assert lone.gain < 0 < lone.without
+    assert found["glm-gamma"].facts()["lone_rows"]["rows"] == [17]
+    said = " ".join(str(found).split())
+    assert "glm-gamma: One row carries" in said
+    assert "row 17 (size = 60). Without it, the mean gain per row would be" in said
+    assert found["constant"].lone is None

@@ -6,12 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from likely.formatting import percent
 from likely.intervals import Estimate
 from likely.metrics import Prediction, Score, Truth, metrics_for, score_of
 from likely.metrics.baseline import constant_prediction
 from likely.sealing.final_score import FinalScore
+from likely.workbench.evidence import Evidence
 from likely.workbench.validation import Validation
-from likely.workbench.verdict import RULES, Evidence, verdict_on
+from likely.workbench.verdict import RULES, verdict_on
 
 DOCS = Path(__file__).parents[2] / "docs" / "verdict.rst"
 
@@ -233,3 +235,75 @@ def test_a_worse_likelihood_with_a_better_mean_is_explained():
     assert "seems to contradict" in text
     assert "overdispersion" in text
     assert "By other metrics" not in text
+
+
+def test_one_row_that_alone_makes_a_model_bad_is_named():
+    """Diamonds: a row with lengths of 0 costs 5,925 nats per row on average."""
+    found = numbers()
+    density = found.prediction.log_density.copy()
+    density[7] -= 40_000
+    prediction = replace(found.prediction, log_density=density)
+    surprising = ({"row": 7, "cells": {}, "unusual": {"x": 0.0, "z": 0}},)
+    bad = replace(
+        held(found.truth, prediction, pit=found.pit), surprising=surprising, row=found.row
+    )
+    verdict = verdict_on(of_held(bad))
+    assert "one-row" in [each.rule for each in verdict.objections]
+    (text,) = (each.text for each in verdict.objections if each.rule == "one-row")
+    assert text.startswith("One row carries 99.9 % of what the model loses to the baseline: row 7")
+    assert "(x = 0, z = 0). Without it, the mean gain per row would be 0." in text
+    two = density.copy()
+    two[9] -= 40_000
+    bad = held(found.truth, replace(found.prediction, log_density=two), pit=found.pit)
+    assert "2 rows carry" in " ".join(verdict_on(of_held(bad)).doubts)
+    everywhere = held(found.truth, replace(found.prediction, log_density=density - 90))
+    assert "one-row" not in judged(of_held(everywhere))
+
+
+def test_computed_an_almost_perfect_fit_is_suspicious_and_its_columns_are_named():
+    """Caschool: the target is the mean of two columns."""
+    exact = gained(5.0, 4.9, 5.1, r2=Estimate(0.99999, 0.99995, 1.0, 0.0))
+    assert judged(exact) == ["computed"]
+    named = verdict_on(replace(exact, important=("read", "math")))
+    assert "'read', 'math' have the largest effects" in named.doubts[0]
+    assert "target may be computed from these columns" in named.doubts[0]
+    assert judged(gained(3.0, 2.9, 3.1, r2=Estimate(0.9995, 0.999, 0.9999, 0.0))) == []
+    classes_found = {
+        "log-loss": Estimate(1e-5, 1e-6, 0.03, 0.6),
+        "accuracy": Estimate(1.0, 0.99, 1.0, 0.6),
+    }
+    perfect = Score(classes_found, Estimate(0.6, 0.55, 0.65, 0.0), 300)
+    assert judged(Evidence(perfect)) == ["computed"]
+    penguins = {
+        "log-loss": Estimate(0.007, 0.001, 0.05, 1.05),
+        "accuracy": Estimate(1.0, 0.989, 1.0, 0.44),
+    }
+    assert judged(Evidence(Score(penguins, Estimate(1.04, 1.0, 1.07, 0.0), 344))) == []
+    many = {"accuracy": Estimate(1.0, 0.9999, 1.0, 0.6), "log-loss": Estimate(0.01, 0, 0.01, 0.6)}
+    assert judged(Evidence(Score(many, Estimate(0.6, 0.5, 0.65, 0.0), 50_000))) == ["computed"]
+
+
+def test_threshold_a_rare_class_that_is_never_predicted_is_a_hint_only():
+    rng = np.random.default_rng(0)
+    eta = rng.normal(-3, 0.8, 2000)
+    y = (rng.random(2000) < 1 / (1 + np.exp(-eta))).astype(np.int64)
+    log_p = -np.logaddexp(0, np.stack([eta, -eta], axis=1))
+    for labels, order in ((("no", "yes"), [0, 1]), (("a yes", "b no"), [1, 0])):
+        codes = np.array(order)[y]
+        truth = Truth(codes, None, labels, "binary")
+        found = held(truth, Prediction.of_classes(np.minimum(log_p[:, order], 0)))
+        if (found.prediction.called == order[1]).any():
+            rows = np.flatnonzero(found.prediction.called != order[1])
+            found = held(truth.rows(rows), found.prediction.rows(rows))
+        verdict = verdict_on(of_held(found))
+        assert [each.rule for each in verdict.objections] == ["threshold"]
+        assert verdict.severity == "good"
+        assert "not everything agrees" not in verdict.conclusion
+        (hint,) = verdict.doubts
+        assert f"{labels[order[1]]!r} (" in hint
+        value = float(hint.split("--threshold ")[1].split(":")[0])
+        picked = (np.exp(found.prediction.log_p[:, 1]) >= value) == (order[1] == 1)
+        rare = found.truth.y == order[1]
+        assert picked[rare].mean() > picked[~rare].mean()
+        assert f"finds {percent(picked[rare].mean())} of them" in hint
+    assert "threshold" not in judged(of_held(classes()))

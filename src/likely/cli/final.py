@@ -211,7 +211,8 @@ def _of_predictions(
             escrow=escrow,
             cv_estimate=cv_estimate,
         )
-    from likely.workbench.verdict import Evidence, verdict_on
+    from likely.workbench.evidence import Evidence
+    from likely.workbench.verdict import verdict_on
 
     return Answer(
         text=f"{_text(score)}\n\nPredictions: {predictions}.",
@@ -223,11 +224,10 @@ def _of_predictions(
 
 def _refuse_used_rows(seal: "SealFolder", again: str | None, *runs: Path) -> None:
     """Refuse a seal of which RUNs know evaluations that its ledger does not have."""
-    from likely.runs.known_ledgers import refuse_earlier_copy, refuse_evaluated_rows
+    from likely.runs.known_ledgers import refuse_used_rows
 
-    refuse_earlier_copy(seal, *runs)
     with _refusals_of(seal):
-        refuse_evaluated_rows(seal, again, *runs)
+        refuse_used_rows(seal, again, *runs)
 
 
 @contextmanager
@@ -340,12 +340,18 @@ def _text(score: "FinalScore") -> str:
 
 
 def _verdict_on_run(run: "Run", score: "FinalScore") -> "Verdict | None":
-    from likely.workbench.verdict import evidence_in_run, verdict_on
+    from likely.workbench.evidence import evidence_in_run
+    from likely.workbench.verdict import verdict_on
 
     folder = run.folder
-    return verdict_on(
-        evidence_in_run(run.facts, look=folder.look(), held=folder.validation(), final=score)
+    evidence = evidence_in_run(
+        run.facts,
+        look=folder.look(),
+        held=folder.validation(),
+        final=score,
+        effects=folder.effects(),
     )
+    return verdict_on(evidence)
 
 
 def _findings(score: "FinalScore", judged: "Verdict | None") -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def seal(
     Writes the folder NAME.seal: training rows, sealed test rows, and a ledger that records every
     evaluation. From then on, compare, tune and train on NAME.seal.
     """
-    from likely.workbench.seal import seal as seal_rows
+    from likely.runs.seal_surface import seal as seal_rows
 
     opened = open_with_target(settings, data, options)
     if opened.sealed:

@@ -27,6 +27,7 @@ from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
     from likely.runs import RunFolder
+    from likely.workbench.column_effects import ColumnEffects
     from likely.workbench.dataset import Dataset
     from likely.workbench.look.look import Look
     from likely.workbench.verdict import Verdict
@@ -95,12 +96,13 @@ def _trained_run(
         draft = RunFolder(where.draft)
         found = looked_at(trained)
         write_evidence(draft, trained, found)
+        effects = draft.effects()
         draft.write_model(trained.model, run_facts(settings, trained, found))
         saved = save_copy(trained.model, request.weka)
     place = where.path
     run = "@last" if output is None else shlex.quote(str(place))
     after = "final" if trained.data.seal is not None and request.model.supervised else "explain"
-    judged = _verdict(trained, found)
+    judged = _verdict(trained, found, effects)
     return Answer(
         text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
         result={
@@ -245,11 +247,14 @@ def run_facts(settings: Settings, trained: TrainedModel, found: "Look | None") -
     }
 
 
-def _verdict(trained: TrainedModel, found: "Look | None") -> "Verdict | None":
-    from likely.workbench.verdict import evidence_in_run, verdict_on
+def _verdict(
+    trained: TrainedModel, found: "Look | None", effects: "ColumnEffects | None"
+) -> "Verdict | None":
+    from likely.workbench.evidence import evidence_in_run
+    from likely.workbench.verdict import verdict_on
 
     facts = {**trained.facts, "findings": findings_kept(trained.data, found)}
-    return verdict_on(evidence_in_run(facts, held=trained.validation))
+    return verdict_on(evidence_in_run(facts, held=trained.validation, effects=effects))
 
 
 def findings_kept(data: "Dataset", found: "Look | None") -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ from likely.data.frames import (
 )
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
 from likely.data.source import column_indices, column_label
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.kinds import ColumnKind
 
 
@@ -243,6 +243,21 @@ class Schema(Additive):
                 columns.append(_category_values(codes[:, next_code], values))
                 next_code += 1
         return columns
+
+
+def warn_of_unseen(unseen: Sequence[tuple[str, object]]) -> None:
+    """Warn of categories that the schema had not seen, if there are any."""
+    if unseen:
+        shown = ", ".join(f"{name}={_plain(value)!r}" for name, value in unseen[:3])
+        warn_user(
+            f"Categories not seen in training are ignored: {shown}"
+            f"{' and others' if len(unseen) > 3 else ''}. Fit again with rows that have them.",
+            UnseenCategories,
+        )
+
+
+def _plain(value: object) -> object:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _described(

@@ -44,6 +44,7 @@ from likely.inputs.estimators import (
     columns_named,
     feature_names,
     naming_columns,
+    refuse_unless_number,
     unchanged_if_refused,
     warn_unless_converged,
 )
@@ -52,7 +53,13 @@ from likely.inputs.rows import CheckedRows, EncodedRows, RowExtras, check_rows, 
 from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.inputs.tables import refuse_file
 from likely.names import lookup
-from likely.objectives.components import Components, ComponentsObjective, ComponentTotals, total
+from likely.objectives.components import (
+    Components,
+    ComponentsObjective,
+    ComponentTotals,
+    no_smaller_than_totals,
+    total,
+)
 from likely.objectives.evidence import calibrate_evidence
 from likely.objectives.length_evidence import calibrate_by_length
 from likely.solvers.em import EM
@@ -84,6 +91,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         Class probabilities: estimated (a ``Dirichlet`` is their prior), equal, or given.
     unlabelled : label or nan, default=None
         The value in ``y`` that marks an unlabelled row; EM uses such rows.
+    unlabelled_weight : float, default=1.0
+        The weight λ of an unlabelled row relative to a labelled one; 0 does not use them.
     calibrate : "temperature" or "length", default=None
         Divide the evidence log p(x | k), but not the class prior, by a temperature chosen on
         out-of-fold predictions: naive Bayes counts dependent evidence twice.  ``temperature`` is
@@ -143,6 +152,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         gaussian_prior: GaussianPrior | None = None,
         prior: str | Dirichlet | Array = "estimate",
         unlabelled: Any = None,
+        unlabelled_weight: float = 1.0,
         calibrate: str | None = None,
         discretize: "str | Discretizer | None" = None,
         tol: float = 1e-8,
@@ -156,6 +166,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.gaussian_prior = gaussian_prior
         self.prior = prior
         self.unlabelled = unlabelled
+        self.unlabelled_weight = unlabelled_weight
         self.calibrate = calibrate
         self.discretize = discretize
         self.tol = tol
@@ -246,6 +257,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
             raise InvalidInput(
                 f"variance_floor must be 0 or more; found {self.variance_floor}. Use 1e-9."
             )
+        advice = "Use 1.0, or less to trust the labelled rows more."
+        refuse_unless_number("unlabelled_weight", self.unlabelled_weight, lowest=0.0, advice=advice)
         check_search(self.tol, self.max_iter)
         extras = RowExtras(sample_weight)
         return check_rows(
@@ -268,7 +281,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
 
     def _components(self, totals: ComponentTotals) -> Components:
         """Parameters from totals: the prior is one more block."""
-        member = self.family_.from_statistics(totals.statistics + self._imagined(totals))
+        smoothed = totals.statistics + self._imagined(totals)
+        member = self.family_.from_own_statistics(smoothed)  # in place: words are many
         return Components(class_prior(self.prior, totals.count), member)
 
     def _cool(self, rows: EncodedRows[Schema]) -> None:
@@ -291,11 +305,12 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"
         objective = ComponentsObjective(
             self.family_,
-            rows.blocks,
+            no_smaller_than_totals(rows.blocks, len(self.classes_)),
             rows.executor,
             self._imagined(self.totals_),
             self.class_log_prior_ if given else None,
             self.prior.imagined(len(self.classes_)) if isinstance(self.prior, Dirichlet) else 0.0,
+            float(self.unlabelled_weight),
         )
         solution, state = search(
             EM(), objective, self.components_, tol=self.tol, max_iter=self.max_iter

@@ -21,10 +21,10 @@ from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.formats.registry import read
 from likely.data.frames import InMemoryTable, is_sparse, kinds_of, library_of
-from likely.data.schema import EncodedTable, Schema
+from likely.data.schema import EncodedTable, Schema, warn_of_unseen
 from likely.data.source import Source, TableKinds, column_index
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
-from likely.errors import InvalidInput, SomeSealedRows, UnseenCategories, warn_user
+from likely.errors import InvalidInput, SomeSealedRows, warn_user
 from likely.formatting import listed
 from likely.inputs.labels import classes_of, known_classes, label_array
 from likely.inputs.numbers import check_offset, check_response, check_weight, required
@@ -274,14 +274,7 @@ def encode_new_rows(estimator: Any, schema: Schema, X: Any, *, sparse: bool = Tr
 def encode_checked(schema: Schema, table: InMemoryTable) -> EncodedTable:
     """Rows that were checked, by the schema of the fit; unseen categories are a warning."""
     encoded = schema.encode(table)
-    unseen = encoded.unseen
-    if unseen:
-        shown = ", ".join(f"{name}={value!r}" for name, value in unseen[:3])
-        warn_user(
-            f"Categories not seen in training are ignored: {shown}"
-            f"{' and others' if len(unseen) > 3 else ''}. Fit again with rows that have them.",
-            UnseenCategories,
-        )
+    warn_of_unseen(encoded.unseen)
     return encoded
 
 

@@ -18,8 +18,9 @@ from likely.inputs.coding import category_flags
 from likely.inputs.estimators import columns_named
 from likely.inputs.offsets import AT_PREDICTION
 from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows
+from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers
 from likely.linear.covariance import kind_of_errors
-from likely.linear.penalty import in_a_group, per_column
+from likely.linear.penalty import in_a_group, per_column, strengths_of
 from likely.penalties import Strengths
 
 LinearRows = EncodedRows[Coding]  # designs without an intercept
@@ -53,6 +54,26 @@ def open_linear(
     with columns_named(estimator):
         blocks = coding.to_fit(rows.blocks)
     return EncodedRows(blocks, coding, *rows[2:])
+
+
+def open_classes(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> LinearRows:
+    """Rows with class codes, or with soft labels where y has several columns."""
+    soft = is_soft(y)
+    rows = open_linear(
+        estimator,
+        X,
+        soft_numbers(y) if soft else y,
+        RowExtras(sample_weight, groups=groups),
+        target="numbers" if soft else "class",
+        given=strengths_of(estimator),
+    )
+    if not soft:
+        return rows
+    for block in rows.blocks:
+        check_soft(block.target, block.start)
+    return rows._replace(classes=soft_classes(y))
 
 
 def refuse_idle_groups(estimator: Any, groups: Any) -> None:

@@ -33,7 +33,7 @@ import numpy as np
 from likely.errors import InvalidInput
 from likely.linear.coding import LinearRows
 from likely.linear.covariance import MOST_FOR_INFERENCE
-from likely.linear.penalty import is_penalised
+from likely.linear.penalty import is_auto, is_penalised
 
 USUAL = 1.0  # the least λ, and that where there is nothing to choose
 ENOUGH = 100  # rows for each weight
@@ -53,6 +53,14 @@ class Determined(NamedTuple):
     def slope(self, strength: float) -> float:
         """−∂ log p(y | X, λ) / ∂ log λ."""
         return (strength * self.squares - self.effective) / 2
+
+
+def forget_choice(model: Any) -> None:
+    """Forget the λ of an earlier fit; one that is to be chosen is the usual one at first."""
+    if is_auto(model.l2):
+        model.l2_ = USUAL
+    elif "l2_" in vars(model):
+        del model.l2_
 
 
 def marginal_l2_of(model: Any, rows: LinearRows) -> float:

@@ -46,13 +46,13 @@ from likely.inputs.rows import RowExtras, group_codes
 from likely.inputs.soft_labels import n_axes
 from likely.inputs.tables import check_table
 from likely.linear.class_inference import check_kind
-from likely.linear.coding import refuse_idle_groups
+from likely.linear.coding import open_classes, refuse_idle_groups
 from likely.linear.covariance import check_covariance
 from likely.linear.maxent_fitting import fit_weights, weights_problem
 from likely.linear.objective import Weights, feature_objective
 from likely.linear.penalty import has_penalty, penalty_described
 from likely.linear.row_graph import TARGET, graph_of_factors, refuse_several_rows
-from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression, open_classes
+from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression
 from likely.linear.summary import describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective

@@ -34,17 +34,16 @@ from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
-from likely.inputs.rows import RowExtras
-from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
+from likely.inputs.soft_labels import is_soft, soft_total
 from likely.linear.class_inference import check_kind
-from likely.linear.coding import LinearRows, open_linear
+from likely.linear.coding import LinearRows, open_classes
 from likely.linear.contributions import (
     class_explanation,
     linear_contributions,
     means_of,
     remember_means,
 )
-from likely.linear.marginal_penalty import USUAL, marginal_l2_of
+from likely.linear.marginal_penalty import forget_choice, marginal_l2_of
 from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import (
@@ -192,9 +191,7 @@ class SoftmaxRegression(
         columns of a frame, or 0, 1, ….
         """
         check_kind(self.standard_errors)
-        vars(self).pop("l2_", None)
-        if is_auto(self.l2):
-            self.l2_ = USUAL
+        forget_choice(self)
         rows = open_classes(self, X, y, sample_weight, groups)
         refuse_one_class(rows.classes, self)
         if is_auto(self.l2):
@@ -375,26 +372,6 @@ class SoftmaxRegression(
         if self.reference not in labels:
             raise UnknownName("class for reference", self.reference, map(str, labels))
         return int(labels.index(self.reference))
-
-
-def open_classes(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
-) -> LinearRows:
-    """Rows with class codes, or with soft labels where y has several columns."""
-    soft = is_soft(y)
-    rows = open_linear(
-        estimator,
-        X,
-        soft_numbers(y) if soft else y,
-        RowExtras(sample_weight, groups=groups),
-        target="numbers" if soft else "class",
-        given=strengths_of(estimator),
-    )
-    if not soft:
-        return rows
-    for block in rows.blocks:
-        check_soft(block.target, block.start)
-    return rows._replace(classes=soft_classes(y))
 
 
 def _of_two(fit: SoftmaxFit) -> tuple[Array, Array]:

@@ -1,10 +1,11 @@
 """Classes and clusters: the statistics of components, summed over blocks.
 
     S_k = Σ_i r_ik T(x_i),   N_k = Σ_i r_ik        r_ik = w_i [y_i = k]          (label known)
-                                                   r_ik = w_i p(k | x_i, θ)      (unknown)
+                                                   r_ik = λ w_i p(k | x_i, θ)    (unknown)
 
 Naive Bayes, discriminants and mixtures differ only in which labels are known: a block's
-``y`` holds class codes, −1 where the label is not known, or soft labels.
+``y`` holds class codes, −1 where the label is not known, or soft labels.  λ, usually 1, is the
+weight of the rows whose labels are not known, in the likelihood as in the statistics.
 """
 
 from collections.abc import Iterator
@@ -87,7 +88,9 @@ def placing(block: Block) -> Iterator[None]:
         raise error.moved(row=block.start + error.row) from None
 
 
-def block_expectations(family: Family, model: Components, block: Block) -> ComponentTotals:
+def block_expectations(
+    family: Family, model: Components, block: Block, unlabelled_weight: float = 1.0
+) -> ComponentTotals:
     """The statistics of all rows: with known labels, else with expected ones at θ."""
     X = block.X.stored()
     if block.y is None:
@@ -106,9 +109,12 @@ def block_expectations(family: Family, model: Components, block: Block) -> Compo
         r[known] = 0.0
         r[known, block.y[known]] = 1.0
         evidence = np.where(known, log_joint[np.arange(len(r)), block.y], evidence)
-    if block.weight is not None:
-        r *= block.weight[:, None]
-        evidence = np.multiply(evidence, block.weight, where=block.weight > 0, out=np.zeros(len(r)))
+    weight = block.weight
+    if unlabelled_weight != 1.0 and block.y is not None:
+        weight = np.where(known, 1.0, unlabelled_weight) * (1.0 if weight is None else weight)
+    if weight is not None:
+        r *= weight[:, None]
+        evidence = np.multiply(evidence, weight, where=weight > 0, out=np.zeros(len(r)))
     _refuse_impossible(evidence, block)
     statistics = model.distribution.expected_statistics(family, X, r)
     return ComponentTotals(r.sum(axis=0), statistics, float(evidence.sum()))
@@ -207,9 +213,12 @@ class ComponentsObjective(ExpectationObjective):
     prior: Any  # pseudo-statistics: one more block, added once
     log_mixing: Array | None = None  # given class priors; None estimates them
     imagined: Array | float = 0.0  # examples of each class, the prior of their shares
+    unlabelled_weight: float = 1.0  # λ, of rows whose label is not known
 
     def expect(self, theta: Components) -> Expectation:
-        term = partial(block_expectations, self.family, theta)
+        term = partial(
+            block_expectations, self.family, theta, unlabelled_weight=self.unlabelled_weight
+        )
         here = self.executor.sum(term, self.blocks)
         log_prior = theta.distribution.log_likelihood_of(self.prior)
         imagined = np.broadcast_to(self.imagined, theta.log_mixing.shape)

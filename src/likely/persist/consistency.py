@@ -29,11 +29,11 @@ from likely.linear.inference import Inference
 from likely.neural.architecture import Architecture
 from likely.neural.outputs import Output
 from likely.objectives.components import Components, ComponentTotals
-from likely.persist.encoding import same_count
 from likely.persist.field_types import check_arguments, check_fields
 from likely.persist.learned import LEARNED, check_learned
 from likely.persist.learned_values import check_part_values, check_values
 from likely.persist.registry import Estimator, model_class, part_name
+from likely.saved_values import same_count
 
 
 def check_consistent(model: Any) -> None:

@@ -177,6 +177,7 @@ LEARNED: dict[str, Types] = {
     "PolynomialFeatures": {**COLUMNS, "powers_": Codes},
     "Prepared": {**COLUMNS, "model_": Estimator},
     "SoftmaxRegression": {**WITH_INTERCEPT, **CLASSES},
+    "TokenIds": {"words_": BagOfWords},
     "TemperatureScaling": {**AROUND, "temperature_": float, "solution_": Solution},
     "TextClassifier": {
         **CLASSES,

@@ -28,8 +28,8 @@ from likely.linear.inference import Inference
 from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components
-from likely.persist.encoding import same_count
 from likely.persist.learned_words import check_bag_of_words, check_text_classifier
+from likely.saved_values import same_count
 
 LARGEST = 1e150  # beyond, squares overflow
 LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply

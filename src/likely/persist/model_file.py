@@ -1,10 +1,8 @@
 """One file per model: a safetensors file whose metadata hold a JSON header.
 
-    header    format, class, arguments, feature names, fitted attributes, tensors, versions
-
-``tensor_files.py`` has the form of the file and its checksum.  ``save`` writes through
-``files.py``, so that there is never an incomplete file under the given name.  ``load`` executes
-nothing: no pickle, and no class that is not in the registry.
+``model_content.py`` has the header, ``tensor_files.py`` the form of the file and its checksum.
+``save`` writes through ``files.py``, so that there is never an incomplete file under the given
+name.  ``load`` executes nothing: no pickle, and no class that is not in the registry.
 """
 
 import os
@@ -15,33 +13,15 @@ from typing import Any
 
 from likely import __version__
 from likely._typing import Array
-from likely.errors import InvalidFile, InvalidInput
+from likely.errors import InvalidInput
 from likely.files import write_atomically
+from likely.model_content import FORMAT, MODELS, read_content, refusals
 from likely.persist.consistency import check_consistent
-from likely.persist.encoding import (
-    MODEL_FIELDS,
-    Decoder,
-    Encoder,
-    check_model_class,
-    same_names,
-)
+from likely.persist.encoding import Decoder, Encoder, check_model_class
 from likely.persist.foreign import is_foreign_estimator
-from likely.tensor_files import Json, TensorFormat
+from likely.tensor_files import Json
 
-FORMAT = 1  # raised when an older version of likely could misread the file
-METADATA_KEY = "likely"
-MODELS = TensorFormat(METADATA_KEY, "a model", "likely.save", "Save the model again.")
-MODEL_FILE = "model.likely"  # what a folder, such as a RUN, calls its model
-HEADER_FIELDS = (*MODEL_FIELDS, "format", "feature_names", "tensors", "versions")
 PACKAGES = ("numpy", "safetensors", "scikit-learn")
-BROKEN = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)  # what badly made JSON can cause
 
 
 def save(model: Any, path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> None:
@@ -103,29 +83,12 @@ def load(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
     A file that is missing, incomplete, changed, of a later format or not a model is
     refused with ``InvalidFile``, which is a ``ValueError``.
     """
-    try:
-        content = _read(path)
-        header, tensors = _checked_content(content, path)
-        arrays = MODELS.arrays(header["tensors"], tensors)
-        decoder = Decoder(arrays, trusted=trusted)
-        model = decoder.model({name: header[name] for name in MODEL_FIELDS})
+    with refusals(path):
+        content = read_content(path)
+        model = Decoder(content.arrays, trusted=trusted).model(content.coded)
         if not is_foreign_estimator(model):
             check_consistent(model)
-        _check_feature_names(model, header["feature_names"])
-    except InvalidFile:
-        raise
-    except MemoryError:
-        raise InvalidFile(
-            path, "there is not enough memory for its arrays. Load it on a larger machine."
-        ) from None
-    except InvalidInput as error:
-        raise InvalidFile(path, str(error)) from None
-    except BROKEN as error:
-        raise InvalidFile(
-            path,
-            f"its header is not well formed ({type(error).__name__}: {str(error)[:80]}); expected "
-            "what likely.save writes. Save the model again.",
-        ) from None
+        _check_feature_names(model, content.feature_names)
     return model
 
 
@@ -164,26 +127,3 @@ def _target(path: str | os.PathLike[str]) -> Path:
             "Create it first."
         )
     return target
-
-
-def _read(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a model file, or of the one in a RUN."""
-    file = Path(path)
-    if (file / MODEL_FILE).is_file():  # a RUN, the folder that likely train writes
-        file = file / MODEL_FILE
-    return MODELS.read(file, path)
-
-
-def _checked_content(content: bytes, path: object) -> tuple[Json, dict[str, Any]]:
-    """The header and the raw tensors, once format and checksum are right."""
-    tensors = MODELS.tensors(content, path)
-    header = MODELS.header(content, path)
-    if header["format"] != FORMAT:
-        raise InvalidFile(
-            path,
-            f"it has format {str(header['format'])[:20]}; likely {__version__} reads format "
-            f"{FORMAT}. Load it with a newer version of likely, or save the model again.",
-        )
-    MODELS.check(header, tensors, path)
-    same_names("The fields of the header", header, HEADER_FIELDS)
-    return header, tensors

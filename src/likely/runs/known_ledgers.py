@@ -36,6 +36,12 @@ class _KnownRun(NamedTuple):
     final: Record | None
 
 
+def refuse_used_rows(seal: "SealFolder", again: str | None, *runs: Path) -> None:
+    """Refuse a seal of whose rows RUNs or other seals know evaluations that it does not know."""
+    refuse_earlier_copy(seal, *runs)
+    refuse_evaluated_rows(seal, again, *runs)
+
+
 def refuse_earlier_copy(seal: "SealFolder", *runs: Path) -> None:
     """Refuse a seal whose ledger lacks a line that a RUN has recorded.
 
@@ -84,7 +90,7 @@ def refuse_evaluated_rows(seal: "SealFolder", again: str | None, *runs: Path) ->
             f"The sealed rows of {seal.path.name}, or some of them, were evaluated before, under "
             f"another seal of the same rows: {all_listed(names)}. A further evaluation "
             "makes the score more optimistic. Choose between models by cross-validation on the "
-            "training part; or give the reason (--again REASON), which the ledger keeps."
+            "training part; or give the reason (again=..., --again REASON), which the ledger keeps."
         )
     if not any(entry["event"] in ("again", "commit") for entry in entries):
         log_event(seal, "again", {"evaluation": 1, "reason": again.strip()})

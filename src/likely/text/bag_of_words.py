@@ -283,6 +283,13 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         return np.array([*self.terms_.names, *last], dtype=object)
 
     @property
+    def n_columns(self) -> int:
+        """The number of columns, with that of unknown terms."""
+        if self.n_features is not None:
+            return int(self.n_features)
+        return len(self.terms_) + (self.unknown == "count")
+
+    @property
     def vocabulary_(self) -> dict[str, int]:
         """The column of each term."""
         if self.n_features is not None:
@@ -335,13 +342,6 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
     @property
     def _grows(self) -> bool:
         return self.vocabulary is None and self.n_features is None
-
-    @property
-    def n_columns(self) -> int:
-        """The number of columns of a fitted transformer, with that of unknown terms."""
-        if self.n_features is not None:
-            return int(self.n_features)
-        return len(self.terms_) + (self.unknown == "count")
 
     @property
     def _other(self) -> int:

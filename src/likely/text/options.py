@@ -1,7 +1,7 @@
 """The arguments that all readers of documents share, checked."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal, Protocol
 
@@ -11,6 +11,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import listed
 from likely.text.analysis import WORDS, Analysis, Analyzer
+from likely.text.stop_words import stop_words
 
 ANALYZERS = ("word", "char", "char_wb")
 ACCENTS = (None, "ascii", "unicode")
@@ -53,7 +54,7 @@ def analysis_of(options: WordOptions) -> Analysis:
         options.strip_accents,
         options.token_pattern,
         (int(low), int(high)),
-        frozenset(_stop_words(options.stop_words)) if of_words else frozenset(),
+        stop_words(options.stop_words) if of_words else frozenset(),
     )
 
 
@@ -145,15 +146,3 @@ def _check_pattern(pattern: Any) -> None:
             f"token_pattern={pattern!r} has {n_groups} groups; one at most was expected: the word. "
             "Write (?:…) for the others."
         )
-
-
-def _stop_words(words: Any) -> Iterable[str]:
-    if words is None:
-        return ()
-    if isinstance(words, str):
-        if words != "english":
-            raise UnknownName("list of stop words", words, ["english"])
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return ENGLISH_STOP_WORDS
-    return words

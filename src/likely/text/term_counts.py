@@ -91,9 +91,10 @@ def stacked(parts: Sequence[Any], n_columns: int) -> Any:
         before = np.cumsum([0, *(part.nnz for part in parts)])
         ends = [part.indptr[1:] + first for part, first in zip(parts, before[:-1], strict=True)]
         starts = np.concatenate([np.zeros(1, np.int64), *ends])
+        index = np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64
         matrix.data = np.concatenate([part.data for part in parts])
-        matrix.indices = np.concatenate([part.indices for part in parts])
-        matrix.indptr = starts if starts[-1] > np.iinfo(np.int32).max else starts.astype(np.int32)
+        matrix.indices = np.concatenate([part.indices for part in parts], dtype=index)
+        matrix.indptr = starts.astype(index)
     matrix.has_sorted_indices = False
     matrix.sort_indices()
     return matrix

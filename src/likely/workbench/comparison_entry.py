@@ -10,14 +10,16 @@ import numpy as np
 from likely._typing import Array
 from likely.formatting import all_listed
 from likely.inputs.foreign_models import chooses_columns
-from likely.intervals import NO_ESTIMATE, Estimate, gain_to_json
+from likely.intervals import NO_ESTIMATE, Estimate, clearly_worse, gain_to_json
 from likely.metrics import Metric, Score, mean_score
 from likely.workbench.cross_validation import Repeat, without_metric
+from likely.workbench.held_out import OwnBaseline
 from likely.workbench.model_entry import entry_of_estimator
 from likely.workbench.models import BASELINE
 from likely.workbench.paired import Paired
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.row_checks import LoneRows, lone_rows
 
 
 @final
@@ -36,6 +38,13 @@ class Entry:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # how columns are prepared for an estimator without a preparation
     metric: str = ""  # the one that orders the models; a model may not have it
+    own: OwnBaseline | None = None  # the constant of its own family, where that is another one
+    lone: LoneRows | None = None  # rows without which it would be clearly better than the baseline
+
+    @property
+    def worse_than_baseline(self) -> bool:
+        """Whether it is clearly worse than the baseline of the table."""
+        return self.score is not None and clearly_worse(self.score.gain)
 
     @property
     def main(self) -> Estimate:
@@ -86,6 +95,8 @@ class Entry:
             **self.main.to_json(),
             "baseline_link": None if self.score is None else self.score.baseline_link,
             **gain_to_json(gain),
+            "own_baseline": None if self.own is None else self.own.to_json(),
+            "lone_rows": None if self.lone is None else self.lone.to_json(),
             "folds": self.per_fold.tolist(),
             "others": self.others,
             "fit_seconds": self.seconds,
@@ -111,6 +122,8 @@ class Tally:
     problem: str = ""
     metric: str = ""
     without: str = ""  # why it has no score by the main metric
+    own: list[OwnBaseline] = field(default_factory=list)  # of each repeat, where it is another one
+    lone: LoneRows | None = None  # of the first repeat
 
     def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
         self.warnings += [text for text in found.warnings if text not in self.warnings]
@@ -128,6 +141,11 @@ class Tally:
         none = np.full(len(np.unique(held.fold)), nan)
         self.per_fold.append(held.by_fold(main) if suited else none)
         self.seconds += found.seconds
+        self.own += filter(None, [held.own_baseline()])
+        if len(self.scores) == 1 and not held.is_constant:
+            self.lone = lone_rows(
+                held.prediction.gain_over(held.constant, held.truth), held.truth.weights, held.row
+            )
 
     def entry(self) -> Entry:
         warnings = tuple(self.warnings)
@@ -145,7 +163,15 @@ class Tally:
                 *(preparation_notes(self.estimator) if self.bare else ()),
             ),
             metric=self.metric,
+            own=self._own_baseline(),
+            lone=self.lone,
         )
+
+    def _own_baseline(self) -> OwnBaseline | None:
+        if not self.own:
+            return None
+        gain = Estimate(*np.mean([each.gain for each in self.own], axis=0).tolist())
+        return OwnBaseline(self.own[0].family, gain)
 
 
 def preparation_notes(estimator: Prepared) -> tuple[str, ...]:

@@ -18,12 +18,15 @@ from likely.formatting import (
     quoted,
     text_table,
 )
+from likely.intervals import clearly_better
 from likely.kinds import target_in_words
 from likely.metrics import metrics_for
 from likely.metrics.score import GAIN, UNIT, why_dashes
 from likely.workbench.fold_categories import unseen_in_folds
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
+from likely.workbench.row_checks import lone_rows_in_words, row_in_words
+from likely.workbench.unusual_cells import unusual_cells
 from likely.workbench.verdict import better_metrics, in_words, worse_metrics
 
 if TYPE_CHECKING:
@@ -86,7 +89,8 @@ def table_of(found: "Comparison") -> list[list[str]]:
 
 def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     """The conclusions, with their limits."""
-    parts = [_verdict(found, in_terminal), *_about_near(found)]
+    parts = [_verdict(found, in_terminal), *_about_near(found), *_about_worse(found)]
+    parts += _about_lone_rows(found)
     parts += [*_about_links(found), *found.remarks, *found.rows.notes]
     failures = _once(found, lambda each: filter(None, [each.problem]))
     parts += [f"{names} failed {problem}" for names, problem in failures]
@@ -133,6 +137,39 @@ def _about_near(found: "Comparison") -> list[str]:
             f"{found.best.name} (p ≥ {CLEAR}): {below}."
         )
     return parts
+
+
+def _about_worse(found: "Comparison") -> list[str]:
+    """The models not to use, and whether they are better than the constant of their own family."""
+    worse = [each for each in found.entries if each.worse_than_baseline]
+    if not worse:
+        return []
+    names, them = listed([each.name for each in worse], 60), "it" if len(worse) == 1 else "them"
+    text = f"Clearly worse than the baseline (constant), do not use {them}: {names}."
+    return [text, *(_about_family(each) for each in worse if each.own is not None)]
+
+
+def _about_lone_rows(found: "Comparison") -> list[str]:
+    """Rows that alone make a model no better than the baseline, numbered from 0."""
+    table, features = found.rows.table, found.rows.features.column_names
+    texts = []
+    for each in found.entries:
+        if each.lone is not None:
+            names = [
+                row_in_words(row, unusual_cells(table, row, features)) for row in each.lone.rows
+            ]
+            texts.append(f"{each.name}: {lone_rows_in_words(each.lone, names)}")
+    return texts
+
+
+def _about_family(each: "Entry") -> str:
+    assert each.own is not None, "asked by the caller"
+    family, gain = each.own
+    beside = f"{each.name}, against its own baseline (a constant of the family {family}): the gain"
+    text = f"{beside} is {estimate(*gain[:3])}."
+    if not clearly_better(gain):
+        return text
+    return f"{text} Its means follow the columns, but this family does not suit the target."
 
 
 def warning_notes(found: "Comparison") -> list[str]:

@@ -31,6 +31,8 @@ from sklearn.base import clone
 from likely._typing import Codes
 from likely.compute.executor import Executor, Serial, executor_for
 from likely.errors import InvalidInput, LoopsNotKept
+from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Prediction, Truth
@@ -196,7 +198,9 @@ class Loop:
         prediction = predict_for(model, task, data.learned, given)
         if self.metric is not None and not self.metric.suits(prediction):
             raise without_metric(model, self.metric, prediction)
-        groups = self.folds.groups
+        groups, family = self.folds.groups, None
+        if not task.has_classes:
+            family = predictive_family(model)
         return HeldOut(
             task,
             truth,
@@ -206,7 +210,8 @@ class Loop:
             np.full(len(rows), fit.number),
             None if groups is None else groups[rows],
             self.folds.n_folds,
-            (None if task.has_classes else predictive_family(model),),
+            (family,),
+            own=None if family is None else _own_constant(family, model, fit, truth),
         )
 
 
@@ -235,6 +240,15 @@ def _truth(rows: Dataset, model: Any = None) -> Truth:
     task, offsets = rows.settled, None if model is None else rows.offsets
     truth = truth_of(task, rows.table, rows.weights)
     return truth if task.has_classes or offsets is None else truth.moved_by(offsets, link_of(model))
+
+
+def _own_constant(family: PredictiveFamily, model: Any, fit: Fit, truth: Truth) -> Prediction:
+    """The prediction of the best constant of a model's own family, of the rows of its fit."""
+    level, own = fit.constant.level, type(family.response)
+    if level is not None and type(level.response) is own:
+        return fit.constant.prediction(truth)
+    response = family.response if own is not NegativeBinomial else NegativeBinomial()
+    return BestConstant.of(_truth(fit.train, model), response).prediction(truth)
 
 
 def _moved(model: Any, fit: Fit) -> Fit:

@@ -19,6 +19,7 @@ from likely.data.arrow import in_one_table
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
 from likely.data.split import split_mask, split_source
+from likely.intervals import Estimate, gain_to_json
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
@@ -64,11 +65,13 @@ class HeldOut:
     n_folds: int | None = None  # None of one part
     families: tuple[PredictiveFamily | None, ...] = ()  # by fold, of numbers
     is_constant: bool = False  # whether the model that predicted is the best constant itself
+    own: Prediction | None = None  # of numbers: the best constant of the model's own family
 
     @classmethod
     def joined(cls, parts: "Sequence[HeldOut]") -> "HeldOut":
         """The folds of a repeat as one."""
         groups = [part.groups for part in parts if part.groups is not None]
+        own = [part.own for part in parts if part.own is not None]
         whole = replace(
             parts[0],
             truth=Truth.joined([part.truth for part in parts]),
@@ -78,6 +81,7 @@ class HeldOut:
             fold=np.concatenate([part.fold for part in parts]),
             groups=np.concatenate(groups) if groups else None,
             families=tuple(family for part in parts for family in part.families),
+            own=Prediction.joined(own) if len(own) == len(parts) else None,
         )
         return whole.rows(np.argsort(whole.row, kind="stable"))
 
@@ -91,7 +95,25 @@ class HeldOut:
             row=self.row[index],
             fold=self.fold[index],
             groups=None if self.groups is None else self.groups[index],
+            own=None if self.own is None else self.own.rows(index),
         )
+
+    def own_baseline(self, *, level: float = LEVEL) -> "OwnBaseline | None":
+        """The gain over the best constant of the model's own family, where it is another one."""
+        family = self.families[0] if self.families else None
+        if self.own is None or family is None or self.is_constant:
+            return None
+        if np.allclose(self.own.losses(self.truth), self.constant.losses(self.truth)):
+            return None
+        score = score_of(
+            [LogLikelihood()],
+            self.truth,
+            self.prediction,
+            self.own,
+            groups=self.groups,
+            level=level,
+        )
+        return OwnBaseline(family.response.name, score.gain)
 
     def totals(self, metrics: Sequence[Metric]) -> ScoreTotals:
         """The statistics of these rows, which add to those of others."""
@@ -119,6 +141,16 @@ class HeldOut:
             rows = np.flatnonzero(self.fold == held)
             found.append(metric.value(metric.statistics(self.truth.rows(rows), scored.rows(rows))))
         return np.array(found)
+
+
+class OwnBaseline(NamedTuple):
+    """The family of a model of numbers, and the gain over the best constant of that family."""
+
+    family: str
+    gain: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        return {"family": self.family, **gain_to_json(self.gain)}
 
 
 class OnePart(NamedTuple):

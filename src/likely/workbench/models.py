@@ -7,10 +7,7 @@ baseline first, then from simple to costly.
 A model that cross-validates inside its fit is ``medium``; one that takes more than a second on
 5,000 rows of 20 columns is ``high``, and tried only when requested.
 
-The space of a model says which of its settings are worth searching, and between which values.
-Penalties act on the *summed* log-likelihood, so their ends follow the data: an l1 that removes
-every coefficient is at most Σ|yᵢ − ȳ| for columns scaled to one, and an l2 of ten times the
-rows shrinks them to almost 0.
+The space of a model (``likely.workbench.default_spaces``) says which of its settings are searched.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,23 +17,34 @@ from typing import Any
 from likely.errors import InvalidInput
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
 from likely.names import has_method, known_name
-from likely.spaces import Choice, Conditional, Dimension, Real, Space
+from likely.spaces import Space
+from likely.workbench.default_spaces import (
+    counts_space,
+    discriminant_space,
+    frank_hall_space,
+    lasso_path_space,
+    naive_bayes_space,
+    network_space,
+    neural_space,
+    path_space,
+    penalties_space,
+    ridge_space,
+)
 from likely.workbench.import_paths import is_import_path, refuse_short_name
 from likely.workbench.model_entry import (
     InnerModel,
     ModelEntry,
-    Scale,
     entry_of_estimator,
     entry_of_path,
 )
 
 BASELINE = "constant"
+MEASURED: frozenset[TargetKind] = NUMBER_KINDS - {"count"}  # a Gaussian may describe them
+COUNTED: frozenset[TargetKind] = frozenset({"count"})  # where it is named: a Gaussian does not
 SEVERAL: frozenset[TargetKind] = frozenset({"classes", "ordinal"})
 
 PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison fits all of it
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
-L1_OFF = 0.5  # half of the draws have no l1: a lasso is a different model, not a little more ridge
-WEAKEST_L2 = 1e-3  # a prior of standard deviation 30 on columns scaled to one
 CALIBRATED = {"calibrate": "temperature"}  # evidence that says nothing leaves the class shares
 NETWORKS = {  # a validation loss may stay level for twenty epochs and fall again
     "early_stopping": True,
@@ -46,89 +54,6 @@ NETWORKS = {  # a validation loss may stay level for twenty epochs and fall agai
     "n_networks": 5,
 }
 COUNTS = {"response": "negative-binomial"}  # at α = 0 the Poisson
-HIDDEN_LAYERS = ((), (10,), (30,), (100,), (300,), (30, 30), (100, 100), (50, 50, 50))
-CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")  # searched on request
-
-
-def penalties_space(scale: Scale) -> dict[str, Dimension]:
-    """The strengths of a ridge and a lasso penalty."""
-    strongest = max(scale.rows * scale.spread, 1e-6)
-    return {
-        **ridge_space(scale),
-        "l1": Real(1e-4 * strongest, strongest, log=True, zero=L1_OFF),
-    }
-
-
-def ridge_space(scale: Scale) -> dict[str, Dimension]:
-    """The strength of a ridge."""
-    return {"l2": Real(WEAKEST_L2, 10.0 * max(scale.rows, 1), log=True)}
-
-
-def counts_space(scale: Scale) -> dict[str, Dimension]:
-    """The overdispersion of counts, estimated or given, a ridge and a lasso."""
-    given = [f"negative-binomial({alpha:g})" for alpha in (0.1, 0.3, 1, 3, 10)]
-    return {"response": Choice(("negative-binomial", *given)), **penalties_space(scale)}
-
-
-def frank_hall_space(scale: Scale) -> dict[str, Dimension]:
-    """The settings of the logistic regression of each cut."""
-    return {f"estimator__{name}": value for name, value in penalties_space(scale).items()}
-
-
-def naive_bayes_space(scale: Scale) -> dict[str, Dimension]:
-    """Smoothing, bins or variances, and calibration."""
-    return {
-        "smoothing": Real(1e-3, 1e2, log=True),
-        "discretize": Choice((None, "quantile", "entropy")),
-        "variance_floor": Conditional(Real(1e-9, 1e-1, log=True), "discretize", (None,)),
-        "calibrate": Choice((None, "temperature")),
-    }
-
-
-def discriminant_space(scale: Scale) -> dict[str, Dimension]:
-    """The form of the covariances and their shrinkage."""
-    return {
-        "covariance": Choice(("tied", "full", "diagonal", "spherical")),
-        "shrinkage": Real(0.0, 1.0),  # of one variance: no effect
-    }
-
-
-def network_space(scale: Scale) -> dict[str, Dimension]:
-    """Which columns depend on each other, how numbers are binned, and smoothing."""
-    return {
-        "structure": Choice(("tan", "naive-bayes", "chow-liu")),
-        "discretize": Choice(("entropy", "quantile")),
-        "smoothing": Real(1e-2, 1e2, log=True),
-    }
-
-
-def neural_space(scale: Scale) -> dict[str, Dimension]:
-    """Layers, activation, penalties, dropout, and the rate, schedule and batch of steps.
-
-    Steps are Adam's: those with momentum diverge for some rates that are good for others.
-    """
-    rows = max(scale.rows, 1)
-    return {
-        "hidden": Choice(HIDDEN_LAYERS),
-        "activation": Choice(("relu", "tanh", "softplus")),
-        "l2": Real(WEAKEST_L2, rows, log=True, zero=0.25),
-        "l1": Real(1e-4 * rows, 0.1 * rows, log=True, zero=0.75),
-        "dropout": Real(0.05, 0.5, zero=0.5),
-        "learning_rate": Real(1e-4, 1e-2, log=True),
-        "schedule": Choice(("constant", "cosine", "reduce-on-plateau")),
-        "batch": Choice((16, 32, 64, 128)),
-    }
-
-
-def path_space(scale: Scale) -> dict[str, Dimension]:
-    """The rule that chooses a point of a path of penalties."""
-    return {"rule": Choice(("one-standard-error", "best"))}
-
-
-def lasso_path_space(scale: Scale) -> dict[str, Dimension]:
-    """The path chooses l1; a ridge in addition makes an elastic net."""
-    l2 = Real(WEAKEST_L2, 10.0 * max(scale.rows, 1), log=True, zero=0.5)
-    return {"model__l2": l2, **path_space(scale)}
 
 
 MODELS: dict[str, ModelEntry] = {
@@ -248,9 +173,10 @@ MODELS: dict[str, ModelEntry] = {
         ModelEntry(
             "linear",
             "LinearRegression",
-            NUMBER_KINDS,
+            MEASURED,
             "Least squares: a Gaussian around a linear mean.",
             streams=True,
+            also=COUNTED,
             space=penalties_space,
         ),
         ModelEntry(
@@ -296,19 +222,21 @@ MODELS: dict[str, ModelEntry] = {
         ModelEntry(
             "ridge",
             "PenaltyPath",
-            NUMBER_KINDS,
+            MEASURED,
             "Ridge regression; the penalty is chosen by cross-validation.",
             cost="high",
             settings={"model": InnerModel("LinearRegression", {}), "along": "l2", **PATH},
+            also=COUNTED,
             space=path_space,
         ),
         ModelEntry(
             "lasso",
             "PenaltyPath",
-            NUMBER_KINDS,
+            MEASURED,
             "Least squares with an L1 penalty chosen by cross-validation.",
             cost="medium",
             settings={"model": InnerModel("LinearRegression", {}), "along": "l1", **PATH},
+            also=COUNTED,
             space=lasso_path_space,
         ),
         ModelEntry(

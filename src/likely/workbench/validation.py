@@ -22,6 +22,7 @@ from likely.metrics import Prediction, Score, Truth
 from likely.workbench.held_out import HeldOut
 from likely.workbench.identifiers import identifier_of
 from likely.workbench.task import Task
+from likely.workbench.unusual_cells import unusual_cells
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -184,6 +185,10 @@ def _surprising(held: HeldOut, table: "pa.Table", row: Codes) -> tuple[dict[str,
                 "predicted": _predicted(task, held.prediction, i),
                 "loss": float(losses[i]) if np.isfinite(losses[i]) else None,
                 "cells": {name: _json_value(table.column(name)[i].as_py()) for name in features},
+                "unusual": {
+                    name: _json_value(value)
+                    for name, value in unusual_cells(table, i, features).items()
+                },
             }
         )
     return tuple(found)

@@ -7,26 +7,28 @@ docs/verdict.rst has them as a table.
 
 References
 ----------
-Czado, Gneiting & Held (2009), Predictive model assessment for count data, Biometrics 65 (PIT).
 Zou & Donner (2008), Construction of confidence limits about effect measures, Stat. in Medicine 27.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from math import isfinite, sqrt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
+from typing import Any, Literal, NamedTuple, final
 
-import numpy as np
-
-from likely.formatting import all_listed, count, estimate, percent, quoted, short_number
-from likely.intervals import Estimate, about_mean, clearly_better, clearly_worse, difference
-from likely.metrics import METRICS, Score
+from likely.formatting import all_listed, count, estimate, quoted
+from likely.intervals import Estimate, clearly_better, clearly_worse, difference
+from likely.metrics import METRICS
 from likely.metrics.losses import LOSSES
-from likely.metrics.score import CONSTANT, gain_title, title_of
-from likely.sealing.final_score import FinalScore
-
-if TYPE_CHECKING:
-    from likely.workbench.validation import Validation
+from likely.metrics.score import gain_title, title_of
+from likely.workbench.evidence import Evidence
+from likely.workbench.row_checks import (
+    far_predictions,
+    impossible_values,
+    never_predicted,
+    one_row,
+    shifted_quantiles,
+    worse_folds,
+)
 
 Severity = Literal["good", "note", "warn", "stop"]
 SEVERITIES: tuple[Severity, ...] = ("good", "note", "warn", "stop")
@@ -34,9 +36,8 @@ SEVERITIES: tuple[Severity, ...] = ("good", "note", "warn", "stop")
 LEAKS = ("LK401",)
 CALIBRATION = "calibration-error"
 MISCALIBRATED = 0.02  # a calibration error that is clearly above this is worth a sentence
-SHIFTED = 0.05  # of quantiles: the largest distance of shares, beyond what chance explains
-KOLMOGOROV = 1.36  # √n D of uniform numbers is above this in 5 % of samples
-CENTRAL = (0.1, 0.9)  # quantiles of the 80 % interval that a sentence names
+UNEXPLAINED = 1e-4  # a share of the loss of the baseline, below which a fit is suspiciously good
+MISTAKEN = 1e-3  # the same of wrong classes
 MOST_NAMED = 3  # metrics in a sentence
 FEWEST_ROWS = 20  # with fewer, no other metric is called clearly better
 EXACT = (
@@ -45,52 +46,6 @@ EXACT = (
     "balanced-accuracy",
     "kappa",
 )  # metrics of which a constant has the same value on all rows
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What is known about a model: of sealed rows if they were evaluated, else of held-out rows.
-
-    ``findings`` are those of ``look``, with ``code`` and ``columns``.
-    """
-
-    score: Score | None = None  # of held-out rows
-    final: FinalScore | None = None
-    held: "Validation | None" = None  # the predictions of held-out rows
-    findings: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
-    features: frozenset[str] | None = None  # the columns that the model uses; None: all
-
-    @property
-    def where(self) -> str:
-        return "the held-out rows" if self.final is None else "the sealed rows"
-
-    @property
-    def gain(self) -> Estimate | None:
-        """The gain over the baseline; None without a score of this model."""
-        if self.final is None:
-            return None if self.score is None else self.score.gain
-        return self.final.gain_over_baseline if self.final.of_this_model else None
-
-    @property
-    def n_rows(self) -> int:
-        """The rows of the score."""
-        if self.final is not None:
-            return self.final.n_rows
-        return 0 if self.score is None else self.score.n_rows
-
-    @property
-    def baseline(self) -> str:
-        """``the baseline``, with its model if that is not the constant."""
-        model = CONSTANT if self.score is None else self.score.baseline
-        return "the baseline" if model == CONSTANT else f"the baseline ({model})"
-
-    @property
-    def measures(self) -> Mapping[str, Estimate]:
-        """An estimate of each metric, by name."""
-        if self.final is not None:
-            return self.final.measures
-        return {} if self.score is None else self.score.estimates
 
 
 class Rule(NamedTuple):
@@ -118,7 +73,12 @@ class Verdict:
 
     @property
     def severity(self) -> Severity:
-        return max(("good", *(each.severity for each in self.objections)), key=SEVERITIES.index)
+        return max(("good", *(each.severity for each in self._doubtful)), key=SEVERITIES.index)
+
+    @property
+    def _doubtful(self) -> tuple[Objection, ...]:
+        """The objections that are more than a hint."""
+        return tuple(each for each in self.objections if each.severity != "note")
 
     @property
     def better(self) -> bool:
@@ -131,7 +91,7 @@ class Verdict:
             return self.objections[0].text
         gain = estimate(*self.gain[:3])
         first = f"The model is clearly better than the baseline: the {self.gain_title} is {gain}"
-        return f"{first}, but not everything agrees." if self.objections else f"{first}."
+        return f"{first}, but not everything agrees." if self._doubtful else f"{first}."
 
     @property
     def reasons(self) -> tuple[Objection, ...]:
@@ -159,26 +119,6 @@ def verdict_on(evidence: Evidence) -> Verdict | None:
     found = ((name, rule, rule.check(evidence)) for name, rule in RULES.items())
     objections = (Objection(name, rule.severity, text) for name, rule, text in found if text)
     return Verdict(tuple(objections), gain, gain_title(evidence.measures))
-
-
-def evidence_in_run(
-    run: Mapping[str, Any],
-    *,
-    look: Mapping[str, Any] | None = None,
-    held: "Validation | None" = None,
-    final: FinalScore | None = None,
-) -> Evidence:
-    """The evidence in the files of a RUN: ``run.json``, ``look.json`` and the held-out rows."""
-    score = None if held is None else held.score
-    if run.get("scores"):
-        score = Score.from_json(run["scores"])
-    return Evidence(
-        score,
-        final,
-        held,
-        findings=tuple(run.get("findings") or (look or {}).get("findings") or ()),
-        features=frozenset(run.get("columns") or ()) or None,
-    )
 
 
 def better_metrics(measures: Mapping[str, Estimate], n_rows: int) -> list[str]:
@@ -287,42 +227,14 @@ def _gain_in_words(evidence: Evidence, gain: Estimate) -> str:
 def _other_metrics(evidence: Evidence) -> str:
     gain = evidence.gain
     worse = worse_metrics(evidence.measures)
+    if "f1" in worse and never_predicted(evidence):  # the threshold explains it
+        worse.remove("f1")
     if gain is None or not worse or clearly_worse(gain):
         return ""
     return (
         f"By {count(len(worse), 'other metric')} it is clearly worse than the baseline: "
         f"{in_words(worse, evidence.measures)}."
     )
-
-
-def _far_predictions(evidence: Evidence) -> str:
-    held = evidence.held
-    if held is None or held.has_classes or not len(held.truth.y):
-        return ""
-    y, mean = held.truth.y, held.prediction.means
-    low, high = float(y.min()), float(y.max())
-    far = np.maximum(mean - high, low - mean)
-    n_far = int((far > high - low).sum())
-    if not n_far:
-        return ""
-    farthest = short_number(float(mean[int(far.argmax())]))
-    are = "is" if n_far == 1 else "are"
-    return (
-        f"{count(n_far, 'prediction')} of {len(y):,} {are} far outside the observed range "
-        f"{short_number(low)} to {short_number(high)}: up to {farthest}."
-    )
-
-
-def _impossible(evidence: Evidence) -> str:
-    held, n = evidence.held, 0
-    if evidence.final is not None:
-        n = evidence.final.n_impossible
-    elif held is not None:
-        n = held.prediction.n_impossible(held.truth)
-    if not n:
-        return ""
-    rows = f"{count(n, 'row')} of {evidence.where}"
-    return f"{rows} had a value to which the model gave probability 0."
 
 
 def _leaks(evidence: Evidence) -> str:
@@ -342,6 +254,35 @@ def _leaks(evidence: Evidence) -> str:
     )
 
 
+def _computed(evidence: Evidence) -> str:
+    measures = evidence.measures
+    perfect = [name for name, found in measures.items() if _almost_perfect(name, found)]
+    if not perfect or evidence.n_rows < FEWEST_ROWS:
+        return ""
+    which = ""
+    if evidence.important:
+        verb = (
+            "has the largest effect" if len(evidence.important) == 1 else "have the largest effects"
+        )
+        which = f" {quoted(list(evidence.important))} {verb}."
+    return (
+        f"The fit is almost perfect ({in_words(perfect[:1], measures)}): the target may be "
+        f"computed from these columns, or filled in together with them.{which} Drop columns that "
+        "are not known before the outcome."
+    )
+
+
+def _almost_perfect(name: str, found: Estimate) -> bool:
+    """Whether hardly anything is left to explain, beyond what good models leave."""
+    if name == "r2" or name.endswith("-explained"):
+        return found.low > 1 - UNEXPLAINED
+    if name == "log-loss":
+        return 0 <= found.value < UNEXPLAINED * found.baseline
+    if name == "accuracy":
+        return 1 - found.low < MISTAKEN * (1 - found.baseline)
+    return False
+
+
 def _probabilities(evidence: Evidence) -> str:
     error = evidence.measures.get(CALIBRATION)
     if error is None or not error.low > MISCALIBRATED:
@@ -350,47 +291,6 @@ def _probabilities(evidence: Evidence) -> str:
         f"The probabilities are not calibrated: they differ from observed shares by "
         f"{estimate(*error[:3])} on average."
     )
-
-
-def _quantiles(evidence: Evidence) -> str:
-    held = evidence.held
-    if held is None or held.pit is None or len(held.pit) < 2:
-        return ""
-    pit = np.sort(held.pit)
-    n = len(pit)
-    rank = np.arange(1, n + 1) / n
-    distance = float(np.maximum(rank - pit, pit - rank + 1 / n).max())
-    groups = None if evidence.score is None else evidence.score.n_groups
-    if distance - KOLMOGOROV / sqrt(groups or n) <= SHIFTED:
-        return ""
-    inside = float(((pit > CENTRAL[0]) & (pit <= CENTRAL[1])).mean())
-    expected = CENTRAL[1] - CENTRAL[0]
-    below = float((pit <= 0.5).mean())
-    if abs(inside - expected) >= abs(below - 0.5):
-        width = "wide" if inside > expected else "narrow"
-        what = f"80 % intervals contain {percent(inside)} of the held-out values (too {width})"
-    else:
-        what = f"{percent(below)} of the held-out values are below their predicted median"
-    return f"The predicted quantiles are not calibrated: {what}."
-
-
-def _folds(evidence: Evidence) -> str:
-    held, score = evidence.held, evidence.score
-    if held is None or held.gain is None or score is None or score.n_groups is not None:
-        return ""
-    folds = np.unique(held.fold)
-    if len(folds) < 2 or not clearly_better(score.gain):
-        return ""
-    level, bad = 1 - 0.05 / len(folds), []
-    for fold in folds:
-        gain = held.gain[held.fold == fold]
-        mean = float(gain.mean())
-        if about_mean(mean, float(np.square(gain - mean).sum()), len(gain), level)[1] < 0:
-            bad.append(str(fold + 1))
-    if not bad:
-        return ""
-    which = f"fold {bad[0]}" if len(bad) == 1 else f"folds {all_listed(bad)}"
-    return f"In {which} of {len(folds)} the model is clearly worse than the baseline."
 
 
 def _sealed_differs(evidence: Evidence) -> str:
@@ -422,13 +322,25 @@ RULES: Mapping[str, Rule] = {
     "range": Rule(
         "warn",
         "a predicted number is outside the observed range by more than the width of that range",
-        _far_predictions,
+        far_predictions,
+    ),
+    "one-row": Rule(
+        "warn",
+        "the gain would be clearly above 0 without one to three rows",
+        one_row,
     ),
     "impossible": Rule(
-        "warn", "the model gave probability 0 to a value that occurred", _impossible
+        "warn", "the model gave probability 0 to a value that occurred", impossible_values
     ),
     "leak": Rule(
         "warn", "a column of the model is suspiciously close to the target (LK401)", _leaks
+    ),
+    "computed": Rule(
+        "warn",
+        "the fit is almost perfect: the interval of the explained share is above 0.9999, the log "
+        "loss is below 1/10,000 of its baseline, or the upper end of the wrong classes below "
+        "1/1,000 of those of the baseline",
+        _computed,
     ),
     "probabilities": Rule(
         "warn", "the interval of the calibration error is above 0.02", _probabilities
@@ -437,16 +349,22 @@ RULES: Mapping[str, Rule] = {
         "warn",
         "the quantiles of the observed numbers in their predicted distributions (PIT) are not "
         "uniform: by more than 0.05 beyond chance",
-        _quantiles,
+        shifted_quantiles,
     ),
     "folds": Rule(
         "warn",
         "the model is clearly worse than the baseline in a fold (not for rows in groups)",
-        _folds,
+        worse_folds,
     ),
     "sealed": Rule(
         "warn",
         "the score of the sealed rows is clearly worse than that of the held-out rows",
         _sealed_differs,
+    ),
+    "threshold": Rule(
+        "note",
+        "a class with less than 20 % of the rows is never predicted at the threshold of 0.5 (two "
+        "classes)",
+        never_predicted,
     ),
 }

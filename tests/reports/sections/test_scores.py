@@ -19,6 +19,11 @@ def test_the_positive_class_and_its_threshold_are_named(tmp_path):
     table = metrics_table(facts, score_of_run(facts))
     assert "F₁ is for yes, predicted if its probability is above 0.5" in table.caption
     assert "predicts yes for every row, that of accuracy the more common class" in table.caption
+    cells = {row[0]: row[-1] for row in table.rows}
+    assert cells["F₁ ↑"].endswith(" (always yes)")
+    common = max(facts.validation.labels, key=lambda one: np.sum(churn(200)["churn"] == one))
+    assert cells["Accuracy ↑"].endswith(f" (always {common})")
+    assert "always" not in cells["Log loss ↓"]
     picture = mistakes(facts).blocks[0].blocks[0]
     assert "yes is the positive class, predicted if its probability is above 0.5" in picture.caption
 
@@ -67,7 +72,7 @@ def test_the_median_is_said_to_be_the_constant_of_the_absolute_error():
     table = of_numbers(y, "real")
     cells = {row[0]: row for row in table.rows}
     assert (
-        cells["Mean absolute error ↓"][3] == "2.500"
+        cells["Mean absolute error ↓"][3] == "2.500 (median)"
     )  # of 0, the median; the mean would have 3.75
     assert "mean absolute error is the median; that of others is the mean" in table.caption
     for moved in ({"offset": y / 2}, {"exposure": y + 1.0}):

@@ -124,6 +124,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.diagonal(3)
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_study_trained_together_is_that_of_trials_one_by_one(name, groups):
     options = SEARCHES[name]

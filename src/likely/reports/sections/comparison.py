@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, listed, number, p_value
+from likely.intervals import clearly_worse, gain_from_json
 from likely.metrics.score import title_of, why_dashes
 from likely.reports.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.reports.section import (
@@ -70,6 +71,12 @@ def _one(found: Record, kind: str | None) -> list[Block]:
     drawn = _interval_chart(found, entries[:MOST_DRAWN], title_of(found["metric"]))
     blocks: list[Block] = [opening if drawn is None else Gallery((opening, drawn))]
     blocks.append(_table(found, entries))
+    worse = [each["model"] for each in entries if _is_worse(each)]
+    if worse:
+        names = listed(worse, 60)
+        blocks.append(
+            Text(f"Clearly worse than the baseline, not to be used: {names}.", small=True)
+        )
     blocks += [Remark(each["problem"], badge="failed", title=each["model"]) for each in failed]
     blocks += [
         Text(f"Models that take no {role}, not tried: {', '.join(names)}.", small=True)
@@ -78,6 +85,11 @@ def _one(found: Record, kind: str | None) -> list[Block]:
     if found.get("left_out"):
         blocks.append(Text(f"Slow models, not tried: {', '.join(found['left_out'])}.", small=True))
     return blocks
+
+
+def _is_worse(entry: Mapping[str, Any]) -> bool:
+    """Whether a model is clearly worse than the baseline."""
+    return clearly_worse(gain_from_json(entry))
 
 
 def _folds(found: Record) -> str:

@@ -1,5 +1,7 @@
 """All metrics in one table: on sealed rows, if they were evaluated, and on held-out rows."""
 
+import numpy as np
+
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.intervals import NO_ESTIMATE, measures_from_json
 from likely.metrics import METRICS, Score
@@ -40,6 +42,7 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     """One row per metric; a value that is not finite is a dash, and the caption says why."""
     final, validation = facts.final or {}, facts.validation
     sealed = measures_from_json(final.get("measures", ()))
+    baselines = {} if validation is None else _kinds_of_baseline(validation, score)
     rows, infinite = [], []
     for name, found in score.estimates.items():
         cells = estimate_cells(*found)
@@ -47,6 +50,8 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
             infinite.append(title_of(name))
         if sealed:
             cells = [*estimate_cells(*sealed.get(name, NO_ESTIMATE)), *cells]
+        kind = baselines.get(name, "")
+        cells = [f"{cell}{kind}" if i % 3 == 2 else cell for i, cell in enumerate(cells)]
         arrow = "↓" if METRICS[name].better == "lower" else "↑"
         rows.append((f"{capitalised(title_of(name))} {arrow}", *cells))
     level = percent_level(final.get("level", 0.95))
@@ -68,12 +73,24 @@ def _held(facts: RunFacts, score: Score) -> str:
     )
 
 
+def _kinds_of_baseline(validation: Validation, score: Score) -> dict[str, str]:
+    """What a baseline predicts, for metrics whose baseline is not the usual one."""
+    if not validation.has_classes:
+        return {"mae": " (median)"} if about_median(score) else {}
+    weight = np.bincount(validation.truth.y, validation.truth.weights)
+    always = {"accuracy": validation.labels[int(weight.argmax())]}
+    if validation.kind == "binary":
+        always["f1"] = validation.labels[1]
+    return {name: f" (always {label})" for name, label in always.items()}
+
+
 def _about_two(validation: Validation) -> list[str]:
-    """F₁ and accuracy have different baselines, and one of two classes is the positive one."""
+    """One of two classes is the positive one of F₁."""
     if validation.kind != "binary":
         return []
+    positive = validation.labels[1]
     return [
-        f"F₁ is for {validation.labels[1]}, predicted if its probability is above 0.5; its "
-        f"baseline predicts {validation.labels[1]} for every row, that of accuracy the more common "
-        "class."
+        f"F₁ is for {positive}, predicted if its probability is above 0.5; its baseline predicts "
+        f"{positive} for every row, that of accuracy the more common class; those of probabilities "
+        "are the class shares."
     ]

@@ -15,7 +15,8 @@ from likely.reports.sections.scores import (
 )
 from likely.runs.folder import RunFacts
 from likely.sealing.final_score import FinalScore
-from likely.workbench.verdict import Verdict, evidence_in_run, verdict_on
+from likely.workbench.evidence import evidence_in_run
+from likely.workbench.verdict import Verdict, verdict_on
 
 ROOM = 0.08  # on both sides of the marks, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
@@ -76,7 +77,13 @@ def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
 
 
 def _judged(facts: RunFacts, final: FinalScore | None = None) -> Verdict | None:
-    evidence = evidence_in_run(facts.run, look=facts.look, held=facts.validation, final=final)
+    evidence = evidence_in_run(
+        facts.run,
+        look=facts.look,
+        held=facts.validation,
+        final=final,
+        effects=facts.effects,
+    )
     return verdict_on(evidence)
 
 

@@ -11,7 +11,7 @@ Each step makes the columns that the model sees, and describes itself in words.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -20,23 +20,10 @@ from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.formatting import count, percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
+from likely.workbench.preparation.columns import Categories, GappyBooleans, arrow_column
 
 MISSING = "missing"  # the category of a cell that has none
 AS_IT_IS = "as it is"
-
-
-class GappyBooleans(NamedTuple):
-    """A column of true and false in which cells may be missing."""
-
-    values: Array
-    gaps: Array  # which cells are missing
-
-
-class Categories(NamedTuple):
-    """A column of categories."""
-
-    factor: Factor
-    ordered: bool  # the first value is the reference of a linear model
 
 
 class Step(ABC):
@@ -239,7 +226,7 @@ class Preparation:
         import pyarrow as pa
 
         made = self.columns(columns)
-        return pa.table({name: _arrow(column) for name, column in made.items()})
+        return pa.table({name: arrow_column(column) for name, column in made.items()})
 
     def columns(self, columns: Sequence[Cells]) -> dict[str, Any]:
         """The columns that the model sees, by name."""
@@ -303,20 +290,6 @@ def in_order(factor: Factor, order: Sequence[str]) -> Factor:
     place = {value: k for k, value in enumerate(dict.fromkeys([*order, *given]))}
     codes = np.array([*(place[value] for value in given), -1], dtype=np.int32)[factor.codes]
     return Factor(codes, np.array(list(place), dtype=object))
-
-
-def _arrow(column: Any) -> Any:
-    """A column as Arrow's; one that is Arrow's stays as it is."""
-    import pyarrow as pa
-
-    if isinstance(column, Categories):
-        factor = column.factor
-        codes = pa.array(factor.codes, mask=factor.codes < 0)
-        values = pa.array(factor.values.tolist(), pa.string())
-        return pa.DictionaryArray.from_arrays(codes, values, ordered=column.ordered)
-    if isinstance(column, GappyBooleans):
-        return pa.array(column.values, mask=column.gaps)
-    return pa.array(column) if isinstance(column, np.ndarray) else column
 
 
 def _category_gaps(missing: float, filled: bool) -> list[str]:

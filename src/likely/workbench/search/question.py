@@ -28,10 +28,10 @@ from likely.workbench.cross_validation import (
     with_settings,
 )
 from likely.workbench.dataset import Dataset
+from likely.workbench.default_spaces import CLASS_LINKS
 from likely.workbench.folds import Folds, share_of_rows
 from likely.workbench.held_out import HeldOut
 from likely.workbench.model_entry import ModelEntry
-from likely.workbench.models import CLASS_LINKS
 from likely.workbench.preparation.prepared import Prepared, unprepared
 from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.trials import TrialScore

@@ -1,6 +1,7 @@
 """``likely.seal`` and ``likely.open_seal``: sealing, with the models and the metrics.
 
-Sealing does not depend on models: ``Sealed`` gets the function that fits and scores one.
+Sealing does not depend on models: ``Sealed`` gets the function that fits and scores one, after it
+has asked the RUNs and the seals nearby whether the rows were evaluated before.
 """
 
 from dataclasses import replace
@@ -14,6 +15,7 @@ from likely.data.arrow import TableSource
 from likely.data.source import are_known
 from likely.errors import InvalidInput
 from likely.kinds import IN_WORDS, TargetKind
+from likely.runs.known_ledgers import refuse_used_rows
 from likely.sealing.create import Origin, SealTerms, create_seal
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder
@@ -245,15 +247,16 @@ def _final(
             f"{given} predictions were given; one of them is scored. Write "
             "final(estimator), or final(predictions=...) for those of another tool."
         )
-    if predictions is None:
-        return final_score(
-            seal, estimator, again=again, escrow=escrow, cv_estimate=cv_estimate, scorer=scorer
-        )
-    if scorer is not None:
+    if predictions is not None and scorer is not None:
         raise InvalidInput(
             "A scorer was given with predictions; a scorer of your own makes its predictions from "
             "a model. Leave it out: probabilities are scored by log loss, classes by error rate, "
             "means by mean squared error."
+        )
+    refuse_used_rows(seal, again)
+    if predictions is None:
+        return final_score(
+            seal, estimator, again=again, escrow=escrow, cv_estimate=cv_estimate, scorer=scorer
         )
     return final_score_of_predictions(
         seal, predictions, name=name, again=again, escrow=escrow, cv_estimate=cv_estimate

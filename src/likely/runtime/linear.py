@@ -1,0 +1,210 @@
+"""Linear models: a predictor for each row, and what the response makes of it.
+
+    η = b + xᵀβ + o        o = offset + ln exposure        μ = g⁻¹(η)
+
+Coding, links and probabilities are the library's (``data/coding``, ``links``, ``link_means``).
+"""
+
+from abc import abstractmethod
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array, Interval
+from likely.data.coding import Coding, refuse_missing_categories
+from likely.data.layouts.intercept import Design, Mixed
+from likely.errors import BadCell, InvalidInput, OutsideLink, warn_user
+from likely.formatting import count
+from likely.link_means import (
+    log_both_classes,
+    log_ordered_classes,
+    mean_or_end,
+    outside,
+    valid_etas,
+)
+from likely.runtime.columns import ColumnTable
+from likely.runtime.saved_model import Record, SavedModel
+from likely.runtime.table_model import (
+    Moves,
+    TableModel,
+    columns_of,
+    encoded,
+    first_gap,
+    named,
+    pieces,
+    refuse_moves,
+)
+from likely.special import log_softmax
+
+MEANS = {  # of responses that may have other means than those above 0
+    "likelihoods.Gaussian": Interval(-np.inf, np.inf),
+    "likelihoods.Bernoulli": Interval(0, 1),
+}
+
+
+class LinearModel(TableModel):
+    """A saved linear model."""
+
+    coding: Coding
+    coef: Array  # (n_predictors, n_coefficients)
+    intercept: Array  # (n_predictors,), or one number
+
+    def __init__(self, model: SavedModel) -> None:
+        self.name = model.name
+        self.names, self.n_columns = columns_of(model)
+        self.classes = model.learned("classes_")
+        self.coding = model.required("coding_")
+        self.coef = np.atleast_2d(model.required("coef_"))
+        self.intercept = np.asarray(model.learned("intercept_", 0.0))
+
+    @abstractmethod
+    def response(self, eta: Array) -> Array:
+        """log p(k | x) or E[y | x], from the predictors (n, n_predictors)."""
+
+    def answer(self, table: ColumnTable, moves: Moves) -> Array:
+        return self.response(self.predictor(table, moves))
+
+    def predictor(self, table: ColumnTable, moves: Moves) -> Array:
+        """η of each row, (n, n_predictors)."""
+        self.check_moves(moves)
+        return self._predictor(table) + np.reshape(moves.total, (-1, 1))
+
+    def check_moves(self, moves: Moves) -> None:
+        """Refuse an offset or an exposure that the model does not take."""
+        refuse_moves(self, moves)
+
+    def predictor_of(self, X: Any) -> Array:
+        """η of rows of numbers, (n, n_predictors), such as counts of words."""
+        return np.asarray(X @ self.coef.T + self.intercept)
+
+    def _predictor(self, table: ColumnTable) -> Array:
+        coded = encoded(self.coding.schema, table)
+        try:
+            refuse_missing_categories(self.coding.schema, coded)
+        except BadCell as error:
+            raise named(error, self.names) from None
+        design = self.coding.design(coded.design)
+        theta = np.ascontiguousarray(self.coef.T)
+        with np.errstate(invalid="ignore"):  # 0·∞, refused below
+            eta = np.concatenate([piece.matmat(theta) for _, piece in pieces(design)])
+            eta = eta + self.intercept
+        if not np.isfinite(eta).all():
+            self._refuse_gap(design)
+        return eta
+
+    def _refuse_gap(self, design: Design) -> None:
+        stored: Any = design.stored()
+        gap = first_gap(stored.numeric if isinstance(design, Mixed) else stored)
+        if gap is not None:
+            name = self.coding.names()[gap[1]]
+            raise InvalidInput(
+                f"Row {gap[0]}, column {name!r} is missing or infinite; this model needs a finite "
+                "number in every cell. Fill it, or drop the row."
+            )
+
+
+class MovedModel(LinearModel):
+    """A linear model that takes an offset."""
+
+    def check_moves(self, moves: Moves) -> None:
+        if moves.exposed and self.link_name() != "log":
+            raise InvalidInput(
+                "exposure multiplies a mean, which only the log link turns into an offset; the "
+                f"link is {self.link_name()!r}. Give an offset."
+            )
+
+    def link_name(self) -> str:
+        return "identity"
+
+
+@final
+class LinearRegressionModel(MovedModel):
+    """A saved ``LinearRegression``: one or several targets."""
+
+    def response(self, eta: Array) -> Array:
+        return eta[:, 0] if eta.shape[1] == 1 else eta
+
+
+@final
+class GLMModel(MovedModel):
+    """A saved ``GLM``: its means."""
+
+    def __init__(self, model: SavedModel) -> None:
+        super().__init__(model)
+        self.link, self.means = _likelihood(model)
+
+    def link_name(self) -> str:
+        return str(self.link.name)
+
+    def response(self, eta: Array) -> Array:
+        _warn_outside(self, eta[:, 0])
+        return mean_or_end(self.link, self.means, eta[:, 0])
+
+
+@final
+class LogisticModel(MovedModel):
+    """A saved ``LogisticRegression``."""
+
+    def __init__(self, model: SavedModel) -> None:
+        super().__init__(model)
+        self.link, self.means = _likelihood(model)
+
+    def link_name(self) -> str:
+        return str(self.link.name)
+
+    def response(self, eta: Array) -> Array:
+        _warn_outside(self, eta[:, 0])
+        return np.column_stack(log_both_classes(self.link, eta[:, 0]))
+
+    def chosen(self, table: ColumnTable, moves: Moves) -> Array:
+        """Class 1 where its probability is at least one half."""
+        assert self.classes is not None
+        half = float(self.link.link(np.array(0.5)))
+        return self.classes[(self.predictor(table, moves)[:, 0] - half >= 0).astype(np.intp)]
+
+
+@final
+class SoftmaxModel(LinearModel):
+    """A saved ``SoftmaxRegression``; two classes have one predictor."""
+
+    def response(self, eta: Array) -> Array:
+        if eta.shape[1] == 1:
+            eta = np.column_stack([np.zeros(len(eta)), eta])
+        return log_softmax(eta, axis=1)
+
+
+@final
+class OrdinalModel(LinearModel):
+    """A saved ``OrdinalRegression``: one predictor, and thresholds between the classes."""
+
+    def __init__(self, model: SavedModel) -> None:
+        super().__init__(model)
+        self.thresholds = model.required("thresholds_")
+        self.link = model.required("likelihood_")["link"]
+
+    def response(self, eta: Array) -> Array:
+        return log_ordered_classes(self.link, eta[:, 0], self.thresholds)
+
+
+def _likelihood(model: SavedModel) -> tuple[Any, Interval]:
+    """The link, and the means that the response can have."""
+    likelihood = model.required("likelihood_")
+    response, link = likelihood["response"], likelihood["link"]
+    if isinstance(link, Record):
+        raise InvalidInput(
+            f"it has the link {link.name}, which likely.runtime does not have. Use likely.load."
+        )
+    return link, MEANS.get(response.name, Interval(0, np.inf))
+
+
+def _warn_outside(model: GLMModel | LogisticModel, eta: Array) -> None:
+    """Warn of predictors for which the link has no mean."""
+    beyond = outside(valid_etas(model.link, model.means), eta)
+    if beyond.any():
+        row, ends = int(beyond.argmax()), model.means.high == 1
+        warn_user(
+            f"The linear predictor of row {row} is {eta[row]:.3g}, for which the link "
+            f"{model.link.name!r} has no mean, so it is {'taken as 0 or 1' if ends else 'nan'}, "
+            f"for {count(int(beyond.sum()), 'row')}. Use a link that has a mean everywhere.",
+            OutsideLink,
+        )

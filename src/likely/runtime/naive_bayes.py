@@ -1,0 +1,131 @@
+"""Naive Bayes: the class prior, the event models of the columns, the calibration of the evidence.
+
+    p(k | x) ∝ π_k Π_j p(x_j | k)
+
+Event models and calibration are the library's (``distributions``, ``objectives/cooled_evidence``);
+a missing cell is summed out.
+"""
+
+from typing import Any, Self, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.layouts.intercept import Design, Mixed
+from likely.distributions.product import Product, ProductFamily
+from likely.distributions.responsibility import refuse_infinity
+from likely.errors import BadCell, InvalidInput
+from likely.objectives.cooled_evidence import CooledEvidence
+from likely.runtime.columns import ColumnTable
+from likely.runtime.saved_model import Record, SavedModel
+from likely.runtime.table_model import (
+    Moves,
+    TableModel,
+    columns_of,
+    encoded,
+    named,
+    pieces,
+    refuse_moves,
+)
+
+
+@final
+class NaiveBayesScores:
+    """log p(k | x) of rows that are encoded: numbers and codes, or counts of words."""
+
+    def __init__(self, model: SavedModel) -> None:
+        components = model.required("components_")
+        self.log_prior: Array = components["log_mixing"]
+        self.family, self.distribution = model.required("family_"), components["distribution"]
+        self.evidence = CooledEvidence(
+            float(model.required("temperature_")), model.learned("outlier_share_")
+        )
+        self._refuse_others()
+
+    def log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes)."""
+        score = self.distribution.log_score(X)
+        return self.evidence.log_posterior_or_prior(self.log_prior, score)
+
+    def _refuse_others(self) -> None:
+        """Refuse event models that need more than NumPy."""
+        product = self.distribution
+        parts = product.parts if isinstance(product, Product) else [product]
+        for part in parts:
+            if isinstance(part, Record):
+                raise InvalidInput(
+                    f"it has columns with the event model {part.name}, which likely.runtime does "
+                    "not have. Use likely.load."
+                )
+
+
+@final
+class NaiveBayesModel(TableModel):
+    """A saved ``NaiveBayes``."""
+
+    def __init__(self, model: SavedModel) -> None:
+        self.name = model.name
+        self.names, self.n_columns = columns_of(model)
+        self.classes = model.required("classes_")
+        self.schema, self.scores = model.required("schema_"), NaiveBayesScores(model)
+        bins = model.learned("discretizer_")
+        self.bins = None if bins is None else Bins.of(bins, model.required("plan_"))
+
+    def answer(self, table: ColumnTable, moves: Moves) -> Array:
+        refuse_moves(self, moves)
+        design = encoded(self.schema, table).design
+        design = design if self.bins is None else self.bins.cut(design)
+        found = []
+        for start, piece in pieces(design):
+            try:
+                X = piece.stored()
+                _check(self.scores.family, X)
+                found.append(self.scores.log_proba(X))
+            except BadCell as error:
+                raise named(error.moved(row=start + error.row), self.names) from None
+        return np.concatenate(found)
+
+
+@final
+class Bins:
+    """Numbers that are cut into bins: their codes come after those of the categories."""
+
+    def __init__(self, edges: list[Array], cut: Array) -> None:
+        self.edges, self.is_cut = edges, cut
+
+    @classmethod
+    def of(cls, bins: SavedModel, plan: Record) -> Self:
+        """The bins of a saved ``Discretizer``; the plan has the event model of each column."""
+        pairs = zip(plan["events"], plan["discretised"], strict=True)
+        cut = [is_cut for event, is_cut in pairs if is_cut or not _coded(event)]
+        return cls(bins.required("edges_"), np.array(cut, dtype=bool))
+
+    def cut(self, design: Design) -> Mixed:
+        """The design with codes in place of its numbers; NaN becomes −1."""
+        stored: Any = design.stored()
+        none = np.empty((design.n_rows, 0), np.int32)
+        numeric, codes = stored if isinstance(design, Mixed) else (stored, none)
+        wanted = np.asarray(numeric[:, self.is_cut], dtype=float)
+        found = [
+            np.where(np.isnan(x), -1, np.searchsorted(edges, x, side="right"))
+            for edges, x in zip(self.edges, wanted.T, strict=True)
+        ]
+        together = np.column_stack([codes, *found]).astype(np.int32)
+        return Mixed(numeric[:, ~self.is_cut], np.ascontiguousarray(together), ())
+
+
+def _coded(event: Any) -> bool:
+    return event == "categorical" if isinstance(event, str) else bool(event.coded)
+
+
+def _check(family: Any, X: Any) -> None:
+    """Refuse values that a family cannot have, and infinities."""
+    if isinstance(family, ProductFamily):
+        for part in family.parts:
+            with part.selection.placing():
+                _check(part.family, part.selection.of(X))
+        return
+    values = X if isinstance(X, np.ndarray) else X.data
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        refuse_infinity(X)
+    family.check(X)

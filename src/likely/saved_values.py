@@ -1,0 +1,178 @@
+"""Values of a model file: JSON and tensors, read as Python values.
+
+    None, bool, int, finite float, str, list     themselves
+    everything else                              {tag: content}
+
+What is read is not trusted: whatever does not fit is an ``InvalidInput``.  Which classes a file may
+name is decided by who reads it: ``likely.load`` (``persist/encoding.py``, which also writes), or
+``likely.runtime``, which has few.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.tensor_files import TENSOR_DTYPES, Json
+
+MODEL_FIELDS = ("class", "arguments", "fitted", "output")
+WIDEST_TEXT = 10**6  # characters of an array of text that may be mostly padding
+CELLS = (type(None), bool, int, float, str, np.generic)  # of an array of objects
+
+READERS = {  # by tag, the method that reads its content
+    "class": "named_class",
+    "dict": "mapping",
+    "dtype": "dtype",
+    "exponential family": "exponential_family",
+    "float": "number",
+    "model": "model",
+    "objects": "object_array",
+    "part": "part",
+    "scalar": "scalar",
+    "skops": "foreign",
+    "tensor": "tensor",
+    "text": "text_array",
+    "tuple": "row",
+}
+
+
+class SavedValues(ABC):
+    """Reads values; the arrays they point to are in ``tensors``."""
+
+    tensors: Mapping[str, Array]
+
+    @abstractmethod
+    def model(self, coded: Json) -> Any:
+        """A model inside a model."""
+
+    @abstractmethod
+    def named_class(self, content: Json) -> type[Any]:
+        """The class of this name."""
+
+    @abstractmethod
+    def part(self, content: Json) -> Any:
+        """A value of a class, from its name and its fields."""
+
+    @abstractmethod
+    def exponential_family(self, content: Json) -> Any:
+        """The exponential family of this name."""
+
+    @abstractmethod
+    def foreign(self, content: Json) -> Any:
+        """A model of another library."""
+
+    def value(self, coded: Json) -> Any:
+        if coded is None or isinstance(coded, bool | int | float | str):
+            return coded
+        if isinstance(coded, list):
+            return [self.value(item) for item in coded]
+        same_count("A tagged value", len(coded), 1)
+        ((tag, content),) = coded.items()
+        if tag not in READERS:
+            raise unknown("kind of value", tag)
+        return getattr(self, READERS[tag])(content)
+
+    def each(self, coded: Json) -> dict[str, Any]:
+        return {name: self.value(value) for name, value in coded.items()}
+
+    def number(self, content: Json) -> float:
+        if content not in ("nan", "inf", "-inf"):
+            raise unknown("number", content)
+        return float(content)
+
+    def row(self, content: Json) -> tuple[Any, ...]:
+        return tuple(self.value(item) for item in _listed(content))
+
+    def mapping(self, content: Json) -> dict[Any, Any]:
+        return {self.value(key): self.value(value) for key, value in _listed(content)}
+
+    def scalar(self, content: Json) -> np.generic:
+        dtype, value = content
+        if dtype == "str":
+            return np.str_(_text(value))
+        if dtype not in TENSOR_DTYPES:
+            raise unknown("type of number", dtype)
+        number = self.value(value)
+        if not isinstance(number, bool | int | float):
+            raise unknown("number", number)
+        scalar: np.generic = np.dtype(dtype).type(number)
+        return scalar
+
+    def dtype(self, content: Json) -> type[Any]:
+        if content not in TENSOR_DTYPES:
+            raise unknown("type of number", content)
+        return np.dtype(content).type
+
+    def tensor(self, content: Json) -> Array:
+        if content not in self.tensors:
+            raise unknown("tensor", content)
+        return self.tensors[content]
+
+    def text_array(self, content: Json) -> Array:
+        shape, cells = content
+        same_count("An array of text", len(_listed(cells)), prod(_sizes(shape)))
+        lengths = [len(_text(cell)) for cell in cells]
+        if len(cells) * max(lengths, default=0) > WIDEST_TEXT + 100 * sum(lengths):
+            raise InvalidInput(
+                f"an array of {len(cells):,} texts has one of {max(lengths):,} characters, and "
+                "would be as wide in all of them; expected texts of similar lengths. Use shorter "
+                "names or labels, and save the model again."
+            )
+        return np.array([_text(cell) for cell in cells], dtype=str).reshape(shape)
+
+    def object_array(self, content: Json) -> Array:
+        shape, cells = content
+        same_count("An array of objects", len(_listed(cells)), prod(_sizes(shape)))
+        out = np.empty(len(cells), dtype=object)
+        for i, cell in enumerate(cells):
+            value = self.value(cell)
+            if not isinstance(value, CELLS):
+                raise unknown("cell", type(value).__name__)
+            out[i] = value
+        return out.reshape(shape)
+
+
+def unknown(what: str, name: object) -> InvalidInput:
+    return InvalidInput(
+        f"it names the {what} {str(name)[:80]!r}, which this version of likely does not have. "
+        "Load it with the version that saved it, or save the model again."
+    )
+
+
+def same_names(what: str, given: Json, expected: Collection[str]) -> None:
+    """Refuse names that are too many or too few."""
+    if not isinstance(given, dict) or set(given) != set(expected):
+        names = ", ".join(sorted(given)) if isinstance(given, dict) else type(given).__name__
+        raise InvalidInput(
+            f"{what} were expected to be {', '.join(sorted(expected)) or 'none'}; "
+            f"found {names[:200] or 'none'}. Load it with the version that saved it."
+        )
+
+
+def same_count(what: str, given: object, expected: object) -> None:
+    if given != expected:
+        raise InvalidInput(
+            f"{what} has {given} entries where {expected} were expected. Save the model again."
+        )
+
+
+def _listed(content: Json) -> list[Any]:
+    if not isinstance(content, list):
+        raise unknown("list", content)
+    return content
+
+
+def _sizes(shape: Json) -> list[int]:
+    if not all(type(size) is int and size >= 0 for size in _listed(shape)):
+        raise unknown("shape", shape)
+    return list(shape)
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise unknown("text", value)
+    return value

@@ -1,0 +1,150 @@
+"""Documents as sequences of word ids: the words in their order, by their numbers.
+
+    document → (x_1, …, x_d),  x_j the column that ``BagOfWords`` would count the j-th word in
+
+The counts of a sequence are the row of ``BagOfWords`` with the same arguments.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.text.analysis import WORDS, Analyzer
+from likely.text.bag_of_words import BagOfWords
+from likely.text.sequences import Sequences
+
+
+class TokenIds(  # type: ignore[call-arg]  # scikit-learn has no annotations
+    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
+    """The words of documents as sequences of ids.
+
+    ``NaiveBayes("multinomial")`` takes the sequences as they are; ``to_counts`` and
+    ``to_presence`` convert them.  All arguments mean what they mean in ``BagOfWords``.
+
+    Parameters
+    ----------
+    lowercase : bool
+    strip_accents : {None, "ascii", "unicode"}
+    stop_words : None, "english" or sequence of str
+    token_pattern : str
+    ngram_range : (int, int)
+        Runs of words come after the words of a document, the shorter ones first.
+    analyzer : {"word", "char", "char_wb"}
+    max_df, min_df : int or float
+    max_features : int, optional
+    vocabulary : sequence or mapping of str to int, optional
+    n_features : int, optional
+        Ids are hashed, and no vocabulary is kept.
+    unknown : {"ignore", "count"}
+        Whether unknown words are left out, or have a last id of their own.
+
+    Attributes
+    ----------
+    words_ : BagOfWords
+        The vocabulary.
+    n_words_ : int
+        The number of ids.
+
+    Examples
+    --------
+    >>> import likely
+    >>> tokens = likely.TokenIds().fit(["The cat sat.", "The dog and the cat."])
+    >>> found = tokens.transform(["the cat and the mouse", "a dog"])
+    >>> [document.tolist() for document in found]
+    [[4, 1, 0, 4], [2]]
+    >>> found.to_counts().toarray()
+    array([[1, 1, 0, 0, 2],
+           [0, 0, 1, 0, 0]])
+    >>> [" ".join(document) for document in tokens.inverse_transform(found)]
+    ['the cat and the', 'dog']
+    """
+
+    def __init__(
+        self,
+        *,
+        lowercase: bool = True,
+        strip_accents: Literal["ascii", "unicode"] | None = None,
+        stop_words: str | Sequence[str] | None = None,
+        token_pattern: str = WORDS,
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: Analyzer = "word",
+        max_df: float = 1.0,
+        min_df: float = 1,
+        max_features: int | None = None,
+        vocabulary: Sequence[str] | Mapping[str, int] | None = None,
+        n_features: int | None = None,
+        unknown: Literal["ignore", "count"] = "ignore",
+    ) -> None:
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.max_df = max_df
+        self.min_df = min_df
+        self.max_features = max_features
+        self.vocabulary = vocabulary
+        self.n_features = n_features
+        self.unknown = unknown
+
+    def fit(self, X: Iterable[str], y: Any = None) -> Self:
+        """Learn the vocabulary of documents; ``y`` is not used."""
+        self.words_ = self._words().fit(X)
+        return self
+
+    def partial_fit(self, X: Iterable[str], y: Any = None) -> Self:
+        """Add the words of further documents, with the next ids."""
+        words = self.words_ if hasattr(self, "words_") else self._words()
+        self.words_ = words.partial_fit(X)
+        return self
+
+    def transform(self, X: Iterable[str]) -> Sequences:
+        """The ids of the words of each document, in their order."""
+        check_is_fitted(self)
+        found, ends, n = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)], 0
+        for ids, stops in self.words_.read(X):
+            known = ids >= 0
+            before = np.concatenate([np.zeros(1, np.int64), np.cumsum(known)])
+            found.append(ids[known])
+            ends.append(n + before[stops])
+            n += int(before[-1])
+        return Sequences(np.concatenate(found), np.concatenate(ends), self.n_words_)
+
+    def inverse_transform(self, X: Any) -> list[Array]:
+        """The words of each sequence of ids."""
+        names = self.get_feature_names_out()
+        return [names[ids] for ids in Sequences.of(X, names.size)]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The words, by id."""
+        check_is_fitted(self)
+        return self.words_.get_feature_names_out()
+
+    @property
+    def n_words_(self) -> int:
+        return self.words_.n_columns
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Only the default, ``Sequences``: rows of different lengths are no frame."""
+        if transform not in (None, "default"):
+            raise InvalidInput(
+                f"TokenIds gives sequences of different lengths; set_output(transform="
+                f"{transform!r}) asks for a frame. Leave it out, or use BagOfWords."
+            )
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        return tags
+
+    def _words(self) -> BagOfWords:
+        return BagOfWords(**self.get_params(deep=False))
