@@ -74,8 +74,8 @@ if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
     from likely.text.bag_of_words import BagOfWords
-    from likely.text_models.text_classifier import TextClassifier
     from likely.text.token_ids import TokenIds
+    from likely.text_models.text_classifier import TextClassifier
     from likely.workbench.comparison import Comparison, compare
     from likely.workbench.curves import Curve, learning_curve
     from likely.workbench.dataset import Dataset

@@ -27,7 +27,7 @@ class ClassSums:
     """Running sums of the terms of each class, with room for new terms."""
 
     def __init__(self, counts: ClassCounts, *, once: bool) -> None:
-        self.sums = np.require(counts.by_feature, np.float64, "CW")  # (room, n_classes)
+        self.sums = np.require(counts.by_feature, np.float64, ["C", "W"])  # (room, n_classes)
         self.of_class = counts.of_class.copy()  # weights of the documents of each class
         self.n_terms = len(self.sums)  # so far: the rest is room
         self.once = once
