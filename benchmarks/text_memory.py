@@ -48,7 +48,8 @@ def main() -> int:
     text = n_bytes / MB
     print(
         f"{'partial_fit' if options.stream else 'fit'}: {found['growth'] / MB:,.0f} MB above the "
-        f"imports (limit {LIMIT} MB), {found['seconds']:.1f} s, {text / found['seconds']:.0f} MB/s; "
+        f"imports (limit {LIMIT} MB), {found['seconds']:.1f} s, "
+        f"{text / found['seconds']:.0f} MB/s; "
         f"{found['share']:.3f} of {SHOWN} documents in their class"
     )
     per_class = COLUMNS * 8 / MB

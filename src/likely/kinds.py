@@ -21,8 +21,9 @@ IN_WORDS: Mapping[TargetKind, str] = {
 }
 
 # decided by a column's type, never by its values, so that all blocks of a table agree
-ColumnKind = Literal["number", "boolean", "category", "date", "other"]
-FEATURE_KINDS: frozenset[ColumnKind] = frozenset({"number", "boolean", "category"})  # as they are
+# a word is a sparse column: how often it occurs in a document
+ColumnKind = Literal["number", "boolean", "category", "word", "date", "other"]
+FEATURE_KINDS: frozenset[ColumnKind] = frozenset({"number", "boolean", "category", "word"})  # as is
 
 
 def kinds_in_order(kinds: Iterable[TargetKind]) -> list[TargetKind]:

@@ -54,7 +54,7 @@ def test_a_parquet_file_with_dates_goes_from_look_to_report(likely, tmp_path, ki
     found = done(likely("look", "churn.parquet", *target))
     assert "LK101" in found and "LK112" not in found
     said = done(likely("seal", "churn.parquet", *target, "--by-time", "when"))
-    assert "'customer_id'" in said and "free text" in said
+    assert "'customer_id'" in said and "Read as text" in said
     for words in (
         ("compare", "churn.seal", "logistic", "--repeats", "1", "--folds", "3"),
         ("tune", "churn.seal", "logistic", "--trials", "2", "--folds", "3"),
@@ -62,15 +62,16 @@ def test_a_parquet_file_with_dates_goes_from_look_to_report(likely, tmp_path, ki
         ("train", "churn.seal", "logistic"),
     ):
         assert "Left out as an identifier" in done(likely(*words)), words
-    words = " ".join(done(likely("explain", "@last", "--top", "40")).split())
+    words = " ".join(done(likely("explain", "@last", "--top", "2000")).split())
     assert "when month[June]" in words and "when days" in words
     assert "days since 2021-01-01" in words and "customer_id" not in words
+    assert "note: bill" in words and "tf-idf" in words
     done(likely("final", "@last"))
     done(likely("report", "@last", "-o", "report.html"))
     page = (tmp_path / "report.html").read_text()
     assert "when month" in page and "customer_id" in page
-    later = dated(kind).drop_columns(["customer_id", "note", "churn"]).slice(0, 4)
-    later = later.set_column(1, "when", pa.array([dt.date(2031, 5, 1 + k) for k in range(4)]))
+    later = dated(kind).drop_columns(["customer_id", "churn"]).slice(0, 4)
+    later = later.set_column(2, "when", pa.array([dt.date(2031, 5, 1 + k) for k in range(4)]))
     pq.write_table(later, tmp_path / "new.parquet")
     done(likely("predict", "@last", "new.parquet", "-o", "new.csv"))
     assert len((tmp_path / "new.csv").read_text().split()) == 5
@@ -92,7 +93,7 @@ def test_what_look_found_is_in_the_seal_and_in_the_run(likely, churn):
 @pytest.mark.parametrize("model", ["logistic", "naive-bayes"])
 def test_an_identifier_is_not_asked_for_and_can_be_kept_beside_predictions(likely, churn, model):
     done(likely("train", "churn.parquet", model, "--target", "churn", "-o", "r"))
-    pq.write_table(dated().drop_columns(["customer_id", "note"]), churn / "bare.parquet")
+    pq.write_table(dated().drop_columns(["customer_id"]), churn / "bare.parquet")
     done(likely("predict", "r", "bare.parquet", "-o", "bare.csv"))
     done(
         likely(
@@ -150,7 +151,7 @@ def test_declared_identifiers_are_features(likely, churn):
         likely("train", "churn.parquet", "logistic", *words, "--feature", "customer_id", "-o", "r")
     )
     run = json.loads((churn / "r" / "run.json").read_text())
-    assert run["columns"] == ["customer_id", "x", "when"]
+    assert run["columns"] == ["customer_id", "note", "x", "when"]
     assert run["declared_features"] == ["customer_id"] and run["identifiers"] == []
     done(likely("predict", "r", "churn.parquet", "-o", "out.csv"))
     outcome = likely("predict", "r", "churn.parquet", "-o", "out2.csv")

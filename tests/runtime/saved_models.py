@@ -88,6 +88,9 @@ def _naive_bayes():
     for event in ("multinomial", "complement", "poisson", "exponential", "gaussian", "laplace"):
         model = lk.NaiveBayes(event).fit(counts, labels)
         yield event, Case(model, _counts(1).astype(float))
+    words = np.random.default_rng(8).poisson(0.5 + np.eye(3).repeat(4, axis=1)[np.arange(N) % 3])
+    model = lk.NaiveBayes("multinomial", smoothing="auto", calibrate="length").fit(words, labels)
+    yield "length", Case(model, words[::-1].astype(float))
     gappy = _counts(2).astype(float)
     gappy[::7, 1] = np.nan
     for event in ("poisson", "exponential", "gaussian", "laplace"):

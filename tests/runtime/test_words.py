@@ -22,6 +22,10 @@ WEIGHTS = [
     {"use_idf": True, "norm": "l2", "ngram_range": (1, 2), "min_df": 2},
     {"vocabulary": ["the cat", "cat", "the"], "ngram_range": (1, 2)},
     {"dtype": np.float32},
+    {"n_features": 64, "ngram_range": (1, 3)},
+    {"n_features": 2**20},
+    {"n_features": 1000, "analyzer": "char_wb", "ngram_range": (2, 3), "use_idf": True},
+    {"use_idf": True, "norm": "l2", "unknown": "count", "min_df": 2},
 ]
 
 
@@ -40,8 +44,11 @@ def test_terms_are_those_of_the_vectors(options, terms, tmp_path):
 def test_counts_and_weights_are_those_of_the_library(options, tmp_path):
     words = lk.BagOfWords(**options).fit(DOCUMENTS)
     found = saved(words, tmp_path).rows(["the cat saw the zebra", *DOCUMENTS])
-    expected = words.transform(["the cat saw the zebra", *DOCUMENTS]).toarray()
-    assert_allclose(found.toarray(), expected, rtol=1e-14)
+    expected = words.transform(["the cat saw the zebra", *DOCUMENTS]).tocsr()
+    assert found.shape == expected.shape
+    assert found.columns.tolist() == expected.indices.tolist()
+    assert found.starts.tolist() == expected.indptr.tolist()
+    assert_allclose(found.data, expected.data, rtol=1e-14)
 
 
 def test_counts_have_the_names_of_the_terms(tmp_path):
@@ -87,5 +94,5 @@ def test_products_of_count_rows_are_those_of_arrays():
     M = np.arange(6.0).reshape(3, 2)
     dense = rows.toarray()
     assert_allclose(rows @ M, dense @ M)
-    assert_allclose(rows.lengths, dense.sum(axis=1))
+    assert_allclose(rows.sum(axis=1), dense.sum(axis=1))
     assert_allclose((rows != 0).toarray(), dense != 0)

@@ -179,7 +179,6 @@ def test_parts_of_the_text_do_not_matter(monkeypatch, executor, options):
 
     whole = TextClassifier(words=BagOfWords(**options)).fit(TEXTS * 3, Y * 3)
     expected = whole.predict_log_proba(NEW)
-    monkeypatch.setattr(documents, "FIRST_DOCUMENTS", 3)
     monkeypatch.setattr(documents, "MOST_BYTES", 100)
     words = BagOfWords(**options, executor=executor)
     parts = TextClassifier(words=words).fit(TEXTS * 3, Y * 3)

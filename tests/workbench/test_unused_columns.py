@@ -1,4 +1,4 @@
-"""Identifiers and free text are found in the whole table, and no model learns from them."""
+"""Identifiers and free text are found in the whole table; no model learns from the first."""
 
 import numpy as np
 import pandas as pd
@@ -65,13 +65,14 @@ def frame(n=N, **columns):
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_identifiers_and_free_text_are_no_features_in_any_library(library):
+def test_identifiers_are_no_features_and_free_text_is_read_in_any_library(library):
     table = frame(pid=NUMBERS, remark=PROSE)
     given = {"pandas": table, "polars": pl.from_pandas(table)}.get(library)
     found = dataset(pa.table(dict(table)) if given is None else given, "y")
-    assert found.features.column_names == ["x"]
+    assert found.features.column_names == ["remark", "x"]
     assert found.identifiers == ("pid",) and found.texts == ("remark",)
-    assert "identifier" in found.notes[0] and "free text" in found.notes[1]
+    assert "identifier" in found.notes[0] and "Read as text" in found.notes[1]
+    assert found.with_task().settled.text == "beside"
 
 
 @pytest.mark.parametrize(("argument", "kind"), [("feature", "double"), ("category", "dictionary")])

@@ -37,6 +37,13 @@ OUTPUT = ("-o", "predictions.csv")
     metavar="N",
     help=f"Number of columns or terms to show, the most informative [default: {MOST_ROWS}].",
 )
+@click.option(
+    "--text",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="Document to explain, for a model that reads one column of text; may be repeated.",
+)
 @global_options
 @click.pass_obj
 def explain(
@@ -46,20 +53,31 @@ def explain(
     rows: tuple[int, ...],
     against: str | None,
     top: int | None,
+    texts: tuple[str, ...],
 ) -> Answer:
     """Show what the model of RUN (a folder, or @last) has learned, or explain rows of DATA.
 
     Without DATA: the most informative columns of each class or component, or the coefficients of
     a linear model with their standard errors, and how each column was prepared.  With DATA: what
-    each column adds to the prediction of each row.
+    each column adds to the prediction of each row, and of a text each word.  With --text: what each
+    word adds to the prediction of a document.
     """
-    from likely.cli.explain_rows import rows_answer
+    from likely.cli.explain_rows import rows_answer, texts_answer
     from likely.cli.terminal import heading, width
     from likely.description import describe
     from likely.description_text import text_of
     from likely.runs import open_run
 
     opened = open_run(run)
+    if texts:
+        if data is not None or rows:
+            raise Refusal(
+                "--text was given with DATA or --row; either a document or rows of a table are "
+                "explained. Leave one of them out.",
+                Exit.USAGE,
+                shlex.join(["likely", "explain", run, "--text", texts[0]]),
+            )
+        return texts_answer(opened, run, texts, top, against)
     if data is not None:
         return rows_answer(opened, run, data, rows, top, against)
     if rows or against is not None:

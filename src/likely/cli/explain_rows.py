@@ -4,7 +4,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.formatting import cell, count
+from likely.formatting import cell, count, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,10 +26,44 @@ def rows_answer(
     opened: "Run", run: str, data: str, rows: tuple[int, ...], top: int | None, against: str | None
 ) -> Answer:
     """The explanation of some rows of a table, as text and as JSON."""
+    return _answer(opened, run, data, _tables(opened, run, data, rows), top, against)
+
+
+def texts_answer(
+    opened: "Run", run: str, texts: tuple[str, ...], top: int | None, against: str | None
+) -> Answer:
+    """The explanation of documents, word by word."""
+    import pyarrow as pa
+
+    from likely.cli.document_lines import text_alone
+    from likely.cli.predict import needed_columns
+
+    name = text_alone(opened)
+    if name is None:
+        needed = listed(needed_columns(opened.model))
+        raise Refusal(
+            f"--text explains a model that reads one column of text; {run} reads {needed}. Give "
+            "DATA with these columns.",
+            Exit.DATA,
+            shlex.join(["likely", "explain", run, "DATA"]),
+        )
+    table = pa.table({name: pa.array(texts, pa.string())})
+    tables = table, table, tuple(range(len(texts)))
+    return _answer(opened, run, "--text", tables, top, against)
+
+
+def _answer(
+    opened: "Run",
+    run: str,
+    data: str,
+    tables: "tuple[pa.Table, pa.Table, tuple[int, ...]]",
+    top: int | None,
+    against: str | None,
+) -> Answer:
     from likely.cli.terminal import heading, width
     from likely.workbench.roles import roles_in_run
 
-    table, others, positions = _tables(opened, run, data, rows)
+    table, others, positions = tables
     found = _explained(opened, table, others, positions, against)
     roles = roles_in_run(opened.facts)
     given, moved = roles.to_predict(table), roles.offsets(table)

@@ -39,6 +39,7 @@ class DataOptions:
     drop: tuple[str, ...] = ()
     category: tuple[str, ...] = ()
     feature: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.order is not None and self.kind not in (None, "ordinal"):
@@ -69,6 +70,7 @@ class DataOptions:
             drop=tuple(facts.get("dropped", ())),
             category=tuple(facts.get("categories", ())),
             feature=tuple(facts.get("declared_features", ())),
+            text=tuple(facts.get("declared_texts", ())),
         )
 
     @property
@@ -82,7 +84,7 @@ class DataOptions:
         """Every column that was named."""
         roles = (self.weight, self.offset, self.exposure, self.clusters)
         named = (self.target, self.group, self.by_time, *roles, *self.drop, *self.category)
-        named += self.feature
+        named += (*self.feature, *self.text)
         return [name for name in named if name is not None]
 
     def words(self, *names: str) -> str:
@@ -215,7 +217,14 @@ OPTIONS: Mapping[str, Callable[[Command], Command]] = {
     ),
     "feature": _column(
         "--feature",
-        "Column to use although it looks like an identifier or free text. May be repeated.",
+        "Column to use as it is, although it looks like an identifier or free text. May be "
+        "repeated.",
+        multiple=True,
+    ),
+    "text": _column(
+        "--text",
+        "Column of text whose words are counted [default: free text is recognised]. May be "
+        "repeated.",
         multiple=True,
     ),
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.document_lines import document_tables, text_alone
 from likely.cli.kept_columns import keep_option, kept_cells, kept_names
 from likely.cli.prediction_options import PredictionOptions, interval_option, threshold_option
 from likely.cli.table_files import (
@@ -63,11 +64,12 @@ def predict(
 ) -> Answer:
     """Write a prediction of RUN (a folder, or @last) for every row of DATA, in the same order.
 
-    Rows are read, predicted and written in chunks, so DATA may be larger than memory.
+    Rows are read, predicted and written in chunks, so DATA may be larger than memory. Where the
+    model reads one column of text and no other, DATA may be -, for documents on standard input, one
+    per line; each is answered as it comes.
     """
     from likely.cli.options import with_categories_of_run
     from likely.cli.terminal import showing_progress
-    from likely.formatting import count
     from likely.runs import open_run
     from likely.workbench.opening import HeaderAlone, dataset
 
@@ -80,6 +82,14 @@ def predict(
     options = PredictionOptions.of(opened.model, run, data, interval, threshold)
     names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
     findings: tuple[str, ...] = ()
+    text = text_alone(opened) if data == "-" else None
+    if text is not None:
+        kept = kept_names(settings, keep, [text], names)
+        chunks = _prediction_chunks(opened, document_tables(text), names, kept, options)
+        names, findings = [*kept, *names], options.remarks
+        with settings.using_jobs():
+            n, path = write_table(output, names, chunks, safe=safe_csv)
+        return _answer(run, output, names, n, path, findings)
     try:
         rows = dataset(data)
     except HeaderAlone as alone:
@@ -92,10 +102,18 @@ def predict(
         kept = kept_names(settings, keep, rows.source.names, names)
         read = {*map(str, opened.model.feature_names_in_)}
         rows = with_categories_of_run(rows, opened.facts, read)
-        chunks = _prediction_chunks(opened, rows, names, kept, options)
+        chunks = _prediction_chunks(opened, _needed(opened, rows, kept), names, kept, options)
         names = [*kept, *names]
         with settings.using_jobs(), showing_progress(settings, "predicting", rows.source.n_rows):
             n, path = write_table(output, names, chunks, safe=safe_csv)
+    return _answer(run, output, names, n, path, findings)
+
+
+def _answer(
+    run: str, output: str, names: list[str], n: int, path: Path | None, findings: tuple[str, ...]
+) -> Answer:
+    from likely.formatting import count
+
     where = "standard output" if path is None else str(path)
     return Answer(
         text=f"{count(n, 'prediction')} written to {where}.",
@@ -132,19 +150,30 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
         )
 
 
-def _prediction_chunks(
-    run: "Run", data: "Dataset", columns: list[str], kept: list[str], options: PredictionOptions
-) -> Iterator[Chunk]:
-    """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk."""
+def _needed(run: "Run", data: "Dataset", kept: list[str]) -> "Iterator[pa.Table]":
+    """The columns that a prediction needs, and those that are kept, chunk by chunk."""
     from likely.data.arrow import CHUNK_ROWS
     from likely.data.source_blocks import chunks
+    from likely.workbench.roles import roles_in_run
+
+    needed = [*needed_columns(run.model), *roles_in_run(run.facts).at_prediction()]
+    return chunks(data.source.select(list(dict.fromkeys([*needed, *kept]))), CHUNK_ROWS)
+
+
+def _prediction_chunks(
+    run: "Run",
+    tables: "Iterator[pa.Table]",
+    columns: list[str],
+    kept: list[str],
+    options: PredictionOptions,
+) -> Iterator[Chunk]:
+    """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk."""
     from likely.progress import report
     from likely.workbench.roles import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
     names, read = needed_columns(model), model.columns_read()
-    wanted = dict.fromkeys([*names, *roles.at_prediction(), *kept])
-    for table in chunks(data.source.select(list(wanted)), CHUNK_ROWS):
+    for table in tables:
         asked = _as_trained(table.select(names), frozenset(read.categories))
         _refuse_text(asked, read.numbers, start)
         if read.complete:

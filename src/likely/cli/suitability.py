@@ -158,11 +158,13 @@ def first_gap(table: "pa.Table | pa.RecordBatch", start: int = 0) -> Gap | None:
 
 
 def needs_preparation(data: "Dataset", *, gaps: bool) -> bool:
-    """Whether features need preparation: dates and times, and missing cells where ``gaps``."""
+    """Whether features need preparation: texts, dates, and missing cells where ``gaps``."""
     from likely.workbench.preparation.cells import holds_dates
 
     if data.table.num_rows == 0:
         return False
+    if data.texts:
+        return True
     features = data.features
     return (gaps and first_gap(features) is not None) or holds_dates(features)
 

@@ -4,7 +4,7 @@ import csv
 import json
 import sys
 from codecs import getwriter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from gzip import GzipFile
 from pathlib import Path
 from typing import Any, BinaryIO, final
@@ -59,13 +59,20 @@ def write_table(
 
 def _write_to_output(names: list[str], chunks: Iterable[Chunk], safe: bool) -> int:
     try:
-        n = _write_delimited(_standard_output(), names, chunks, ",", safe)
+        n = _write_delimited(_standard_output(), names, _flushed(chunks), ",", safe)
         sys.stdout.flush()
     except OSError as error:
         if is_of_output(error) and not isinstance(error, BrokenPipeError):
             raise OutputFailed(error.errno, error.strerror) from None
         raise
     return n
+
+
+def _flushed(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """The chunks; each is on its way to the reader of the output before the next is computed."""
+    for chunk in chunks:
+        yield chunk
+        sys.stdout.flush()
 
 
 def _write_text(

@@ -235,6 +235,7 @@ def run_facts(settings: Settings, trained: TrainedModel, found: "Look | None") -
         "dropped": list(data.dropped),
         "categories": list(data.categories),
         "declared_features": list(data.declared_features),
+        "declared_texts": list(data.declared_texts),
         "identifiers": list(data.identifiers),
         "texts": list(data.texts),
         "findings": findings_kept(data, found),

@@ -21,12 +21,15 @@ from likely.kinds import target_in_words
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from likely.description import ColumnsRead
     from likely.kinds import TargetKind
     from likely.metrics import Score
     from likely.workbench.dataset import Dataset
     from likely.workbench.folds import Folds
     from likely.workbench.held_out import OnePart
+    from likely.workbench.progressive import ProgressiveLoss
     from likely.workbench.task import Task
     from likely.workbench.validation import Validation
 
@@ -73,6 +76,7 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     chosen = request.model
     task = task_for(data, chosen, request.given)
     places, rows = data.counted(task), data.of_task(task)
+    task = rows.settled
     model = chosen.build(task, request.given, seed=settings.seed)
     _refuse_without_probabilities(chosen, model, task)
     n_folds, folds = request.weka.folds or FOLDS, None
@@ -87,10 +91,49 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     }
     findings = about_task(task) + dropped_columns(found.model) + rows.notes
     findings += score_findings(found.score, len(places))
-    text = "\n\n".join([opening(facts), *score_text(found.score), *losses_text(found.model)])
+    streamed = progressive_text(settings, found, rows)
+    facts["progressive"] = [each._asdict() for each in streamed.losses]
+    parts = [opening(facts), *streamed.text, *score_text(found.score), *losses_text(found.model)]
     return TrainedModel(
-        found.model, facts, text, findings, data, plain_parameters(model), found.validation
+        found.model,
+        facts,
+        "\n\n".join(parts),
+        findings,
+        data,
+        plain_parameters(model),
+        found.validation,
     )
+
+
+class ProgressiveText(NamedTuple):
+    """Losses of texts that were predicted before they were learned from, and their table."""
+
+    losses: "Sequence[ProgressiveLoss]" = ()
+    text: tuple[str, ...] = ()
+
+
+def progressive_text(
+    settings: Settings, found: "ValidatedModel", rows: "Dataset"
+) -> ProgressiveText:
+    """The progressive losses of a model of texts that can be fitted in a stream; else none."""
+    from sklearn.base import clone
+
+    from likely.cli.terminal import showing_progress
+    from likely.names import has_method
+    from likely.workbench.progressive import progressive_losses
+
+    if not rows.settled.text or rows.group is not None:
+        return ProgressiveText()
+    if not has_method(found.model.model, "partial_fit"):
+        return ProgressiveText()
+    with showing_progress(settings, "progressive validation", None):
+        losses = progressive_losses(clone(found.model), rows, seed=settings.seed)
+    if not losses:
+        return ProgressiveText()
+    cells = [[f"{each.rows:,}", *(f"{loss:.4f}" for loss in each[1:])] for each in losses]
+    head = ["documents", "log loss since the last line", "so far", "baseline"]
+    title = "Progressive validation: each document is predicted before it is learned from."
+    return ProgressiveText(losses, (f"{wrapped(title)}\n{table(head, cells)}",))
 
 
 def _refuse_without_probabilities(chosen: ModelEntry, model: Any, task: "Task") -> None:

@@ -27,7 +27,7 @@ from likely.data.arrow_columns import (
 from likely.data.categories import Factor, categories_of, factor_of
 from likely.data.layouts.sparse import stores_twice
 from likely.data.narwhals_frames import as_narwhals, is_object, kind_of_series
-from likely.data.source import Source, TableKinds, column_label, refuse_others
+from likely.data.source import Source, TableKinds, column_label, is_text_field, refuse_others
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
 
@@ -240,6 +240,10 @@ class FrameTable(InMemoryTable):
             return None
         pandas = library_of(self.native) == "pandas"  # patsy and R go by its order, ordered or not
         return categories_of(series) if pandas or nw.is_ordered_categorical(series) else None
+
+    def is_text(self, j: int) -> bool:
+        """Whether column j of an Arrow table was declared to be text."""
+        return self._arrow is not None and is_text_field(self._arrow.schema.field(j))
 
     def is_declared(self, j: int) -> bool:
         """Whether column j has the type of categories, or of floats."""

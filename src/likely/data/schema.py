@@ -35,6 +35,8 @@ from likely.data.source import column_indices, column_label
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.kinds import ColumnKind
 
+NUMERIC = frozenset({"number", "boolean", "word"})
+
 
 class EncodedTable(NamedTuple):
     """A design, and the first value of each column that the schema had not seen."""
@@ -184,10 +186,10 @@ class Schema(Additive):
 
     def _refuse_text(self, read: InMemoryTable, columns: Sequence[int]) -> None:
         kinds = read.kinds  # made again each time it is asked for
-        if not {*kinds} - {"number", "boolean"}:
+        if not {*kinds} - NUMERIC:
             return
         for position, column in enumerate(columns):
-            if not self.as_codes[position] and kinds[column] not in ("number", "boolean"):
+            if not self.as_codes[position] and kinds[column] not in NUMERIC:
                 raise InvalidInput(
                     f"{column_label(self.names, position)} must hold numbers; found "
                     f"{'text' if kinds[column] == 'category' else 'other values'}. "
@@ -227,9 +229,11 @@ class Schema(Additive):
     def _mixed(self, read: InMemoryTable, columns: Sequence[int], coded: Sequence[Codes]) -> Mixed:
         """The numbers of the table, and the codes of its other columns."""
         numbers = [columns[j] for j, is_coded in enumerate(self.as_codes) if not is_coded]
-        numeric = np.empty((read.n_rows, 0))
+        numeric: Any = np.empty((read.n_rows, 0))
         if numbers:
-            numeric = np.ascontiguousarray(read.matrix(numbers), dtype=np.float64)
+            numeric = read.matrix(numbers)
+            if not is_sparse(numeric):  # words are
+                numeric = np.ascontiguousarray(numeric, dtype=np.float64)
         return Mixed(numeric, side_by_side(coded, read.n_rows, np.int32), self.sizes)
 
     def decoded_columns(self, numeric: Array, codes: Codes) -> list[Array]:

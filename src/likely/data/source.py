@@ -201,6 +201,42 @@ def as_features(rows: Rows, names: Sequence[str]) -> Rows:
     return as_categories(rows, texts)
 
 
+TEXT_FIELD = {b"likely": b"text"}  # metadata of an Arrow column whose words are counted
+
+
+def as_texts(rows: Rows, names: Sequence[str]) -> Rows:
+    """The rows with these columns declared to be text, a missing type as text too.
+
+    >>> import pyarrow as pa
+    >>> found = as_texts(pa.table({"title": ["a b", "c"], "x": [1, 2]}), ["title"])
+    >>> [is_text_field(field) for field in found.schema]
+    [True, False]
+    """
+    import pyarrow as pa
+
+    for name in names:
+        place = rows.schema.get_field_index(name)
+        if place < 0:
+            continue
+        column = rows.column(place)
+        if pa.types.is_dictionary(column.type) or not _is_string(column.type):
+            column = column.cast(pa.string())
+        field = pa.field(name, column.type, metadata=TEXT_FIELD)
+        rows = rows.set_column(place, field, column)
+    return rows
+
+
+def is_text_field(field: Any) -> bool:
+    """Whether an Arrow field was declared to be text by ``as_texts``."""
+    return field.metadata is not None and TEXT_FIELD.items() <= field.metadata.items()
+
+
+def _is_string(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def _category(column: Any) -> Any:
     import pyarrow as pa
 

@@ -35,6 +35,7 @@ class Selection:
     columns: tuple[int, ...]  # their positions there
     features: tuple[int, ...]  # their positions in the user's table
     everything: bool = False  # all numeric (or code) columns, in order: no copy is needed
+    dense: bool = False  # they are stored with sparse ones, and read as a dense array
 
     @contextmanager
     def placing(self) -> Iterator[None]:
@@ -46,7 +47,8 @@ class Selection:
 
     def of(self, X: NumbersAndCodes | Matrix) -> Matrix:
         source = X if not isinstance(X, NumbersAndCodes) else X.codes if self.coded else X.numeric
-        return source if self.everything else source[:, list(self.columns)]
+        chosen = source if self.everything else source[:, list(self.columns)]
+        return chosen.toarray() if self.dense and not isinstance(chosen, np.ndarray) else chosen
 
 
 @final

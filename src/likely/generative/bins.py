@@ -10,6 +10,7 @@ import numpy as np
 
 from likely._typing import Array, NumbersAndCodes
 from likely.data.block import ArrayBlocks, Blocks
+from likely.data.frames import is_sparse
 from likely.data.layouts.intercept import Design, Mixed
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
@@ -83,14 +84,16 @@ def numbers_to_cut(design: Design, plan: EventPlan) -> Array:
     """The columns of the design that are to be discretised, as float64."""
     numeric, _ = _parts(design)
     columns = [i for i, j in enumerate(_numbers(plan)) if plan.discretised[j]]
-    return np.asarray(numeric[:, columns], dtype=float)
+    chosen = numeric[:, columns]
+    return np.asarray(chosen.toarray() if is_sparse(chosen) else chosen, dtype=float)
 
 
 def _parts(design: Design) -> NumbersAndCodes:
     stored = design.stored()
     if isinstance(stored, NumbersAndCodes):
         return stored
-    return NumbersAndCodes(np.asarray(stored), np.empty((design.n_rows, 0), np.int32))
+    numbers = stored if is_sparse(stored) else np.asarray(stored)
+    return NumbersAndCodes(numbers, np.empty((design.n_rows, 0), np.int32))
 
 
 def _numbers(plan: EventPlan) -> list[int]:

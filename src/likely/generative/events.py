@@ -1,7 +1,7 @@
 """Which event model reads which column, the product of families that follows, and the encoded rows.
 
     event="auto"   number → gaussian,  boolean → bernoulli,  category → categorical,
-                   sparse → multinomial                     (types are read, never values)
+                   sparse, words of a text → multinomial    (types are read, never values)
 
 A mapping names columns; those it leaves out are ``auto``.  Columns with the same event
 model form one part of the product, so the multinomial columns are one group of counts.
@@ -42,7 +42,12 @@ from likely.objectives.components import ComponentTotals
 from likely.objectives.value_counts import count_values
 from likely.quantiles import LIMIT
 
-AUTO = {"number": "gaussian", "boolean": "bernoulli", "category": "categorical"}
+AUTO = {
+    "number": "gaussian",
+    "boolean": "bernoulli",
+    "category": "categorical",
+    "word": "multinomial",
+}
 EVENTS = tuple(sorted([*DISTRIBUTIONS, "categorical"]))
 
 TAKES = {  # what X may be, by event model
@@ -117,16 +122,18 @@ def product_family(
     *,
     gaussian: DiagonalFamily | FullFamily,
     sketch: bool = False,
+    with_words: bool = False,
 ) -> ProductFamily:
     """The families of the plan; ``sizes`` are those of the columns of codes, bins last.
 
-    ``gaussian`` is the family of Gaussian columns; Laplace columns have its floor.
+    ``gaussian`` is the family of Gaussian columns; Laplace columns have its floor.  Numbers beside
+    words are stored with them, as sparse rows.
     """
     n_coded = len(sizes)
     events = list(dict.fromkeys(plan.events))
     if len(events) == 1 and not any(plan.discretised):  # text: there may be a million columns
-        everything = tuple(range(len(plan.events)))
-        selection = Selection(_coded(events[0]), everything, everything, everything=True)
+        columns = tuple(range(len(plan.events)))
+        selection = Selection(_coded(events[0]), columns, columns, everything=True)
         family = _family(events[0], sizes, gaussian=gaussian, sketch=sketch)
         return ProductFamily((ProductPart(family, selection),))
     positions = _positions(plan)
@@ -136,10 +143,12 @@ def product_family(
         features = tuple(j for j, e in enumerate(plan.events) if e == event)
         columns = tuple(positions[j] for j in features)
         coded = _coded(event)
-        whole = columns == tuple(range(n_coded if coded else n_numeric))
-        selection = Selection(coded, columns, features, whole)
+        everything = columns == tuple(range(n_coded if coded else n_numeric))
         own = tuple(sizes[c] for c in columns) if coded else ()
         family = _family(event, own, gaussian=gaussian, sketch=sketch)
+        sparse = isinstance(event, str) and TAKES[event].sparse
+        dense = with_words and not coded and not sparse
+        selection = Selection(coded, columns, features, everything, dense)
         parts.append(ProductPart(family, selection))
     return ProductFamily(tuple(parts))
 

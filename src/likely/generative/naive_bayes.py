@@ -272,7 +272,10 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.plan_, self.schema_, self.discretizer_ = plan, schema, bins
         sizes = schema.sizes + (() if bins is None else tuple(map(int, bins.n_bins_)))
         gaussian = DiagonalFamily(floor=self.variance_floor, prior=self.gaussian_prior)
-        self.family_ = product_family(plan, sizes, gaussian=gaussian, sketch=sketch)
+        words = "word" in schema.kinds
+        self.family_ = product_family(
+            plan, sizes, gaussian=gaussian, sketch=sketch, with_words=words
+        )
 
     def _with_bins(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
         if self.discretizer_ is None or not isinstance(rows.blocks, ArrayBlocks):

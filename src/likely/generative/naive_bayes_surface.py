@@ -5,6 +5,7 @@ Abstract: ``NaiveBayes`` learns what these methods read.
 
 from typing import Any
 
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
@@ -23,7 +24,7 @@ from likely.generative.description import columns_read
 from likely.generative.events import EventPlan
 from likely.generative.surface import FittedClassifier
 from likely.graphical.model_plates import ComponentParameters, event_parameters
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import codes_among
 from likely.inputs.rows import encode_new_rows
 from likely.objectives.components import total
@@ -42,6 +43,11 @@ class FittedNaiveBayes(FittedClassifier):
     length_rate_: float
     event: Any
     smoothing: Any
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories, and words of a text, as they are."""
+        text = bool(get_tags(self).input_tags.string)
+        return ColumnNeeds(scale=False, categories=text, words=text)
 
     def _plate_parameters(self) -> ComponentParameters:
         return event_parameters(self.event, self.smoothing)

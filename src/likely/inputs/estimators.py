@@ -35,6 +35,7 @@ class ColumnNeeds(NamedTuple):
     scale: bool  # a penalty or a shrinkage compares coefficients or variances of columns
     categories: bool  # text is read as categories; else columns of 0 and 1 are needed
     most_with_missing: int | None = None  # of more columns, missing cells are filled for it
+    words: bool = False  # words are read beside categories; else beside numbers only
 
 
 @runtime_checkable

@@ -72,6 +72,14 @@ def takes_missing(model: Any) -> bool:
     return bool(get_tags(model).input_tags.allow_nan)
 
 
+def takes_sparse(model: Any) -> bool:
+    """Whether a model, and each model inside it, takes sparse rows."""
+    inside = list(models_inside(model))
+    if inside and not isinstance(model, Pipeline):
+        return all(map(takes_sparse, inside))
+    return bool(get_tags(model).input_tags.sparse)
+
+
 def chooses_columns(model: Any) -> bool:
     """Whether a model must be given the columns as they are: it selects or encodes them itself."""
     if isinstance(model, Pipeline):

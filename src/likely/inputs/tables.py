@@ -72,6 +72,8 @@ def rows_at(X: Any, index: Array) -> Any:
 
     if isinstance(X, list | tuple):
         return [X[i] for i in index]
+    if isinstance(X, InMemoryTable):
+        return X.take(index)
     if is_frame(X) or nw.dependencies.is_into_series(X):
         return nw.from_native(X, eager_only=True, allow_series=True)[index].to_native()
     return X.take(index) if _is_arrow(X) else X[index]
@@ -125,6 +127,9 @@ def with_columns(X: Any, names: Sequence[str], unneeded: Sequence[str] = ()) -> 
 def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> InMemoryTable:
     """X, checked and ready to be read by columns; the estimator stores its names and width."""
     X = as_frame(X)
+    if isinstance(X, InMemoryTable):
+        check_names(estimator, X, reset=reset)
+        return X
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "SU":
         X = np.asarray(X, dtype=object)  # numbers in a column with text stay numbers
     if is_frame(X):

@@ -78,7 +78,9 @@ def seal(
     category : sequence of str
         Columns of numeric codes to treat as categories.
     feature : sequence of str, optional
-        Columns to use although they look like identifiers or free text, which are left out.
+        Columns to use as they are, although they look like identifiers or free text.
+    text : sequence of str, optional
+        Columns of text whose words are counted; free text is recognised.
     budget : int
         The number of evaluations of the sealed rows that are allowed without a reason.
     judge : {"plain", "ladder", "thresholdout"}
@@ -131,9 +133,10 @@ def _terms(
         weight=rows.weight,
         offset=rows.offset,
         exposure=rows.exposure,
-        dropped=rows.dropped,
+        dropped=(*rows.dropped, *rows.unnamed_aside),
         categories=rows.categories,
         declared_features=rows.declared_features,
+        declared_texts=rows.declared_texts,
         identifiers=rows.identifiers,
         texts=rows.texts,
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.layouts.intercept import Design, Mixed
+from likely.distributions.lengths import row_lengths
 from likely.distributions.product import Product, ProductFamily
 from likely.distributions.responsibility import refuse_infinity
 from likely.errors import BadCell, InvalidInput
@@ -38,14 +39,17 @@ class NaiveBayesScores:
         self.log_prior: Array = components["log_mixing"]
         self.family, self.distribution = model.required("family_"), components["distribution"]
         self.evidence = CooledEvidence(
-            float(model.required("temperature_")), model.learned("outlier_share_")
+            float(model.required("temperature_")),
+            model.learned("outlier_share_"),
+            float(model.learned("length_rate_", 0.0)),
         )
         self._refuse_others()
 
     def log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
         score = self.distribution.log_score(X)
-        return self.evidence.log_posterior_or_prior(self.log_prior, score)
+        length = row_lengths(self.family, X) if self.evidence.needs_length else None
+        return self.evidence.log_posterior_or_prior(self.log_prior, score, length)
 
     def _refuse_others(self) -> None:
         """Refuse event models that need more than NumPy."""

@@ -70,8 +70,9 @@ class SavedModel:
     values: "RuntimeValues"
     coded: Json
 
-    def argument(self, name: str) -> Any:
-        return self.values.value(self.coded["arguments"][name])
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        return self.values.each(self.coded["arguments"])
 
     def learned(self, name: str, default: Any = None) -> Any:
         """A fitted attribute; the default where the file does not have it."""

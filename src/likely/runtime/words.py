@@ -1,26 +1,28 @@
 """Documents to counts of words, by the options of a saved ``BagOfWords``.
 
-What a term is, is the library's own definition in plain Python (``text/analysis.py``); compiled
-loops find the same terms.  Counts and weights are those of ``BagOfWords``:
-
-    tf = x or 1 + ln x        idf_v = 1 + ln ((n + s) / (n_v + s)),  s = 1 if smooth_idf else 0
+What a term is, and the column of its hash, are the library's own definitions in plain Python
+(``text/analysis.py``, ``text/hashing.py``); compiled loops find the same terms.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
+from types import SimpleNamespace
 from typing import Any, final
 
 import numpy as np
 
-from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.runtime.count_rows import CountRows
 from likely.runtime.saved_model import Record, SavedModel
-from likely.text.analysis import Analysis
-from likely.text.stop_words import stop_words
+from likely.text.hashing import column_of, hash_of, hash_of_run
+from likely.text.options import analysis_of
+from likely.text.weights import inverse_frequency
 
 UNKNOWN_NAME = "<unknown>"
+MOST_HASHES = 2**17  # of terms that are remembered, as the same words come again
 
 
 @final
@@ -28,30 +30,28 @@ class WordCounts:
     """The terms of documents, as a saved ``BagOfWords`` finds and counts them."""
 
     def __init__(self, model: SavedModel) -> None:
-        argument = model.argument
-        self.analysis = _analysis(model)
-        self.names = _terms(model.required("terms_"))
-        self.place = {name: j for j, name in enumerate(self.names)}
-        self.counts_unknown = argument("unknown") == "count"
-        self.binary, self.norm = bool(argument("binary")), argument("norm")
-        self.sublinear, self.idf = bool(argument("sublinear_tf")), _idf(model)
+        options = SimpleNamespace(**model.arguments())
+        self.analysis = analysis_of(options)
+        self.columns = _hashed(options) if options.n_features else _known(model, options)
+        self.binary, self.norm = bool(options.binary), options.norm
+        self.sublinear, self.idf = bool(options.sublinear_tf), None
+        if options.use_idf:
+            frequency, n = model.required("document_frequency_"), model.required("n_documents_")
+            self.idf = inverse_frequency(frequency, n, smooth=bool(options.smooth_idf))
 
     @property
     def n_columns(self) -> int:
-        return len(self.names) + self.counts_unknown
+        return self.columns.n_columns
 
     def tokens(self, document: str) -> list[str]:
         """The terms of a document, one after the other, also those that are not known."""
         return list(self.analysis.tokens(document))
 
     def counts(self, documents: Iterable[str]) -> list[dict[str, float]]:
-        """The count or weight of each known term of each document."""
-        rows, names = self.rows(documents), (*self.names, UNKNOWN_NAME)
-        pieces = zip(rows.starts[:-1], rows.starts[1:], strict=True)
-        return [
-            {names[j]: float(x) for j, x in zip(rows.columns[a:b], rows.data[a:b], strict=True)}
-            for a, b in pieces
-        ]
+        """The count or weight of each term of each document; of a hashed column by its number."""
+        rows, name = self.rows(documents), self.columns.name
+        pairs = list(zip(map(name, rows.columns.tolist()), rows.data.tolist(), strict=True))
+        return [dict(pairs[start:stop]) for start, stop in pairwise(rows.starts.tolist())]
 
     def rows(self, documents: Iterable[str]) -> CountRows:
         """The counts or weights of documents, one row each."""
@@ -63,8 +63,7 @@ class WordCounts:
 
     def _counted(self, text: str) -> dict[int, int]:
         """How often each column occurs, in order of the columns."""
-        other = len(self.names) if self.counts_unknown else -1
-        found = Counter(self.place.get(term, other) for term in self.analysis.tokens(text))
+        found = Counter(map(self.columns.of, self.analysis.tokens(text)))
         found.pop(-1, None)
         return {j: 1 if self.binary else found[j] for j in sorted(found)}
 
@@ -116,30 +115,36 @@ def _described(value: Any) -> str:
     return "one text" if isinstance(value, str) else f"a {type(value).__name__}"
 
 
-def _analysis(model: SavedModel) -> Analysis:
-    analyzer, (low, high) = model.argument("analyzer"), model.argument("ngram_range")
-    left_out = stop_words(model.argument("stop_words")) if analyzer == "word" else frozenset()
-    return Analysis(
-        analyzer,
-        bool(model.argument("lowercase")),
-        model.argument("strip_accents"),
-        model.argument("token_pattern"),
-        (int(low), int(high)),
-        left_out,
-    )
+@final
+@dataclass(frozen=True)
+class TermColumns:
+    """Which column each term has."""
+
+    of: Callable[[str], int]  # −1: the term has none
+    name: Callable[[int], str]
+    n_columns: int
 
 
-def _terms(vocabulary: Record) -> tuple[str, ...]:
+def _known(model: SavedModel, options: Any) -> TermColumns:
+    """The columns of a vocabulary; others have none, or share the last one."""
+    vocabulary: Record = model.required("terms_")
     letters, starts = vocabulary["letters"].tobytes(), vocabulary["starts"].tolist()
-    return tuple(letters[start:stop].decode() for start, stop in pairwise(starts))
+    names = [letters[start:stop].decode() for start, stop in pairwise(starts)]
+    place = {name: j for j, name in enumerate(names)}
+    other = -1
+    if options.unknown == "count":
+        other = len(names)
+        names.append(UNKNOWN_NAME)
+    return TermColumns(lambda term: place.get(term, other), names.__getitem__, len(names))
 
 
-def _idf(model: SavedModel) -> Array | None:
-    if not model.argument("use_idf"):
-        return None
-    extra = float(bool(model.argument("smooth_idf")))
-    with np.errstate(divide="ignore"):
-        ratio = (model.required("n_documents_") + extra) / (
-            model.required("document_frequency_") + extra
-        )
-    return np.asarray(np.log(ratio) + 1.0)
+def _hashed(options: Any) -> TermColumns:
+    """The columns of hashes."""
+    n_features, of_words = int(options.n_features), options.analyzer == "word"
+
+    @lru_cache(MOST_HASHES)
+    def column(term: str) -> int:
+        h = hash_of_run(term.split(" ")) if of_words else hash_of(term)
+        return column_of(h, n_features)
+
+    return TermColumns(column, str, n_features)

@@ -75,6 +75,7 @@ class SealTerms:
     dropped: tuple[str, ...] = ()  # columns that no model is to see
     categories: tuple[str, ...] = ()  # columns declared to be categories
     declared_features: tuple[str, ...] = ()  # columns used as they are
+    declared_texts: tuple[str, ...] = ()  # columns whose words are counted
     identifiers: tuple[str, ...] | None = None  # columns that identify rows; None is not known
     texts: tuple[str, ...] | None = None  # columns of free text
 
@@ -253,6 +254,7 @@ def _settled(origin: Origin, terms: SealTerms) -> dict[str, Any]:
         "dropped": terms.dropped,
         "categories": terms.categories,
         "declared_features": terms.declared_features,
+        "declared_texts": terms.declared_texts,
         "identifiers": terms.identifiers,
         "texts": terms.texts,
     }

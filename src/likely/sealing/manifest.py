@@ -22,6 +22,7 @@ LATER = (
     "dropped",
     "categories",
     "declared_features",
+    "declared_texts",
     "identifiers",
     "texts",
     "findings",
@@ -62,6 +63,7 @@ class Manifest:
     dropped: tuple[str, ...] = ()  # columns that no model is to see
     categories: tuple[str, ...] = ()  # columns declared to be categories
     declared_features: tuple[str, ...] = ()  # columns used as they are
+    declared_texts: tuple[str, ...] = ()  # columns whose words are counted
     identifiers: tuple[str, ...] | None = None  # of the whole table; None is not known
     texts: tuple[str, ...] | None = None  # columns of free text, of the whole table
     findings: tuple[Mapping[str, Any], ...] = ()  # of look: code, columns and text of each

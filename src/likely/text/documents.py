@@ -1,18 +1,24 @@
-"""Documents from anywhere, as UTF-8 bytes: lists, arrays, columns of frames, Arrow strings."""
+"""Documents from anywhere, as UTF-8 bytes: lists, arrays, columns of frames, Arrow, files.
 
+An iterable of texts, or of paths of text files, and a column of a file that ``likely.read`` opens
+are read once, some megabytes at a time.
+"""
+
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import InvalidInput
+from likely.data.source import Source
+from likely.errors import InvalidFile, InvalidInput
+from likely.formatting import listed
 
 MOST_BYTES = 1 << 22  # of text that is read at a time
-FIRST_DOCUMENTS = 1 << 10  # of an iterable, whose lengths are not known
 
 
 class Documents(NamedTuple):
@@ -31,6 +37,17 @@ def documents(raw: Any) -> Any:
 
     if isinstance(raw, str | bytes):
         raise InvalidInput("one text was given where documents were expected. Pass a list: [text].")
+    if isinstance(raw, os.PathLike):
+        raise InvalidInput(
+            f"one path was given ({os.fspath(raw)!r:.80}) where documents were expected. Pass the "
+            "files, as Path(folder).glob('*.txt'), or one column of a table, as "
+            "likely.read(path).select(['text'])."
+        )
+    if isinstance(raw, Source):
+        import pyarrow as pa
+
+        chunks = [_arrow(chunk) for chunk in _only_column(raw)]
+        return pa.concat_arrays(chunks) if chunks else pa.array([], pa.large_string())
     if isinstance(raw, pa.ChunkedArray | pa.Array):
         return _arrow(raw)
     if not isinstance(raw, list | tuple | np.ndarray):
@@ -46,7 +63,7 @@ def documents(raw: Any) -> Any:
                 "one column."
             )
         raw = raw.tolist()
-    return _from_python(list(raw))
+    return _from_python([text for batch in _batches(raw) for text in batch])
 
 
 def _column(raw: Any) -> Any:
@@ -70,7 +87,7 @@ def _column(raw: Any) -> Any:
 def _from_python(values: list[Any]) -> Any:
     import pyarrow as pa
 
-    if any(isinstance(value, bytes) for value in values):
+    if bytes in set(map(type, values)):  # Arrow would take them for text
         raise _refusal(values)
     try:
         found = pa.array(values, type=pa.large_string())
@@ -157,21 +174,70 @@ def document_parts(raw: Any) -> Iterator[Any]:
     """Documents as Arrow arrays of text of a few megabytes; an iterable is read once, in parts."""
     import pyarrow as pa
 
-    if isinstance(raw, pa.ChunkedArray):
+    if isinstance(raw, pa.ChunkedArray | Source):
         row = 0
-        for chunk in raw.chunks:
+        for chunk in raw.chunks if isinstance(raw, pa.ChunkedArray) else _only_column(raw):
             yield from parts(_in_row(row, partial(_arrow, chunk)))
             row += len(chunk)
         return
-    if isinstance(raw, str | bytes | np.ndarray | pa.Array) or not _is_plain_iterable(raw):
+    if isinstance(raw, str | bytes | os.PathLike | np.ndarray | pa.Array) or not _is_plain_iterable(
+        raw
+    ):
         yield from parts(documents(raw))
         return
-    row, n, values = 0, FIRST_DOCUMENTS, iter(raw)
-    while taken := list(islice(values, n)):
-        array = _in_row(row, partial(_from_python, taken))
-        yield from parts(array)
+    row = 0
+    for taken in _batches(raw):
+        yield from parts(_in_row(row, partial(_from_python, taken)))
         row += len(taken)
-        n = max(1, min(4 * n, n * MOST_BYTES // max(array.nbytes, 1)))
+
+
+def _batches(values: Iterable[Any]) -> Iterator[list[Any]]:
+    """Lists of some megabytes of documents; the text of files takes the place of their paths."""
+    taken: list[Any] = []
+    size = 0
+    for value in values:
+        if type(value) is str:  # a check by isinstance takes longer than the rest
+            text = value
+            size += len(value)
+        else:
+            text = _content(value) if isinstance(value, os.PathLike) else value
+            size += len(text) if isinstance(text, str) else 0
+        taken.append(text)
+        if size >= MOST_BYTES:
+            yield taken
+            taken, size = [], 0
+    if taken:
+        yield taken
+
+
+def _content(path: os.PathLike[str]) -> str:
+    """The text of a file in UTF-8."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise InvalidFile(
+            path, f"byte {problem.start:,} is no valid UTF-8. Convert it, for instance with iconv."
+        ) from None
+    except OSError as problem:
+        raise InvalidFile(path, f"it cannot be read: {problem.strerror}.") from None
+
+
+def _only_column(source: Source) -> Iterator[Any]:
+    """The texts of a table that is read in chunks; an empty cell of a file is an empty text."""
+    if len(source.names) != 1:
+        raise InvalidInput(
+            f"a table with the columns {listed(source.names)} was given where documents were "
+            "expected. Choose one column, as likely.read(path).select(['text'])."
+        )
+    return (_filled(batch.column(0)) for batch in source.with_text(source.names))
+
+
+def _filled(texts: Any) -> Any:
+    import pyarrow as pa
+
+    if texts.null_count == len(texts):  # a column without a value has no type
+        texts = pa.nulls(len(texts), pa.string())
+    return texts.fill_null("")
 
 
 def _is_plain_iterable(raw: Any) -> bool:

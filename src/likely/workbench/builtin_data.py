@@ -1,7 +1,9 @@
-"""The built-in data sets: real tables of scikit-learn, with short names of columns."""
+"""The built-in data sets: real tables of scikit-learn, and a corpus of texts made on the spot."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
+
+from likely.workbench import pydoc_corpus
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -10,9 +12,10 @@ if TYPE_CHECKING:
 class Builtin(NamedTuple):
     """A built-in data set: how it is loaded, and the name of its target."""
 
-    loader: str  # in sklearn.datasets
+    loader: str  # in sklearn.datasets; empty for the corpus
     target: str
     about: str
+    texts: tuple[str, ...] = ()  # columns whose words are counted
 
 
 BUILTIN = {
@@ -23,6 +26,9 @@ BUILTIN = {
     "diabetes": Builtin(
         "load_diabetes", "progression", "442 patients and their disease progression after a year"
     ),
+    "pydoc": Builtin(
+        "", pydoc_corpus.TARGET, "docstrings of Python's standard library", (pydoc_corpus.TEXT,)
+    ),
 }
 
 
@@ -32,6 +38,8 @@ def builtin_table(name: str) -> "pa.Table":
     from sklearn import datasets
 
     entry = BUILTIN[name]
+    if not entry.loader:
+        return pydoc_corpus.pydoc_table()
     loaded = getattr(datasets, entry.loader)()
     columns = {}
     for j, feature in enumerate(loaded.feature_names):  # "sepal length (cm)" is sepal_length

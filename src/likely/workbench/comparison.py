@@ -258,8 +258,9 @@ def compare(
     category : sequence of str, optional
         Columns of numeric codes to treat as categories.
     feature : sequence of str, optional
-        Columns to use although they look like identifiers or free text, which are left out.  A seal
-        records all three.
+        Columns to use as they are, although they look like identifiers or free text.
+    text : sequence of str, optional
+        Columns of text whose words are counted; free text is recognised.  A seal records all four.
     executor : str or Executor, default="auto"
         How fits are run: in parallel threads for a small table, otherwise one after another.
 
@@ -312,7 +313,7 @@ def compare(
         left_out=chosen.slow,
         unseen=_unseen_classes(rows, plan),
         unable=chosen.unable,
-        remarks=(*remarks, *chosen.too_long),
+        remarks=(*remarks, *chosen.too_long, *chosen.unread),
     )
     return compared if rows.seal is None else _saved(compared, rows.seal)
 

@@ -186,7 +186,7 @@ def learning_curve(
         By default, shares from 5 % up; all steps; the default range of the setting.
     folds, seed, metric, group, by_time, weight, offset, exposure
         As in ``compare``.
-    kind, order, drop, category, feature
+    kind, order, drop, category, feature, text
         As in ``compare``.
     executor : str or Executor, default="auto"
         How the fits of a point are run: in parallel threads for a small table, otherwise one after

@@ -29,6 +29,7 @@ class DataArguments(TypedDict, total=False):
     drop: Sequence[str]
     category: Sequence[str]
     feature: Sequence[str]
+    text: Sequence[str]
 
 
 def takes_data_arguments(function: Function) -> Function:

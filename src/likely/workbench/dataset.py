@@ -18,7 +18,7 @@ from likely.data.arrow import (
     refuse_infinities,
     refuse_twins,
 )
-from likely.data.source import Source, are_known, as_features
+from likely.data.source import Source, are_known, as_features, as_texts
 from likely.errors import InvalidInput
 from likely.formatting import listed
 from likely.kinds import FEATURE_KINDS, TargetKind
@@ -58,6 +58,8 @@ class Dataset:
     dropped: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()  # columns declared to be categories
     declared_features: tuple[str, ...] = ()  # used as they are, whatever they look like
+    declared_texts: tuple[str, ...] = ()  # columns whose words are counted
+    aside: tuple[str, ...] = ()  # headers of mail, which are features only where they are declared
     found_unused: UnusedColumns | None = None  # None until they are searched for
     seal: SealFolder | None = None  # whose training rows these are
     library: str | None = None  # of the frame that was given
@@ -116,11 +118,17 @@ class Dataset:
 
     @property
     def apart(self) -> frozenset[str]:
-        """Columns that are not features: other roles, dropped columns, identifiers, texts."""
+        """Columns that are not features: other roles, dropped columns, identifiers."""
         sealed_group = None if self.seal is None else self.seal.manifest.group
         named = {self.group, sealed_group, *self.roles.given().values(), *self.dropped}
-        named |= {*self.identifiers, *self.texts, *self.rare}
+        named |= {*self.identifiers, *self.rare, *self.unnamed_aside}
         return frozenset(name for name in named if name in self.source.names)
+
+    @property
+    def unnamed_aside(self) -> tuple[str, ...]:
+        """The columns set aside that were given no role."""
+        named = {self.target, self.by_time, *self.categories, *self.declared_features}
+        return tuple(name for name in self.aside if name not in {*named, *self.declared_texts})
 
     @cached_property
     def unused(self) -> UnusedColumns:
@@ -142,8 +150,9 @@ class Dataset:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Columns of free text; no model reads them yet, unless they are declared categories."""
-        return self._undeclared(self.unused.texts)
+        """Columns of text, declared or found, of which models read the words."""
+        found = self._undeclared(self.unused.texts)
+        return tuple(n for n in self.source.names if n in {*self.declared_texts, *found})
 
     @property
     def rare(self) -> tuple[str, ...]:
@@ -153,8 +162,8 @@ class Dataset:
 
     def _undeclared(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """The columns of a kind that have no other role, and were not declared."""
-        other = {self.group, self.by_time, *self.roles.columns, *self.dropped}
-        other |= {*self.categories, *self.declared_features}
+        other = {self.group, self.by_time, *self.roles.columns, *self.dropped, *self.aside}
+        other |= {*self.categories, *self.declared_features, *self.declared_texts}
         return tuple(name for name in names if name in self.source.names and name not in other)
 
     @property
@@ -165,7 +174,8 @@ class Dataset:
     @property
     def learned(self) -> "pa.Table":
         """The columns that models see, and the target."""
-        return as_features(self.table.drop_columns(sorted(self.apart)), self.declared_features)
+        kept = self.table.drop_columns(sorted(self.apart))
+        return as_texts(as_features(kept, self.declared_features), self.texts)
 
     @property
     def shown(self) -> "pa.Table":
@@ -224,14 +234,15 @@ class Dataset:
         return replace(before, source=before.rows.with_known(column), n_without_target=gone)
 
     def readable(self) -> "tuple[Dataset, tuple[str, ...]]":
-        """These data without dates and the like, for a fit without preparation; and a note."""
+        """These data without dates, texts and the like, for a direct fit; and a note."""
         kinds = dict(zip(self.source.names, self.source.kinds, strict=True))
         others = {*self.apart, self.target}
         used = [name for name in kinds if name not in others]
-        gone = [name for name in used if kinds[name] not in FEATURE_KINDS]
+        texts = {*self.texts}
+        gone = [name for name in used if kinds[name] not in FEATURE_KINDS or name in texts]
         if not gone:
             return self, ()
-        note = "Left out, because this fit reads numbers, Booleans and text only"
+        note = "Left out, because this fit reads numbers, Booleans and categories only"
         kept = replace(self.settled_columns, source=self.rows.drop(gone))
         return kept, (f"{note}: {listed([*map(repr, gone)], 6)}.",)
 
@@ -272,6 +283,9 @@ class Dataset:
         """The rows that count for that task."""
         if self.found_unused is None or self.found_unused.rare is None:
             return self.settled_columns.of_task(task)
+        if texts := self.texts:
+            alone = len(self.features.column_names) == len(texts)
+            task = replace(task, text="alone" if alone else "beside")
         rows, n_rows = self.counted(task), self.table.num_rows
         n_without = self.n_without_target + int(n_rows - task.known(self.table).sum())
         table = self.table if len(rows) == n_rows else self.table.take(rows)
@@ -335,7 +349,7 @@ class Dataset:
         also = f" and {listed(others)}" if others else ""
         unused = [
             f", or declare it: --feature {name} (feature=[{name!r}])"
-            for name in (*self.identifiers, *self.texts, *self.rare)
+            for name in (*self.identifiers, *self.rare)
         ]
         raise InvalidInput(
             f"The table has no column except {self.target!r}{also}; at least one to learn from was "

@@ -29,7 +29,7 @@ def about_rows(data: "Dataset") -> tuple[str, ...]:
 
 
 def _about_columns(data: "Dataset") -> tuple[str, ...]:
-    """Notes about identifiers, free text and rare categories, which no model sees."""
+    """Notes about identifiers and rare categories, which no model sees, and about free text."""
     notes = []
     if names := data.identifiers:
         what = "an identifier" if len(names) == 1 else "identifiers"
@@ -37,8 +37,11 @@ def _about_columns(data: "Dataset") -> tuple[str, ...]:
             f"Left out as {what} (different in every row): {_named(names)}. To use such a column, "
             "declare it: --feature COL (feature=[...])."
         )
-    if names := data.texts:
-        notes.append(f"Left out as free text, which no model reads yet: {_named(names)}.")
+    if names := tuple(name for name in data.texts if name not in data.declared_texts):
+        notes.append(
+            f"Read as text, of which words are counted: {_named(names)}. To leave such a column "
+            "out: --drop COL (drop=[...])."
+        )
     if names := data.rare:
         notes.append(
             f"Left out, because there are fewer than {ROWS_PER_CATEGORY} rows for each category: "

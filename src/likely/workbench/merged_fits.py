@@ -15,6 +15,7 @@ from likely.workbench.identifiers import MOSTLY, may_be_called
 from likely.workbench.preparation.cells import Cells, gaps_of
 from likely.workbench.preparation.choices import MOST_LEVELS, ROWS_PER_LEVEL, learn, needs_of
 from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.texts import is_text
 
 
 def merged_fits(estimator: Any, rows: Dataset, fold: Codes) -> list[Prepared] | None:
@@ -45,6 +46,8 @@ def _same_without(cells: Cells, fold: Codes) -> bool:
     if gaps.all():
         return True
     n_folds = int(fold.max()) + 1
+    if is_text(cells):
+        return False  # each fit has its own words
     if cells.factor is None:
         assert cells.numbers is not None
         known, here = cells.numbers[~gaps], fold[~gaps]

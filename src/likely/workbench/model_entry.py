@@ -86,6 +86,9 @@ class ModelEntry:
     example: Any = None  # an estimator that was given in place of a name
     for_numbers: str = ""  # its estimator for numbers, if it has one for classes and one for them
     by_kind: Mapping[TargetKind, Mapping[str, Any]] = field(default_factory=dict)  # more settings
+    with_text: Mapping[str, Any] = field(default_factory=dict)  # more settings, by words of texts
+    text_alone: Mapping[str, Any] = field(default_factory=dict)  # and where all columns are texts
+    given: frozenset[str] = frozenset()  # settings of the user, which go before all others
 
     @property
     def short_name(self) -> str:
@@ -152,12 +155,17 @@ class ModelEntry:
         if task is None:
             return self
         numbers = bool(self.for_numbers) and task.kind not in CLASS_KINDS
+        words = {**(self.with_text if task.text else {})}
+        words |= self.text_alone if task.text == "alone" else {}
+        words = {name: value for name, value in words.items() if name not in self.given}
         return replace(
             self,
             estimator=self.for_numbers if numbers else self.estimator,
-            settings={**self.by_kind.get(task.kind, {}), **self.settings},
+            settings={**self.by_kind.get(task.kind, {}), **self.settings, **words},
             for_numbers="",
             by_kind={},
+            with_text={},
+            text_alone={},
         )
 
     def load(self) -> type[Any]:
@@ -183,7 +191,8 @@ class ModelEntry:
 
     def with_settings(self, settings: Mapping[str, Any]) -> "ModelEntry":
         """This model with settings that override its own; ``part__name`` sets those of a part."""
-        return replace(self, settings={**self.settings, **settings}) if settings else self
+        together = {**self.settings, **settings}
+        return replace(self, settings=together, given=self.given | {*settings})
 
     def accepts(self, argument: str) -> bool:
         """Whether its fit takes such an argument, and so do those of the models inside it."""

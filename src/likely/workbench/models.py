@@ -54,6 +54,7 @@ NETWORKS = {  # a validation loss may stay level for twenty epochs and fall agai
     "n_networks": 5,
 }
 COUNTS = {"response": "negative-binomial"}  # at α = 0 the Poisson
+WITH_WORDS = {"l2": 1.0}  # there are more words than rows, too many to search a penalty in a fit
 
 
 MODELS: dict[str, ModelEntry] = {
@@ -71,6 +72,8 @@ MODELS: dict[str, ModelEntry] = {
             CLASS_KINDS,
             "Columns independent given the class; probabilities calibrated by one temperature.",
             settings=CALIBRATED,
+            with_text={"smoothing": "auto"},
+            text_alone={"calibrate": "length"},
             streams=True,
             missing=True,
             space=naive_bayes_space,
@@ -116,6 +119,7 @@ MODELS: dict[str, ModelEntry] = {
             "Logistic regression for several classes; its L2 penalty by marginal likelihood.",
             also=frozenset({"binary"}),
             settings={"l2": "auto"},
+            with_text=WITH_WORDS,
             streams=True,
             space=penalties_space,
         ),
@@ -175,6 +179,7 @@ MODELS: dict[str, ModelEntry] = {
             "LinearRegression",
             MEASURED,
             "Least squares: a Gaussian around a linear mean.",
+            with_text=WITH_WORDS,
             streams=True,
             also=COUNTED,
             space=penalties_space,
@@ -185,6 +190,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset(),
             "Counts, amounts, shares, times: a response (response=poisson) and a link.",
             also=NUMBER_KINDS,
+            with_text=WITH_WORDS,
             streams=True,
         ),
         ModelEntry(
@@ -193,6 +199,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"count"}),
             "Counts whose log mean is linear.",
             settings={"response": "poisson"},
+            with_text=WITH_WORDS,
             space=penalties_space,
         ),
         ModelEntry(
@@ -201,6 +208,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"count"}),
             "Overdispersed counts, with a linear log mean; alpha by maximum likelihood.",
             settings={"response": "negative-binomial"},
+            with_text=WITH_WORDS,
             space=counts_space,
         ),
         ModelEntry(
@@ -209,6 +217,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"positive"}),
             "Amounts with a constant coefficient of variation and a linear log mean.",
             settings={"response": "gamma", "link": "log"},
+            with_text=WITH_WORDS,
             space=penalties_space,
         ),
         ModelEntry(
@@ -217,6 +226,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"positive"}),
             "Amounts with a heavier tail than the gamma's, with a linear log mean.",
             settings={"response": "inverse-gaussian", "link": "log"},
+            with_text=WITH_WORDS,
             space=penalties_space,
         ),
         ModelEntry(

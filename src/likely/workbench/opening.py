@@ -1,8 +1,9 @@
 """Any input data as a ``Dataset``, opened once.
 
 path of a file, ``-``        rows that are read when needed, the table at most once
+path of a folder             texts, in a folder for each class
 path of a seal, ``Sealed``   its training rows, and what it records
-built-in name                iris, wine, breast-cancer, digits, diabetes
+built-in name                iris, wine, breast-cancer, digits, diabetes, pydoc
 frame, array, Source         as it is
 """
 
@@ -25,7 +26,10 @@ from likely.data.arrow import (
     plain_types,
     with_target,
 )
+from likely.data.formats import folders, mbox
 from likely.data.formats.csv_files import delimiter_of
+from likely.data.formats.folders import FolderSource
+from likely.data.formats.mbox import MboxSource
 from likely.data.formats.registry import read
 from likely.data.frames import library_of
 from likely.data.source import Source
@@ -56,6 +60,7 @@ def dataset(
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
     feature: Sequence[str] = (),
+    text: Sequence[str] = (),
 ) -> Dataset:
     """Open the data, unless they are a ``Dataset``, and add what was given now.
 
@@ -76,8 +81,10 @@ def dataset(
     category : sequence of str
         Columns of numeric codes to treat as categories.
     feature : sequence of str
-        Columns to use although they look like identifiers, or like free text; identifiers and free
-        text are otherwise left out.
+        Columns to use as they are, although they look like identifiers, which are otherwise left
+        out, or like free text, of which models otherwise read the words.
+    text : sequence of str
+        Columns of text whose words are counted, whatever they look like.
 
     Examples
     --------
@@ -122,9 +129,8 @@ def dataset(
         clusters=known.clusters if clusters is None else clusters,
         task=known.task if (kind, order) == (known.kind, known.order) else None,
     )
-    return _declared(
-        given, _names(drop, "drop"), _names(category, "category"), _names(feature, "feature")
-    )
+    declared = {"drop": drop, "category": category, "feature": feature, "text": text}
+    return _declared(given, **{role: _names(names, role) for role, names in declared.items()})
 
 
 def _remembered(data: Any) -> Dataset:
@@ -145,6 +151,7 @@ def _remembered(data: Any) -> Dataset:
         dropped=manifest.dropped,
         categories=manifest.categories,
         declared_features=manifest.declared_features,
+        declared_texts=manifest.declared_texts,
         found_unused=None if known is None else UnusedColumns(known, manifest.texts or (), None),
     )
 
@@ -177,16 +184,21 @@ def _names(given: Sequence[str], role: str) -> tuple[str, ...]:
 
 
 def _declared(
-    given: Dataset, drop: tuple[str, ...], category: tuple[str, ...], feature: tuple[str, ...]
+    given: Dataset,
+    drop: tuple[str, ...],
+    category: tuple[str, ...],
+    feature: tuple[str, ...],
+    text: tuple[str, ...],
 ) -> Dataset:
-    """The data without dropped columns, and with declared categories and features.
+    """The data without dropped columns, and with declared categories, features and texts.
 
     A dropped column by which rows are held out stays in the table, but is not a feature."""
     drop = tuple(name for name in drop if name not in given.dropped)
     category = tuple(name for name in category if name not in given.categories)
     feature = tuple(name for name in feature if name not in given.declared_features)
-    _check_columns(given, drop, category, feature)
-    if not drop and not category and not feature:
+    text = tuple(name for name in text if name not in given.declared_texts)
+    _check_columns(given, drop, category, feature, text)
+    if not drop and not category and not feature and not text:
         return given
     gone = [name for name in drop if name not in (given.group, given.by_time)]
     return replace(
@@ -195,19 +207,18 @@ def _declared(
         dropped=(*given.dropped, *drop),
         categories=(*given.categories, *category),
         declared_features=(*given.declared_features, *feature),
+        declared_texts=(*given.declared_texts, *text),
     )
 
 
-def _check_columns(
-    given: Dataset, drop: tuple[str, ...], category: tuple[str, ...], feature: tuple[str, ...]
-) -> None:
+def _check_columns(given: Dataset, *declared: tuple[str, ...]) -> None:
     """Refuse columns that are missing, or that have two roles."""
     if given.group is not None and given.by_time is not None:
         raise InvalidInput(
             f"Both group={given.group!r} and by_time={given.by_time!r} were given; rows are held "
             "out by one of them. Leave one out."
         )
-    one_role = [*given.roles.columns, *drop, *category, *feature]
+    one_role = [*given.roles.columns, *(name for names in declared for name in names)]
     for name in (*one_role, given.group, given.by_time):
         if name is not None and name not in given.source.names:
             raise UnknownName("column", name, given.source.names)
@@ -234,6 +245,8 @@ class GivenData(NamedTuple):
     place: Path | None = None  # the file or the seal
     seal: SealFolder | None = None
     library: str | None = None  # of a frame
+    declared_texts: tuple[str, ...] = ()  # of texts in a folder or a mailbox
+    aside: tuple[str, ...] = ()  # columns that are features only where they are declared
 
 
 @final
@@ -279,7 +292,9 @@ def _named(name: str) -> GivenData:
     if name in BUILTIN:
         table = builtin_table(name)
         hashing = cache(partial(digest_of_table, table))
-        return GivenData(TableSource(table), name, hashing, BUILTIN[name].target)
+        entry = BUILTIN[name]
+        given = GivenData(TableSource(table), name, hashing, entry.target)
+        return given._replace(declared_texts=entry.texts)
     if name == STANDARD_INPUT:
         import sys
 
@@ -291,7 +306,15 @@ def _named(name: str) -> GivenData:
     path = Path(name)
     with _header_alone(lambda: _first_bytes(path)):
         source = read(path)
-    return GivenData(source, name, cache(partial(_digest_of, path)), place=path)
+    hashing = cache(
+        source.digest if isinstance(source, FolderSource) else partial(_digest_of, path)
+    )
+    given = GivenData(source, name, hashing, place=path)
+    if isinstance(source, FolderSource):
+        return given._replace(target=folders.LABEL, declared_texts=(folders.TEXT,))
+    if isinstance(source, MboxSource):
+        return given._replace(declared_texts=(mbox.TEXT,), aside=source.names[1:])
+    return given
 
 
 def _in_memory(data: Any) -> GivenData:

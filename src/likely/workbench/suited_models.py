@@ -10,6 +10,7 @@ from likely.workbench.dataset import Dataset
 from likely.workbench.fit_costs import affordable
 from likely.workbench.models import BASELINE, entries_for
 from likely.workbench.roles import ARGUMENTS
+from likely.workbench.text_readers import text_readers
 
 MOST_COLUMNS = 2000  # for models of pairs of columns, unless slow models are asked for
 OF_PAIRS = frozenset({"discriminant", "discriminant-full", "bayesian-network"})  # columns² or ³
@@ -22,6 +23,7 @@ class ChosenModels(NamedTuple):
     slow: tuple[str, ...] = ()
     unable: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # those that lack a role, by it
     too_long: tuple[str, ...] = ()  # notes about models that would take hours
+    unread: tuple[str, ...] = ()  # and about models that read no text
 
 
 def suited_models(rows: Dataset, *, everything: bool, n_fits: int) -> ChosenModels:
@@ -46,4 +48,5 @@ def suited_models(rows: Dataset, *, everything: bool, n_fits: int) -> ChosenMode
         chosen = [each for each in chosen if each.name not in OF_PAIRS]
     slow = tuple(each.name for each in able if each not in chosen)
     fitted, too_long = affordable(chosen, rows, n_fits)
-    return ChosenModels(fitted, slow, unable, too_long)
+    readers, unread = text_readers(fitted, rows)
+    return ChosenModels(readers, slow, unable, too_long, unread)

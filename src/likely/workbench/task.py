@@ -54,6 +54,7 @@ class Task:
     order: tuple[Any, ...] | None = None  # of an ordinal task, from lowest to highest
     reason: str = ""  # why it is this kind; empty where the kind was given
     doubt: str = ""  # a sentence, where the values could mean something else
+    text: str = ""  # "beside" where other columns hold text too, "alone" where all of them do
 
     @property
     def has_classes(self) -> bool:

@@ -16,7 +16,9 @@ from likely.data.arrow import plain_types
 from likely.data.arrow_columns import kind_of_arrow
 from likely.data.formats.arff import looks_like_arff, open_arff
 from likely.data.formats.csv_files import open_csv
+from likely.data.formats.folders import open_folder_of_texts
 from likely.data.formats.json_lines import open_json_lines
+from likely.data.formats.mbox import open_mbox
 from likely.data.formats.text_files import PARQUET, first_bytes, spooled, text_file
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile, UnknownName
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "ParquetSource", "Source", "read"]
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arff")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arff", "mbox")
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -38,6 +40,7 @@ SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arff": "arff",
+    ".mbox": "mbox",
 }
 BATCH_ROWS = 16384
 SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")  # of spreadsheet programs
@@ -80,7 +83,9 @@ class ParquetSource(Source):
 def read(
     path: str | Path | IO[Any], *, format: str | None = None, delimiter: str | None = None
 ) -> Source:
-    """The table in a file: CSV, TSV, JSON lines, ARFF (each also gzipped) or Parquet.
+    """The table in a file: CSV, TSV, JSON lines, ARFF (each also gzipped), Parquet or mbox.
+
+    A folder is read as texts, if it has a folder of them for each class.
 
     ``path`` may be an open stream, and ``"-"`` is the standard input; both are copied to a
     temporary file, as the data are read more than once.  ``format`` is one of ``FORMATS``;
@@ -92,11 +97,15 @@ def read(
         place, label, spool = spooled(path)
     elif str(path) == "-":
         place, label, spool = spooled(_standard_input())
+    elif Path(path).is_dir():
+        return open_folder_of_texts(Path(path))
     else:
         place, label, spool = _existing_file(Path(path)), str(path), None
     chosen = format or (_format_of_name(place) if spool is None else _format_of_bytes(place))
     if chosen == "parquet":
         return _open_parquet(place, label, spool)
+    if chosen == "mbox":
+        return open_mbox(place)
     file = text_file(place, label, spool=spool)
     if chosen == "jsonl":
         return open_json_lines(file)
@@ -174,8 +183,6 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
 
 def _existing_file(path: Path) -> Path:
     """The path of an existing file that is not empty."""
-    if path.is_dir():
-        raise InvalidFile(path, "is a folder; a file was expected. Name one of the files in it.")
     if not path.exists():
         folder = path.parent
         others = [other.name for other in folder.iterdir()] if folder.is_dir() else []

@@ -24,7 +24,7 @@ class Mixed(Design):
     centred, as in ``Centred``; indicators are not.
     """
 
-    numeric: Array  # (n, p)
+    numeric: Array  # (n, p); beside words, sparse: families read it, and no product is asked for
     codes: Codes  # (n, q), from −1 to the column's size − 1
     sizes: tuple[int, ...]  # how many categories each column of codes has
     centre: Array | None = None  # (p,), of the numeric columns; None is 0
@@ -39,7 +39,8 @@ class Mixed(Design):
 
     @property
     def nbytes(self) -> int:
-        return int(self.numeric.nbytes + self.codes.nbytes)
+        words = not isinstance(self.numeric, np.ndarray)  # sparse rows: their cells count
+        return int((self.numeric.data.nbytes if words else self.numeric.nbytes) + self.codes.nbytes)
 
     def rows(self, start: int, stop: int) -> "Mixed":
         numeric, codes = self.numeric[start:stop], self.codes[start:stop]

@@ -226,6 +226,7 @@ COLUMN_CHECKS: Mapping[str, Check] = {
     "LK119": one_to_one,
     "LK204": group_of_rows,
 }
+CHECKS_OF_TEXT = frozenset({"LK102", "LK107", "LK109", "LK110", "LK113"})  # of free text
 
 
 def _are_dates(column: Column) -> bool:

@@ -18,7 +18,7 @@ from likely.json_files import plain
 from likely.kinds import TargetKind
 from likely.workbench.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.dataset import Dataset
-from likely.workbench.look.column_checks import COLUMN_CHECKS
+from likely.workbench.look.column_checks import CHECKS_OF_TEXT, COLUMN_CHECKS
 from likely.workbench.look.dependence import dependent_columns
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
@@ -26,6 +26,7 @@ from likely.workbench.look.look_text import html_of, text_of
 from likely.workbench.look.profile import Column, Profile, profile_of, time_of_rows
 from likely.workbench.look.sealed_rows import warn_of_sealed_rows
 from likely.workbench.look.table_checks import TABLE_CHECKS
+from likely.workbench.look.text_columns import TextFacts, text_facts
 from likely.workbench.opening import dataset
 from likely.workbench.task import Task, task_of
 
@@ -82,6 +83,8 @@ class Look:
     balance : dict
         The classes of the target with their rows, the most frequent first; empty where the target
         is a number, or has too many values.
+    texts : tuple of TextFacts
+        Columns of text: documents, words, vocabulary, languages, empty and duplicated documents.
     """
 
     label: str
@@ -97,6 +100,7 @@ class Look:
     time: str | None = None  # the dates in whose order the rows are
     muted: tuple[str, ...] = ()
     library: str | None = None  # of the frame that was given
+    texts: tuple[TextFacts, ...] = ()  # columns whose words are counted
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -144,6 +148,7 @@ class Look:
             "balance": [{"value": plain(v), "rows": n} for v, n in self.balance.items()],
             "time": self.time,
             "columns": [column.facts() for column in self.columns],
+            "texts": [each.facts() for each in self.texts],
             "findings": [each.facts() for each in self.findings],
             "muted": list(self.muted),
         }
@@ -178,8 +183,9 @@ def look(
     category : sequence of str, optional
         Columns of numeric codes to treat as categories.
     feature : sequence of str, optional
-        Columns to use although they look like identifiers or free text, which are left out.  A seal
-        records all three.
+        Columns to use as they are, although they look like identifiers or free text.
+    text : sequence of str, optional
+        Columns of text whose words are counted; free text is recognised.  A seal records all four.
     mute : iterable of str
         Findings to leave out: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
 
@@ -209,11 +215,14 @@ def look(
 def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
     """The checks of data that were opened."""
     given = given.settled_columns if given.sealed else given  # a seal is read once
-    table = _rows_to_check(given)
+    table = _rows_to_check(given).drop_columns(list(given.unnamed_aside))
     task = _task(given, table)
     has_classes = task.has_classes if task is not None and given.declared else None
     profile = profile_of(table, given.target, classes=has_classes)
-    profile = replace(profile, apart=given.apart, identifiers=frozenset(given.identifiers))
+    texts = frozenset(given.texts)
+    profile = replace(
+        profile, apart=given.apart, identifiers=frozenset(given.identifiers), texts=texts
+    )
     goal = profile.target
     classes = goal if goal is not None and goal.reads_as_classes else None
     return Look(
@@ -230,6 +239,7 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
         time=None if given.by_time is not None else time_of_rows(table),
         muted=silent.words,
         library=given.library,
+        texts=tuple(text_facts(column) for column in profile.columns if column.name in texts),
     )
 
 
@@ -259,7 +269,13 @@ def _task(given: Dataset, table: "pa.Table") -> Task | None:
 def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:
     for code, check in COLUMN_CHECKS.items():
         yield from _in_columns(
-            code, ((column.name, check(column, profile)) for column in profile.columns), mute
+            code,
+            (
+                (column.name, check(column, profile))
+                for column in profile.columns
+                if column.name not in profile.texts or code in CHECKS_OF_TEXT
+            ),
+            mute,
         )
     if "LK120" not in mute.everywhere:
         copied = [each.name for each in profile.features if profile.twin_of(each) is not None]

@@ -38,7 +38,8 @@ def text_of(look: "Look", width: int = WIDEST, more: str = "to_frame() has them 
     lines = [title(look), "", *text_table(HEAD, rows, words=WORDS, width=width)]
     if len(look.columns) > len(rows):
         lines.append(f"  (+{len(look.columns) - len(rows)} more; {more})")
-    about = [balance_of(look)] if look.balance else []
+    about = [each.sentence() for each in look.texts]
+    about += [balance_of(look)] if look.balance else []
     about += [look.doubt] if look.doubt else []
     about += [order_of(look)] if look.time is not None else []
     if about:
@@ -93,6 +94,7 @@ def html_of(look: "Look") -> str:
     if len(look.columns) > len(rows):
         n_more = len(look.columns) - len(rows)
         parts.append(html_paragraph(f"(+{n_more} more; to_frame() has them all)"))
+    parts += [html_paragraph(each.sentence()) for each in look.texts]
     if look.balance:
         parts.append(html_paragraph(balance_of(look)))
     if look.doubt:

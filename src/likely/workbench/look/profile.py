@@ -166,6 +166,7 @@ class Profile:
     target: Column | None = None
     apart: frozenset[str] = frozenset()  # columns that no model learns from
     identifiers: frozenset[str] = frozenset()  # those of them that identify rows
+    texts: frozenset[str] = frozenset()  # columns whose words are counted
 
     @cached_property
     def features(self) -> tuple[Column, ...]:

@@ -34,11 +34,14 @@ class Cells(NamedTuple):
     factor: Factor | None  # codes of text; −1 is missing
     declared: bool = False  # whether its type says that it holds categories, or measurements
     order: tuple[str, ...] = ()  # of its categories, where the type of the column gives one
+    text: bool = False  # whether it was declared to be text, whose words are counted
 
 
 def read_cells(table: InMemoryTable, j: int, name: str) -> Cells:
     """Column j; anything but numbers, Booleans, dates and text is refused."""
     kind = table.kinds[j]
+    if isinstance(table, FrameTable) and table.is_text(j):
+        return Cells(name, "category", None, _as_text(table.factor(j)), text=True)
     if kind == "category":
         order = tuple(_texts(table.order(j) or []))
         order = () if list(order) == sorted(order) else order

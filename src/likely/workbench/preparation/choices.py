@@ -1,12 +1,12 @@
 """Which step each column of a table needs: learned only from the rows of a fit.
 
 A column is dropped where it is uninformative (all missing, constant, an identifier), and refused
-where the user must decide what it is: numbers that are written as text, or text with very many
-values.
+where the user must decide what it is: numbers that are written as text, or short text with very
+many values.  Free text is a bag of words, for models that read sparse columns.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from likely.data.labels import are_written_numbers, hold_codes, hold_numbers
 from likely.errors import InvalidInput
 from likely.formatting import short_number
 from likely.inputs.estimators import column_needs
-from likely.inputs.foreign_models import takes_missing
+from likely.inputs.foreign_models import takes_missing, takes_sparse
 from likely.quantiles import QuantileSummary, middle_of
+from likely.text.bag_of_words import BagOfWords
 from likely.workbench.identifiers import (
-    is_free_text,
     may_be_called,
     numbers_identify,
     text_identifies,
@@ -47,6 +47,7 @@ from likely.workbench.preparation.steps import (
     Preparation,
     Step,
 )
+from likely.workbench.preparation.texts import is_text, learn_text
 
 WORTH_INDICATING = 0.01  # the share of missing cells above which an indicator is added
 MOST_LEVELS = 1000  # categories, unless each has
@@ -55,12 +56,17 @@ MOST_WORK = 2e8  # multiplications of a step of EM for missing cells
 CHOICES = ("auto", True, False)
 
 
+Text = Literal["counts", "weights"] | None
+
+
 class Needs(NamedTuple):
     """The preparation that a model needs."""
 
     impute: bool  # it needs a value in every cell
     scale: bool  # its penalty compares the coefficients of different columns
     levels: bool  # it reads numbers only
+    text: Text = None  # how it reads words; None: it does not
+    words_beside: bool = False  # whether it reads words beside categories
     most_with_missing: int | None = None  # of more prepared columns, missing cells are filled
 
 
@@ -73,21 +79,33 @@ def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
                 "Use 'auto' to go by what the model needs."
             )
     needs = column_needs(model)
+    scaled = needs.scale if scale == "auto" else scale
     return Needs(
         impute=not takes_missing(model) if impute == "auto" else impute,
-        scale=needs.scale if scale == "auto" else scale,
+        scale=scaled,
         levels=not needs.categories,
+        text=("weights" if scaled else "counts") if takes_sparse(model) else None,
+        words_beside=needs.words,
         most_with_missing=needs.most_with_missing if impute == "auto" else None,
     )
 
 
-def learn(columns: Sequence[Cells], weight: Array | None, needs: Needs) -> Preparation:
-    """The steps for these columns; ``weight`` is None or one positive number per row."""
-    steps = _steps(columns, weight, needs, constants=False)
+def learn(
+    columns: Sequence[Cells], weight: Array | None, needs: Needs, words: BagOfWords | None = None
+) -> Preparation:
+    """The steps for these columns; ``weight`` is None or one positive number per row.
+
+    ``words`` says how words of a text are counted.
+    """
+    texts = _Texts(words or BagOfWords(), {cells.name for cells in columns if is_text(cells)})
+    if texts.names and needs.text is not None and not needs.words_beside:
+        needs = needs._replace(levels=True)
+    steps = _steps(columns, weight, needs, texts, constants=False)
     if all(step.dropped for step in steps):
-        steps = _steps(columns, weight, needs, constants=True)  # the model's mean is left
+        steps = _steps(columns, weight, needs, texts, constants=True)  # the model's mean is left
     if _costs_too_much(steps, columns, needs):
-        return learn(columns, weight, needs._replace(impute=True, most_with_missing=None))
+        filled = needs._replace(impute=True, most_with_missing=None)
+        return learn(columns, weight, filled, words)
     if all(step.dropped for step in steps):
         reasons = "; ".join(f"{step.name}: {step.description()}" for step in steps[:3])
         raise InvalidInput(
@@ -116,10 +134,22 @@ def _costs_too_much(steps: Sequence[Step], columns: Sequence[Cells], needs: Need
     return n_patterns * n_columns**3 > MOST_WORK
 
 
+class _Texts(NamedTuple):
+    """Which columns are text, and how their words are counted."""
+
+    words: BagOfWords
+    names: set[str]
+
+
 def _steps(
-    columns: Sequence[Cells], weight: Array | None, needs: Needs, *, constants: bool
+    columns: Sequence[Cells],
+    weight: Array | None,
+    needs: Needs,
+    texts: _Texts,
+    *,
+    constants: bool,
 ) -> tuple[Step, ...]:
-    learner = _Learner(needs, weight, constants, {cells.name for cells in columns}, {})
+    learner = _Learner(needs, weight, constants, {cells.name for cells in columns}, {}, texts)
     return tuple(learner.step(cells) for cells in columns)
 
 
@@ -131,11 +161,14 @@ class _Learner(NamedTuple):
     constants: bool  # whether columns that never vary are kept
     taken: set[str]  # names of columns
     indicators: dict[bytes, str]  # where cells are missing: the column that says so
+    texts: _Texts
 
     def step(self, cells: Cells) -> Step:
         name, gaps = cells.name, gaps_of(cells)
         if gaps.all():
             return DroppedColumn(name, "every cell is missing")
+        if name in self.texts.names:
+            return self._text(cells, gaps)
         if cells.factor is None:
             if self._is_identifier(cells, gaps):
                 n_known = int(len(gaps) - gaps.sum())
@@ -207,6 +240,13 @@ class _Learner(NamedTuple):
         known = cells.numbers[~gaps]
         return numbers_identify(cells.name, np.unique(known), len(known))
 
+    def _text(self, cells: Cells, gaps: Array) -> Step:
+        """The words of a text; a missing one has none."""
+        if self.needs.text is None:
+            return DroppedColumn(cells.name, "free text, which the model does not read")
+        weighted = self.needs.text == "weights"
+        return learn_text(cells, self.texts.words, self._share(gaps), weighted=weighted)
+
     def _category(self, cells: Cells, levels: Array, gaps: Array) -> Step:
         name = cells.name
         n_known, missing = int(len(gaps) - gaps.sum()), self._share(gaps)
@@ -214,13 +254,9 @@ class _Learner(NamedTuple):
         if len(levels) == 1 and not (fill and missing) and not self.constants:
             return DroppedColumn(name, f"the same value in every row, {levels[0]!r}")
         texts = [] if cells.declared else levels.tolist()
-        for what, found in (
-            ("an identifier", text_identifies(name, texts, n_known)),
-            ("free text", is_free_text(texts, n_known)),
-        ):
-            if found:
-                how = f"{len(levels)} different texts in {n_known} rows, like {what}"
-                return DroppedColumn(name, how)
+        if text_identifies(name, texts, n_known):
+            how = f"{len(levels)} different texts in {n_known} rows, like an identifier"
+            return DroppedColumn(name, how)
         _refuse_many(name, levels, n_known)
         return self._category_step(name, levels, missing, cells.order)
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
+from likely.data.word_table import WordTable
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained, sampled_explanation, with_cells
@@ -37,6 +38,7 @@ from likely.inputs.tables import (
 )
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
+from likely.text.bag_of_words import BagOfWords
 from likely.workbench.predictions import link_of, predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
@@ -48,6 +50,8 @@ from likely.workbench.preparation.model_inside import (
     refuse_unused,
 )
 from likely.workbench.preparation.steps import STEPS
+from likely.workbench.preparation.texts import TextColumn, readable_by
+from likely.workbench.preparation.word_explanations import explained_by_words
 
 
 class PreparedRows(NamedTuple):
@@ -65,9 +69,10 @@ class Prepared(ModelInside, BaseEstimator):
 
     Numbers and Booleans go to the model as numbers, text and categories as categories (or as
     columns of 0 and 1, if it reads numbers only), dates as days since the first, with month and
-    weekday.  Columns that are constant, all missing, identifiers or free text are dropped.  Text
-    with very many values, and numbers written as text, are refused.  A sparse X goes to the model
-    as it is.
+    weekday, free text as the counts of its words, or as their tf-idf weights where a penalty
+    compares columns.  Columns that are constant, all missing or identifiers are dropped, and so is
+    free text if the model reads dense columns only.  Short text with very many values, and numbers
+    written as text, are refused.  A sparse X goes to the model as it is.
 
     Parameters
     ----------
@@ -85,6 +90,8 @@ class Prepared(ModelInside, BaseEstimator):
         compares variances, or distances, kernels or gradients, which compare columns; coefficients
         then refer to the scaled columns.  Estimators of scikit-learn are scaled, except trees and
         their ensembles, least squares, models of counts, and pipelines with a scaler of their own.
+    words : BagOfWords, default=None
+        How the words of free text are counted; None is ``BagOfWords()``.
 
     Attributes
     ----------
@@ -120,12 +127,21 @@ class Prepared(ModelInside, BaseEstimator):
         *STEPS,
         DateColumns,
         CalendarPart,
+        TextColumn,
     )  # what a model file may contain in addition to the model
 
-    def __init__(self, model: Any, *, impute: Any = "auto", scale: Any = "auto") -> None:
+    def __init__(
+        self,
+        model: Any,
+        *,
+        impute: Any = "auto",
+        scale: Any = "auto",
+        words: BagOfWords | None = None,
+    ) -> None:
         self.model = model
         self.impute = impute
         self.scale = scale
+        self.words = words
 
     def fit(
         self,
@@ -182,12 +198,12 @@ class Prepared(ModelInside, BaseEstimator):
         table, preparation = given.native, None
         if not is_sparse(table) and not chooses_columns(self.model):
             columns = self._columns(given)
-            preparation = learn(columns, weight, needs)
-            table = preparation.table(columns)
+            preparation = learn(columns, weight, needs, self.words)
+            table = readable_by(self.model, preparation.table(columns))
         return PreparedRows(table, y, given_only(arguments), preparation)
 
     def prepare(self, X: Any) -> Any:
-        """Rows as the model sees them: an Arrow table.
+        """Rows as the model sees them: an Arrow table, with texts a table of words (or CSR).
 
         Columns of a frame that the fit did not have are ignored, and those that it dropped may be
         missing.
@@ -228,7 +244,7 @@ class Prepared(ModelInside, BaseEstimator):
         The contributions of columns that a column was prepared into (its missing indicator, its
         categories) are added up; a column that was dropped has none.  A model that does not explain
         itself is explained by replacing cells with those of ``background``, as ``likely.explain``
-        does.
+        does.  A text is explained by its words, each named ``column: word``.
         """
         model = self._fitted_model()
         if self.preparation_ is None or not has_method(model, "explain"):
@@ -237,6 +253,9 @@ class Prepared(ModelInside, BaseEstimator):
             return with_cells(sampled_explanation(self, X, against, background=background), X)
         named = {} if background is None else {"background": self.prepare(background)}
         prepared = self.prepare(X)
+        if isinstance(prepared, WordTable):
+            origin = self.preparation_.origins(self._columns(check_table(self, X, reset=False)))
+            return explained_by_words(model, prepared, against, feature_names(self), origin)
         found = explained(model, prepared, against, **named)
         table = check_table(self, X, reset=False)
         origin = self.preparation_.origins(self._columns(table.take(np.arange(0))))
@@ -323,7 +342,7 @@ class Prepared(ModelInside, BaseEstimator):
             return table.native
         if is_sparse(table.native):
             table = as_table(table.native.toarray())  # the fit had the columns one by one
-        return preparation.table(self._columns(table))
+        return readable_by(self.model, preparation.table(self._columns(table)))
 
     def _columns(self, table: InMemoryTable) -> list[Cells]:
         return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]

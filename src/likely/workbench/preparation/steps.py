@@ -11,11 +11,12 @@ Each step makes the columns that the model sees, and describes itself in words.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Matrix
 from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.formatting import count, percent, short_number, text_table
@@ -41,6 +42,15 @@ class Step(ABC):
     def of_numbers(self) -> bool:
         """Whether the column was numeric in the fit."""
         return False
+
+    @property
+    def word_names(self) -> tuple[str, ...]:
+        """The names of the sparse columns of a text; none for other columns."""
+        return ()
+
+    def word_columns(self, cells: Cells) -> Matrix | None:
+        """The sparse columns of a text, (n, V); None for other columns."""
+        return None
 
     @abstractmethod
     def columns(self, cells: Cells) -> dict[str, Any]:
@@ -222,14 +232,23 @@ class Preparation:
     steps: tuple[Step, ...]
 
     def table(self, columns: Sequence[Cells]) -> Any:
-        """The Arrow table that the model sees."""
+        """The table that the model sees: an Arrow table, or one with columns of words."""
         import pyarrow as pa
 
         made = self.columns(columns)
-        return pa.table({name: arrow_column(column) for name, column in made.items()})
+        table = pa.table({name: arrow_column(column) for name, column in made.items()})
+        pairs = zip(self.steps, columns, strict=True)
+        texts = [found for step, cells in pairs if (found := step.word_columns(cells)) is not None]
+        if not texts:
+            return table
+        from likely.data.frames import as_table
+        from likely.data.word_table import WordTable, joined_columns
+
+        beside = as_table(table) if made else None
+        return WordTable(beside, joined_columns(texts), self.word_names)
 
     def columns(self, columns: Sequence[Cells]) -> dict[str, Any]:
-        """The columns that the model sees, by name."""
+        """The dense columns that the model sees, by name."""
         made: dict[str, Any] = {}
         for step, cells in zip(self.steps, columns, strict=True):
             made.update(step.columns(cells))
@@ -240,8 +259,18 @@ class Preparation:
         return {
             name: at
             for at, (step, cells) in enumerate(zip(self.steps, columns, strict=True))
-            for name in step.columns(cells)
+            for name in (*step.columns(cells), *step.word_names)
         }
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns whose words the model sees."""
+        return tuple(step.name for step in self.steps if step.word_names)
+
+    @cached_property
+    def word_names(self) -> tuple[str, ...]:
+        """The names of all columns of words, in their order."""
+        return tuple(name for step in self.steps for name in step.word_names)
 
     @property
     def dropped(self) -> tuple[str, ...]:

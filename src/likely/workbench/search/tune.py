@@ -101,8 +101,9 @@ def tune(
     category : sequence of str
         Columns of numeric codes to treat as categories.
     feature : sequence of str, optional
-        Columns to use although they look like identifiers or free text, which are left out.  A seal
-        records all three.
+        Columns to use as they are, although they look like identifiers or free text.
+    text : sequence of str, optional
+        Columns of text whose words are counted; free text is recognised.  A seal records all four.
     by_hand : sequence of mappings
         Settings to try first; ``{}`` is the default settings, which None tries.
     stop_unpromising : bool

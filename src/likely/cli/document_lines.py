@@ -1,0 +1,101 @@
+"""Documents on standard input, one per line, predicted as they come.
+
+A block is what the pipe holds at the moment: the lines that are complete are predicted, and their
+predictions written, before the next block is read.  So a line is answered before the next one is
+written, and a long input is read in large blocks.
+"""
+
+import select
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from likely.cli.answer import Exit, Refusal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from likely.runs import Run
+
+BLOCK_BYTES = 4 * 2**20
+READ_BYTES = 2**16  # what a pipe holds
+LONGEST_LINE = 64 * 2**20  # bytes
+
+
+def text_alone(run: "Run") -> str | None:
+    """The column of text that is all a prediction of the model needs; None for other models."""
+    from likely.cli.predict import needed_columns
+    from likely.workbench.preparation.prepared import Prepared
+    from likely.workbench.roles import roles_in_run
+
+    model = run.model
+    if not isinstance(model, Prepared) or model.preparation_ is None:
+        return None
+    texts, needed = model.preparation_.texts, needed_columns(model)
+    alone = (
+        list(texts) == needed and len(texts) == 1 and not roles_in_run(run.facts).at_prediction()
+    )
+    return texts[0] if alone else None
+
+
+def document_tables(name: str) -> "Iterator[pa.Table]":
+    """The documents of standard input, block by block, as tables of one column."""
+    import pyarrow as pa
+
+    start = 1
+    for block in _blocks():
+        lines = block.split(b"\n")
+        texts = [_decoded(line, start + k) for k, line in enumerate(lines)]
+        yield pa.table({name: pa.array(texts, pa.string())})
+        start += len(lines)
+
+
+def _blocks() -> Iterator[bytes]:
+    """Complete lines without the last line feed; each block as long as what is there."""
+    rest = b""
+    while data := _available():
+        whole, feed, last = (rest + data).rpartition(b"\n")
+        if feed:
+            yield whole
+        rest = last
+        if len(rest) > LONGEST_LINE:
+            raise Refusal(
+                f"A line of standard input has more than {LONGEST_LINE >> 20} MB; one document "
+                "per line was expected. Check the input.",
+                Exit.DATA,
+                "likely predict --help",
+            )
+    if rest:
+        yield rest
+
+
+def _available() -> bytes:
+    """The bytes that are there, at least one unless the input has ended."""
+    stream: Any = sys.stdin.buffer
+    data: bytes = stream.read1(READ_BYTES)
+    while len(data) < BLOCK_BYTES and data and _has_more(stream):
+        more = stream.read1(READ_BYTES)
+        if not more:
+            break
+        data += more
+    return data
+
+
+def _has_more(stream: Any) -> bool:
+    """Whether a read would not wait; False where that cannot be asked."""
+    try:
+        return bool(select.select([stream], [], [], 0)[0])
+    except (OSError, ValueError):  # no file, or a system that asks only sockets
+        return False
+
+
+def _decoded(line: bytes, number: int) -> str:
+    try:
+        return line.removesuffix(b"\r").decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise Refusal(
+            f"Line {number} of standard input: byte 0x{line[error.start]:02x} is not UTF-8, in "
+            "which documents are read. Convert it, for instance with iconv.",
+            Exit.DATA,
+            "likely predict --help",
+        ) from None

@@ -1,0 +1,112 @@
+"""A folder of texts with a folder for each class, whose name is the label.
+
+    reviews/good/1.txt, reviews/good/2.txt, reviews/bad/7.txt   →   text, label
+
+Files are read as UTF-8, in the order of their names; folders within the folder of a class are read
+too.  Files whose names begin with a dot, and files that are in no folder of a class, are ignored.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from likely.data.arrow import digest_of_file
+from likely.data.source import Source, column_indices
+from likely.errors import InvalidFile
+from likely.kinds import ColumnKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TEXT, LABEL = "text", "label"
+BATCH_FILES = 1024
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FolderSource(Source):
+    """The texts of a folder, each with the name of its class."""
+
+    path: Path
+    files: tuple[tuple[Path, str], ...]  # each file with its label
+    nbytes: int
+    names: tuple[str, ...] = (TEXT, LABEL)
+
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]  # read-only here
+        category: ColumnKind = "category"
+        return (category,) * len(self.names)
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return len(self.files)
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+
+        for start in range(0, len(self.files), BATCH_FILES):
+            some = self.files[start : start + BATCH_FILES]
+            arrays = [
+                pa.array([_content(path) if name == TEXT else label for path, label in some])
+                for name in self.names
+            ]
+            yield pa.record_batch(arrays, names=list(self.names))
+
+    def select(self, names: Sequence[str]) -> "FolderSource":
+        column_indices(self.names, names)
+        return replace(self, names=tuple(names))
+
+    def digest(self) -> str:
+        """SHA-256 of the names and the contents of all files."""
+        whole = sha256()
+        for path, _ in self.files:
+            name = path.relative_to(self.path).as_posix()
+            whole.update(f"{name}\0{digest_of_file(path)}\n".encode())
+        return whole.hexdigest()
+
+
+def open_folder_of_texts(path: Path) -> FolderSource:
+    """The files of a folder; one without a folder of texts is refused."""
+    folders = sorted(each for each in path.iterdir() if each.is_dir() and not _is_hidden(each))
+    files = tuple((file, folder.name) for folder in folders for file in _files_in(folder))
+    if not files:
+        raise InvalidFile(
+            path,
+            "is a folder; a file was expected, or a folder that has a folder of texts for each "
+            "class. Name one of the files in it.",
+        )
+    return FolderSource(path, files, sum(file.stat().st_size for file, _ in files))
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """All files below a folder, by name."""
+    found = []
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [Path(root, name) for name in sorted(files) if not name.startswith(".")]
+    return sorted((path for path in found if path.is_file()), key=lambda path: path.as_posix())
+
+
+def _is_hidden(path: Path) -> bool:
+    return path.name.startswith(".")
+
+
+def _content(path: Path) -> str:
+    """The text of a file; one that is not UTF-8 is refused."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InvalidFile(path, f"it cannot be read ({error.strerror}). Check it.") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidFile(
+            path,
+            f"byte 0x{data[error.start]:02x} is not UTF-8, in which text files are read. Convert "
+            "the file: iconv -f LATIN1 -t UTF-8 OLD > NEW, or from the encoding that it was "
+            "written in.",
+            line=data[: error.start].count(b"\n") + 1,
+        ) from None

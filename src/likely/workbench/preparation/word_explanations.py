@@ -1,0 +1,50 @@
+"""Explanations of rows with texts, by the words that occur in them.
+
+A word that does not occur adds nothing, so only the others are kept: contributions are computed row
+by row, because those of all words of the vocabulary would not fit into memory.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.word_table import WordTable
+from likely.explanations.any_model import explained
+from likely.explanations.explanation import Explanation
+
+
+def explained_by_words(
+    model: Any, rows: WordTable, against: Any, names: Sequence[str], origin: Mapping[str, int]
+) -> Explanation:
+    """What each column, and each word of a text, adds to the prediction of each row.
+
+    ``names`` are those of the columns before preparation, and ``origin`` says which of them each
+    prepared column was made from.
+    """
+    texts = {origin[name] for name in rows.word_names}
+    own = [j for j in range(len(names)) if j not in texts]
+    place = {j: at for at, j in enumerate(own)}
+    present = np.unique(rows.words.indices)
+    n_beside = len(rows.names) - len(rows.word_names)
+    beside = [(j, place[origin[name]]) for j, name in enumerate(rows.names[:n_beside])]
+    parts: list[Array] = []
+    bases: list[Array] = []
+    for i in range(len(rows)):
+        one = explained(model, rows.take(np.array([i])), against)
+        part = np.zeros((len(own) + present.size, len(one.groups)))
+        for j, at in beside:
+            part[at] += one.contributions[0, j]
+        part[len(own) :] = one.contributions[0, n_beside + present]
+        parts.append(part)
+        bases.append(np.broadcast_to(one.base, (1, len(one.groups)))[0])
+    same = all(np.array_equal(base, bases[0]) for base in bases)
+    return replace(
+        one,
+        contributions=np.stack(parts),
+        base=bases[0] if same else np.stack(bases),
+        names=(*(names[j] for j in own), *(rows.word_names[k] for k in present)),
+        cells=(),
+    )
