@@ -45,6 +45,7 @@ ROOM_FOR_A_ROW = 4000  # bytes: the tables of a small tree fit, those of a block
 def warmup() -> None:
     """Run every compiled loop once, on data just large enough to choose it."""
     _statistics()
+    _text_scores()
     _designs()
     _descents()
     _families()
@@ -73,6 +74,17 @@ def _statistics() -> None:
     member = FullGaussian(np.zeros((1, d)), np.eye(d)[None])
     whitened_sums(member.mean, member.factors, X[:1], np.zeros(1), None)
     gappy_sums(member.mean, member.covariance, member.factors, X[:1], np.zeros(1), None)
+
+
+def _text_scores() -> None:
+    """The sums over the terms of documents."""
+    from likely.fast.text_scores import add_weights, add_weights_once, count_by_class
+
+    ids, stops = np.zeros(2, np.int32), np.array([1, 2])
+    sums, seen, last = np.zeros((1, 2)), np.zeros((1, 3), np.int64), np.zeros(1, np.int64)
+    count_by_class(ids, stops, 1, np.zeros(2, np.int64), np.ones(2), False, seen, sums)
+    add_weights(ids, stops, sums, np.zeros((2, 2)), np.zeros(2))
+    add_weights_once(ids, stops, last, sums, np.zeros((2, 2)), np.zeros(2))
 
 
 def _designs() -> None:
