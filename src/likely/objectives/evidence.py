@@ -21,7 +21,7 @@ References
 Guo, Pleiss, Sun & Weinberger, On calibration of modern neural networks, ICML 2017, §4.2.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, Self, final
@@ -154,7 +154,11 @@ def block_gains(
     models: tuple[Components, ...], outlier_share: Array, betas: Array, block: Block
 ) -> EvidenceGains:
     """The gains of a block's rows whose class the model that scores them has seen."""
-    rows = scored_rows(models, block)
+    return row_gains(scored_rows(models, block), outlier_share, betas)
+
+
+def row_gains(rows: ScoredRows, outlier_share: Array, betas: Array) -> EvidenceGains:
+    """The gains of rows, for each 1/T of a list."""
     own = np.arange(len(rows.y)), rows.y
     prior = log_softmax(rows.log_prior, axis=1)[own]
     cooled = [CooledEvidence(1 / beta, outlier_share) for beta in betas]
@@ -194,6 +198,19 @@ def calibrate_evidence(
 
     def gains(betas: Array) -> EvidenceGains:
         return executor.sum(partial(block_gains, models, share, betas), blocks)
+
+    return CooledEvidence(_temperature(gains), share)
+
+
+def cooled_by_scores(parts: Sequence[ScoredRows], count: Array) -> CooledEvidence:
+    """T of rows that were scored out of fold, and the shares of outliers."""
+    if not parts:
+        warn_nothing_to_calibrate("there is one class, or there are too few rows", WORDS)
+        return CooledEvidence()
+    share = outlier_shares(count)
+
+    def gains(betas: Array) -> EvidenceGains:
+        return pairwise_total([row_gains(rows, share, betas) for rows in parts])
 
     return CooledEvidence(_temperature(gains), share)
 
