@@ -36,6 +36,8 @@ from likely.solvers.lasso_path import lasso_path
 from likely.solvers.minimise import search
 from likely.solvers.proximal_newton import minimise_model
 from likely.solvers.updates import Plain
+from likely.text.bag_of_words import BagOfWords
+from likely.text.term_tables import FIRST_SIZE
 
 ROOM_FOR_A_ROW = 4000  # bytes: the tables of a small tree fit, those of a block of rows do not
 
@@ -50,6 +52,7 @@ def warmup() -> None:
     _chains()
     _graphs()
     _networks()
+    _words()
 
 
 def _statistics() -> None:
@@ -183,3 +186,11 @@ def _networks() -> None:
         engine.epoch(state, rows, np.arange(2), batch=2, rate=0.1, epoch=0)
         engine.loss(state.theta, rows)
         engine.eta(state.theta, rows)
+
+
+def _words() -> None:
+    """The loops that read documents."""
+    documents = ["one two three", " ".join(map(str, range(FIRST_SIZE)))]  # the table grows
+    for options in ({"ngram_range": (1, 2)}, {"analyzer": "char"}, {"stop_words": ["two"]}):
+        BagOfWords(**options).fit(documents).transform(documents)
+        BagOfWords(n_features=16, **options).fit_transform(documents)

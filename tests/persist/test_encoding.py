@@ -196,7 +196,7 @@ def test_the_parts_that_one_estimator_lists_are_closed_to_all_others():
 
 def test_no_part_of_an_estimator_has_the_name_of_a_registered_one():
     listed = own_parts(Prepared)
-    modules = [f"likely.workbench.preparation.{name}" for name in ("steps", "dates")]
+    modules = [f"likely.workbench.preparation.{name}" for name in ("steps", "dates", "texts")]
     assert set(listed.values()) == {part for name in modules for part in defined_parts(name)}
     assert [name for name in listed if part_class(name) is not None] == []
     assert own_parts(NaiveBayes) == {}
