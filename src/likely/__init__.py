@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from likely.explanations.importance import Importance, permutation_importance
     from likely.features.basis_functions import BasisFunctions
     from likely.features.discretize import Discretizer
+    from likely.features.log_count_ratios import LogCountRatios
     from likely.features.polynomial import PolynomialFeatures
     from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
     from likely.generative.discriminant import DiscriminantAnalysis
@@ -114,6 +115,7 @@ __all__ = [
     "LikelyError",
     "LikelyWarning",
     "LinearRegression",
+    "LogCountRatios",
     "LogisticRegression",
     "Look",
     "MarkovField",
@@ -227,6 +229,7 @@ _HOME = {  # public name: the module that defines it
     "LikelyError": "likely.errors",
     "LikelyWarning": "likely.errors",
     "LinearRegression": "likely.linear.regression",
+    "LogCountRatios": "likely.features.log_count_ratios",
     "LogisticRegression": "likely.linear.logistic",
     "Look": "likely.workbench.look.look",
     "MarkovField": "likely.graphical.markov_field",

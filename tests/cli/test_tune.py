@@ -32,15 +32,16 @@ def interrupted_after(monkeypatch):
 def test_it_writes_a_run_with_the_best_model(likely, tmp_path):
     outcome = likely("tune", "wine", "discriminant", "--trials", "4")
     assert outcome.exit == 0, outcome.err
-    assert "The default settings are kept: covariance=tied" in outcome.out
-    assert "of 4 trials (random, seed 0)" in " ".join(outcome.out.split())
+    assert "The default settings are the best of 4 trials (random, seed 0): covariance=tied" in (
+        " ".join(outcome.out.split())
+    )
     assert outcome.out.rstrip().endswith("Next: likely report @last")
     run = tmp_path / "runs" / "001-discriminant"
     facts = json.loads((run / "run.json").read_text())
     study = json.loads((run / "study.json").read_text())
     assert len(study["trials"]) == 4
     (best,) = (trial for trial in study["trials"] if trial["number"] == study["best"]["number"])
-    assert best["default"] and study["choice"]["default_kept"]
+    assert best["default"]
     assert study["best"]["parameters"] == best["parameters"]
     compared = likely("compare", "wine", "discriminant", "--json").json["result"]["models"]
     (theirs,) = (each for each in compared if each["model"] == "discriminant")

@@ -404,3 +404,40 @@ def test_blank_text_is_missing_as_it_is_in_a_query(blank):
         pd.DataFrame({"sky": sky, "class": label}), [("class", "sky")], method="counts"
     )
     assert_allclose(learned.tables["sky"].table, models[0].network_.tables["sky"].table)
+
+
+def noise(n, seed):
+    """Columns without information, and a rare class."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.integers(0, 4, size=(n, 6)), columns=list("abcdef")).astype(str)
+    return X, rng.choice(["no", "rare", "yes"], size=n, p=[0.6, 0.04, 0.36])
+
+
+def test_a_temperature_leaves_the_class_prior_where_columns_have_no_information():
+    (X, y), (new, truth) = noise(150, 0), noise(1000, 1)
+    plain = BayesianNetworkClassifier().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = BayesianNetworkClassifier(calibrate="temperature").fit(X, y)
+    assert model.temperature_ > 5
+    own = np.arange(1000), np.searchsorted(model.classes_, truth)
+    share = model.class_log_prior_[own[1]]
+    assert (model.predict_log_proba(new)[own] - share).mean() > -0.02
+    assert (plain.predict_log_proba(new)[own] - share).mean() < -0.1
+
+
+def test_a_calibrated_network_has_the_posterior_of_the_formula_and_its_contributions_add_up():
+    X, y = weather()
+    model = BayesianNetworkClassifier(calibrate="temperature").fit(X, y)
+    score = model.predict_joint_log_proba(X) - model.class_log_prior_
+    behind = np.exp((score - score.max(axis=1, keepdims=True)) / model.temperature_)
+    share = model.outlier_share_
+    p = np.exp(model.class_log_prior_) * ((1 - share) * behind + share)
+    p /= p.sum(axis=1, keepdims=True)
+    assert_allclose(model.predict_proba(X), p, rtol=1e-8)
+    total = model.explain(X).total
+    assert_allclose(total, np.log(p) - np.log(p[:, :1]), atol=1e-8)
+    weighted = BayesianNetworkClassifier(calibrate="temperature").fit(X, y, np.full(len(y), 2.0))
+    assert weighted.temperature_ > 0
+    with pytest.raises(UnknownName, match="no calibration 'heat'"):
+        BayesianNetworkClassifier(calibrate="heat").fit(X, y)

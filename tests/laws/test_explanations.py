@@ -21,7 +21,7 @@ from likely.errors import InvalidInput
 from tests.estimators import made, public_estimators
 
 N, NAMES = 40, ("size", "age", "town")
-TRANSFORMERS = {"BasisFunctions", "Discretizer", "PolynomialFeatures"}
+TRANSFORMERS = {"BasisFunctions", "Discretizer", "LogCountRatios", "PolynomialFeatures"}
 EXPLAINED = [kind for kind in public_estimators() if kind.__name__ not in TRANSFORMERS]
 CLASSIFIERS = (RandomForestClassifier(5, random_state=0), SVC(), likely.NaiveBayes())
 

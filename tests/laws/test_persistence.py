@@ -100,7 +100,7 @@ def columns(n=80):
     rng = np.random.default_rng(0)
     y = np.arange(n) % 2
     return np.stack(
-        [rng.poisson(2 + 4 * y), y ^ (rng.random(n) < 0.2), 6 * y + rng.normal(size=n)], 1
+        [rng.poisson(2 + 4 * y), y ^ (rng.random(n) < 0.2), np.abs(6 * y + rng.normal(size=n))], 1
     ), y
 
 

@@ -11,7 +11,12 @@ from likely.graphical.model_plates import ROWS
 from tests.estimators import made, public_estimators
 from tests.fits import FITS
 
-FEATURES = ("BasisFunctions", "Discretizer", "PolynomialFeatures")  # maps of columns, no models
+FEATURES = (
+    "BasisFunctions",
+    "Discretizer",
+    "LogCountRatios",
+    "PolynomialFeatures",
+)  # maps of columns, no models
 MODELS = [kind for kind in public_estimators() if kind.__name__ not in FEATURES]
 MODEL_FITS = [name for name, fit in FITS.items() if type(fit.estimator).__name__ not in FEATURES]
 every_model = pytest.mark.parametrize("kind", MODELS, ids=lambda kind: kind.__name__)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import likely
 from likely.errors import InvalidInput, UnknownName
-from likely.linear.penalty import is_penalised
+from likely.linear.penalty import is_penalised, numbers
 
 
 def data():
@@ -79,3 +79,9 @@ def test_what_is_no_number_is_refused(given):
 def test_a_strength_is_not_negative(given):
     with pytest.raises(InvalidInput):
         coefficients(l2=given)
+
+
+@pytest.mark.parametrize("strength", [10**400, [10**400], {"x0": 10**400}, {"x0": "much"}])
+def test_a_strength_that_is_no_float_is_refused(strength):
+    with pytest.raises(InvalidInput, match="is not a strength"):
+        numbers(strength, "l2")

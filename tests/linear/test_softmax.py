@@ -137,6 +137,8 @@ def test_weights_of_naive_bayes_are_a_start():
     start = {"coef": bayes.class_coef_, "intercept": bayes.class_intercept_}
     model = SoftmaxRegression(start=start, tol=1e-14).fit(X, y)
     assert_allclose(model.coef_, SoftmaxRegression(tol=1e-14).fit(X, y).coef_, atol=1e-6)
+    same = SoftmaxRegression(start=bayes.logistic_form(), tol=1e-14).fit(X, y)
+    assert same.solution_.trace == model.solution_.trace
     with pytest.raises(InvalidInput, match=r"of shape \(3, 4\) and intercepts of shape \(3,\)"):
         SoftmaxRegression(start=start).fit(X[:, :4], y)
     with pytest.raises(InvalidInput, match="a mapping with coef and intercept was expected"):

@@ -67,6 +67,7 @@ PREPARED = likely.Prepared(likely.LogisticRegression()).fit(FRAME, Y)
 TIED = likely.DiscriminantAnalysis().fit(NUMBERS, Y)
 FULL = likely.DiscriminantAnalysis(covariance="full").fit(NUMBERS, Y)
 NETWORK = likely.BayesianNetworkClassifier().fit(FRAME[["c"]], Y)
+BINNED = likely.BayesianNetworkClassifier().fit(NUMBERS, Y)
 SPLINE = likely.BasisFunctions("spline", centres=5).fit(NUMBERS)
 CALIBRATED = likely.NaiveBayes(calibrate="temperature").fit(FRAME, Y)
 PERCEPTRON = likely.NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0).fit(NUMBERS, Y)
@@ -133,12 +134,25 @@ HEADERS = [
     (FULL, lambda head: head["arguments"].update(covariance="tied"), "The covariances"),
     (REGRESSOR, lambda head: head["arguments"].update(link={"dict": []}), r"link=…\) is '{}'"),
     (REGRESSOR, lambda head: head["arguments"].update(response=[1]), r"response=…\) is"),
+    (REGRESSOR, lambda head: head["fitted"].pop("column_strengths_"), "has column_strengths_"),
+    (PREPARED, lambda head: head["fitted"].pop("preparation_"), "has preparation_"),
+    (LOGISTIC, lambda head: head["fitted"].update(library_=[]), "library_ is"),
+    (BINNED, lambda head: _bins(head).update(bins=None), "The bins has 0 entries where 1"),
+    (NETWORK, lambda head: _graph(head).update(fit_report=[1]), "fit_report of a graph is a list"),
     (NETWORK, lambda head: _report(head).update(solution=True), "solution is 'True'"),
 ]
 
 
 def _steps(head):
     return head["fitted"]["preparation_"]["part"][1]["steps"]["tuple"]
+
+
+def _bins(head):
+    return head["fitted"]["columns_"]["part"][1]
+
+
+def _graph(head):
+    return head["fitted"]["network_"]["model"]["arguments"]
 
 
 def _report(head):

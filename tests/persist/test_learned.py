@@ -15,6 +15,7 @@ import likely
 from likely import likelihoods, links
 from likely.errors import InvalidFile
 from likely.persist import load, save
+from likely.persist.learned import CHOSEN, IF_PRESENT, LEARNED
 from tests.estimators import public_estimators
 from tests.laws.test_persistence import answers, assert_same
 from tests.persist.test_consistency import forged, setting
@@ -177,7 +178,10 @@ def test_a_model_of_these_settings_loads_and_answers_as_before(model, rows, targ
     save(model, tmp_path / "m.likely")
     loaded = load(tmp_path / "m.likely")
     assert_same(answers(loaded, rows), answers(model, rows))
-    assert {name for name in vars(model) if name.endswith("_")} <= set(vars(loaded))
+    attributes = {name for name in vars(model) if name.endswith("_")}
+    assert attributes <= set(vars(loaded))
+    name = type(model).__name__
+    assert attributes <= {*LEARNED[name], *CHOSEN.get(name, ()), *IF_PRESENT}  # with a type
 
 
 def test_every_public_estimator_is_among_them():
@@ -189,6 +193,36 @@ def test_a_path_that_chooses_no_penalty_is_kept(tmp_path):
     save(fitted(path, X, "counts"), tmp_path / "m.likely")
     loaded = load(tmp_path / "m.likely")
     assert_same([loaded.penalties_, loaded.coefs_], [path.penalties_, path.coefs_])
+
+
+def shortened(name):
+    return setting(name, lambda array: array[:-1])
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "change", "message"),
+    [
+        (regressor(n_networks=2), "two numbers", shortened("average_.constant"), "The constant"),
+        (network(n_networks=2), "three", shortened("average_.constant"), "The constant"),
+        (
+            regressor(n_networks=2),
+            "two numbers",
+            setting("average_.constant", lambda array: array + np.inf),
+            "The constant model must be finite",
+        ),
+        (
+            network(n_networks=2),
+            "three",
+            setting("average_.parameters", lambda array: array[:, 1:]),
+            "The networks",
+        ),
+        (likely.SoftmaxRegression(), "three", shortened("classes_"), "coef_ has 3"),
+    ],
+)
+def test_networks_and_predictors_answer_for_every_class(tmp_path, model, target, change, message):
+    file = forged(tmp_path, fitted(model, X, target), tensors=change)
+    with pytest.raises(InvalidFile, match=message):
+        load(file)
 
 
 def test_a_path_with_a_part_of_a_choice_is_refused(tmp_path):

@@ -202,6 +202,8 @@ def test_the_f_test_of_an_estimated_dispersion_is_that_of_the_deviances(rows):
 def test_measures_of_likelihoods_that_no_fit_has_are_numbers(rows):
     fit = lk.LinearRegression().fit(rows["X"], rows["real"]).inference_
     assert np.isnan(replace(fit, null_log_likelihood=1e12).nagelkerke)
+    extreme = replace(fit, largest_eta=1e300)
+    assert extreme.is_perfect and np.isnan(extreme.r_squared)
     counts = lk.GLM("poisson").fit(rows["X"], np.rint(np.exp(rows["real"]))).inference_
     other = replace(counts, null_log_likelihood=1e12)
     assert other.cox_snell == 0 and np.isnan(other.nagelkerke)

@@ -313,7 +313,7 @@ def test_integer_weights_of_sealed_rows_are_rows_so_many_times(sealed_claims, tm
     options = {"test": rows, "kind": "count", "exposure": "years", "folder": tmp_path}
     repeated = lk.seal(pa.concat_tables([train, test]), "claims", name="again", **options)
     model = Prepared(lk.GLM("poisson", l2=0.0), scale=False)
-    one, other = sealed.final(model), repeated.final(model)
+    one, other = sealed.final(model), repeated.final(model, again="the rows, repeated")
     assert one.value == pytest.approx(other.value, rel=1e-6)
     assert one.estimate.baseline == pytest.approx(other.estimate.baseline, rel=1e-9)
     assert one.gain.value == pytest.approx(other.gain.value, rel=1e-5)

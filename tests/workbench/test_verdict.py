@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from likely.formatting import percent
 from likely.intervals import Estimate
@@ -12,8 +13,9 @@ from likely.metrics import Prediction, Score, Truth, metrics_for, score_of
 from likely.metrics.baseline import constant_prediction
 from likely.sealing.final_score import FinalScore
 from likely.workbench.evidence import Evidence
+from likely.workbench.paired_metrics import paired_differences
 from likely.workbench.validation import Validation
-from likely.workbench.verdict import RULES, verdict_on
+from likely.workbench.verdict import RULES, better_metrics, verdict_on
 
 DOCS = Path(__file__).parents[2] / "docs" / "verdict.rst"
 
@@ -307,3 +309,53 @@ def test_threshold_a_rare_class_that_is_never_predicted_is_a_hint_only():
         assert picked[rare].mean() > picked[~rare].mean()
         assert f"finds {percent(picked[rare].mean())} of them" in hint
     assert "threshold" not in judged(of_held(classes()))
+
+
+def test_other_metrics_are_compared_row_by_row_where_rows_are_known():
+    """Large errors are shared by model and constant: only their difference counts."""
+    rng = np.random.default_rng(0)
+    signal = rng.normal(0, 1.5, 400)
+    y = signal + rng.laplace(0, 5, 400)
+    prediction = Prediction.of_numbers(signal, np.full(400, -9.0))  # a density that is far too low
+    found = held(Truth(y, kind="real"), prediction)
+    paired = paired_differences(found)
+    constant = np.array([y[found.fold != k].mean() for k in found.fold])
+    d = np.square(y - constant) - np.square(y - signal)
+    low, high = ttest_1samp(d, 0).confidence_interval()
+    assert paired["rmse"] == pytest.approx((low, high), rel=1e-6)
+    assert low > 0
+    assert "r2" not in better_metrics(found.score.estimates, 400)
+    (text,) = (each.text for each in verdict_on(of_held(found)).objections if each.rule == "worse")
+    assert "R²" in text
+    grouped = replace(found, score=replace(found.score, n_groups=20))
+    assert paired_differences(grouped) == {}
+
+
+def test_other_metrics_of_classes_are_compared_row_by_row():
+    found = classes(factor=0.5)
+    share = np.array(
+        [[np.mean(found.truth.y[found.fold != k] == c) for c in (0, 1)] for k in range(5)]
+    )
+    constant = share[found.fold]
+    own = np.eye(2)[found.truth.y]
+    p = np.exp(found.prediction.log_p)
+    d = np.square(constant - own).sum(axis=1) - np.square(p - own).sum(axis=1)
+    expected = ttest_1samp(d, 0).confidence_interval()
+    assert paired_differences(found)["brier"] == pytest.approx(tuple(expected), rel=1e-6)
+
+
+def test_one_row_among_sealed_ones_is_counted_by_the_interval_and_not_shown():
+    """Diamonds: the row with lengths of 0 is sealed; mean −5,925, interval −28,266 to 5,703."""
+    found = numbers()
+    zeros = [{"code": "LK117", "columns": ["x", "y"]}]
+    saved = np.random.default_rng(0).normal(1, 0.5, 1200)
+    saved[5] -= 7e6
+    half = 1.96 * saved.std() / np.sqrt(1200)
+    gain = Estimate(saved.mean(), saved.mean() - 4 * half, saved.mean() + half, 0.0)
+    bad = final(replace(found.score, gain=gain, n_rows=1200))
+    verdict = verdict_on(Evidence(found.score, bad, found, findings=zeros))
+    (text,) = (each.text for each in verdict.objections if each.rule == "one-row")
+    assert text.startswith("About one of 1,200 sealed rows carries nearly all of the loss")
+    assert "zeros in 'x', 'y'" in text
+    usual = final(replace(found.score, gain=Estimate(-0.2, -0.6, 0.2, 0.0)))
+    assert "one-row" not in judged(Evidence(found.score, usual, found))

@@ -52,6 +52,7 @@ from likely.generative.network_target import (
     target_name,
     without_target,
 )
+from likely.generative.out_of_fold import cooled_by_refits
 from likely.generative.surface import ClassJointProbabilities, check_search
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.diagrams.diagram import Diagram
@@ -75,7 +76,8 @@ from likely.inputs.estimators import (
 from likely.inputs.rows import RowExtras, RowsInMemory, check_rows
 from likely.inputs.tables import refuse_file
 from likely.names import known_name
-from likely.special import log, log_softmax
+from likely.objectives.cooled_evidence import CooledEvidence
+from likely.special import log
 
 CLASSES = ("class", "classes")
 TABLES = ("learn", "keep")
@@ -105,6 +107,10 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     discretize : str, Discretizer or None, default="entropy"
         Bins of numbers: ``entropy`` (where the classes differ, by description length),
         ``quantile``, ``uniform``, or a Discretizer.  None, or a network, reads them as states.
+    calibrate : "temperature", default=None
+        ``temperature`` divides the evidence log p(x | k), but not the class prior, by one number
+        chosen on out-of-fold predictions (five more fits).  ``query`` and ``network_`` are as
+        without it.
     tol : float, default=1e-8
         EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate.
     max_iter : int, default=1000
@@ -122,6 +128,10 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
     target_ : str
     class_log_prior_ : array of shape (n_classes,)
         log P(y), without any column.
+    temperature_ : float
+        What log p(x | k) is divided by; 1 without calibration.
+    outlier_share_ : array of shape (n_classes,) or None
+        With calibration, the share of rows of a class that look like those of another.
 
     Examples
     --------
@@ -145,6 +155,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         smoothing: Smoothing = 1.0,
         method: str = "auto",
         discretize: "str | Discretizer | None" = "entropy",
+        calibrate: str | None = None,
         tol: float = 1e-8,
         max_iter: int = 1000,
         executor: str | Executor = "auto",
@@ -157,6 +168,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         self.smoothing = smoothing
         self.method = method
         self.discretize = discretize
+        self.calibrate = calibrate
         self.tol = tol
         self.max_iter = max_iter
         self.executor = executor
@@ -171,6 +183,8 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         """
         refuse_file(X, type(self).__name__)
         check_search(self.tol, self.max_iter)
+        if self.calibrate is not None:
+            known_name("calibration", self.calibrate, ("temperature",))
         known_name("method", self.method, METHODS)
         given = check_rows(self, X, y, RowExtras(sample_weight), target="class", sparse=False)
         assert isinstance(given, RowsInMemory)  # a file was refused
@@ -189,7 +203,15 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         self.class_states_ = np.array([target.code(label) for label in self.classes_.tolist()])
         nothing = np.full((1, len(self.network_.names)), -1, dtype=np.int32)
         self.class_log_prior_ = self._log_joint(nothing)[0]
+        self.temperature_, self.outlier_share_ = 1.0, None
+        if self.calibrate is not None:
+            found = cooled_by_refits(self, X, y, sample_weight)
+            self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
         return self
+
+    @property
+    def _evidence(self) -> CooledEvidence:
+        return CooledEvidence(float(self.temperature_), self.outlier_share_)
 
     def plate(self) -> Diagram:
         """The plate diagram: the network in each row, or what is known of it before a fit."""
@@ -239,10 +261,11 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         """log p(k | x), (n, n_classes); the class prior where a row is impossible."""
         joint = self.predict_joint_log_proba(X)
         impossible = np.isneginf(joint.max(axis=1, keepdims=True))
-        if not impossible.any():
-            return log_softmax(joint, axis=1)
-        posterior = log_softmax(np.where(impossible, 0.0, joint), axis=1)
-        return np.where(impossible, self.class_log_prior_, posterior)
+        log_prior = self.class_log_prior_
+        never = np.isneginf(log_prior)  # no row is of such a class
+        score = np.where(impossible, 0.0, joint) - np.where(never, 0.0, log_prior)
+        posterior = self._evidence.log_posterior(log_prior, score)
+        return np.where(impossible, log_prior, posterior)
 
     @naming_columns
     def predict_joint_log_proba(self, X: Any) -> Array:
@@ -299,7 +322,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         names = tuple(variable.name for variable in self._fitted_columns().variables)
         shares = column_contributions(self.network_, self.target_, names, self._codes(X))
         return log_odds_explanation(
-            shares[:, :, self.class_states_],
+            self._evidence.contributions(shares[:, :, self.class_states_], self.class_log_prior_),
             self.class_log_prior_,
             self.classes_,
             against,

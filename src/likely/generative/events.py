@@ -155,7 +155,7 @@ def product_family(
 
 def declared_categories(plan: EventPlan, schema: Schema) -> Schema:
     """The schema with every category that a ``CategoricalFamily`` event declares."""
-    if all(isinstance(event, str) or not event.coded for event in plan.events):
+    if all(isinstance(event, str) or not event.coded for event in {*plan.events}):
         return schema
     categories = list(schema.categories)
     for position, event in enumerate(plan.events):

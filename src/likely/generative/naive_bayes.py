@@ -26,6 +26,7 @@ from likely.distributions import DiagonalFamily, Dirichlet, GaussianPrior
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.generative.bins import fit_bins, refuse_partial
+from likely.generative.documents import counts_of_documents
 from likely.generative.events import (
     Event,
     EventPlan,
@@ -178,8 +179,9 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y.
 
-        X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``);
-        with a file, y and sample_weight are names of its columns.  y of shape (n, n_classes) holds
+        X is an array, a CSR array, a data frame, a file (its path, or ``likely.read``), or
+        documents as sequences of word ids (``TokenIds``, or lists of unequal length); with a file,
+        y and sample_weight are names of its columns.  y of shape (n, n_classes) holds
         one-hot or soft labels: rows of probabilities, of the classes that name the columns of a
         frame, or 0, 1, ….
         """
@@ -199,7 +201,9 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         cut = self.discretize is not None
         plan = plan_events(self.event, given.kinds, sparse=given.sparse, discretise=cut)
         rows, totals = encode_or_count(given, plan)
-        bins = fit_bins(self.discretize, plan, rows.blocks, feature_names(self))
+        bins = None
+        if self.discretize is not None:
+            bins = fit_bins(self.discretize, plan, rows.blocks, feature_names(self))
         in_memory = isinstance(rows.blocks, ArrayBlocks)
         self._remember_columns(plan, rows.coding, bins, sketch=not in_memory)
         self.classes_, self.library_ = rows.classes, rows.library
@@ -260,7 +264,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         advice = "Use 1.0, or less to trust the labelled rows more."
         refuse_unless_number("unlabelled_weight", self.unlabelled_weight, lowest=0.0, advice=advice)
         check_search(self.tol, self.max_iter)
-        extras = RowExtras(sample_weight)
+        extras, n_words = RowExtras(sample_weight), None if reset else self.n_features_in_
+        X = counts_of_documents(X, self.event, n_words)
         return check_rows(
             self, X, y, extras, target="class", unlabelled=self.unlabelled, reset=reset
         )
@@ -284,7 +289,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
 
     def _components(self, totals: ComponentTotals) -> Components:
         """Parameters from totals: the prior is one more block."""
-        member = self.family_.from_statistics(totals.statistics + self._imagined(totals))
+        smoothed = totals.statistics + self._imagined(totals)
+        member = self.family_.from_own_statistics(smoothed)  # in place: words are many
         return Components(class_prior(self.prior, totals.count), member)
 
     def _cool(self, rows: EncodedRows[Schema]) -> None:

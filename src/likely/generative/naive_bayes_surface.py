@@ -21,6 +21,7 @@ from likely.features.discretize import Discretizer
 from likely.generative.bins import bins_in_words, cut_numbers, joined_numbers
 from likely.generative.dependence import Dependence, dependence
 from likely.generative.description import columns_read
+from likely.generative.documents import counts_of_documents, log_orders
 from likely.generative.events import EventPlan
 from likely.generative.surface import FittedClassifier
 from likely.graphical.model_plates import ComponentParameters, event_parameters
@@ -29,11 +30,13 @@ from likely.inputs.labels import codes_among
 from likely.inputs.rows import encode_new_rows
 from likely.objectives.components import total
 from likely.objectives.cooled_evidence import CooledEvidence
+from likely.text.sequences import is_sequences
 
 
 class FittedNaiveBayes(FittedClassifier):
     """Classes whose columns are independent, each with its own event model."""
 
+    n_features_in_: int
     plan_: EventPlan
     discretizer_: Discretizer | None
     statistics_: Any  # of all classes: a ProductStatistics
@@ -65,6 +68,15 @@ class FittedNaiveBayes(FittedClassifier):
         here = total(self.family_, len(self.classes_), blocks, executor_for("serial", None))
         gradient: Array = parts[0].score(here.statistics.parts[0])
         return gradient
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_classes), with every constant: its log-sum-exp is log p(x).
+
+        Of a sequence of word ids it is the probability of the words in their order; that of the
+        counts is larger, by the number of orders.
+        """
+        joint = super().predict_joint_log_proba(X)
+        return joint if not is_sequences(X) else joint - log_orders(X, self.event)[:, None]
 
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """Each feature's log-odds for every class against one (the first, unless named)."""
@@ -147,6 +159,7 @@ class FittedNaiveBayes(FittedClassifier):
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)
+        X = counts_of_documents(X, self.event, self.n_features_in_)
         return self._cut(encode_new_rows(self, self.schema_, X).design)
 
     def _decode(self, drawn: Any) -> Any:

@@ -44,6 +44,7 @@ from likely.linear.framing import (
     mean_response,
     refuse_extreme_responses,
 )
+from likely.linear.given_start import predictor_given
 from likely.linear.held_rows import hold_out
 from likely.linear.infer import infer
 from likely.linear.inference import Inference
@@ -272,8 +273,10 @@ def has_errors(estimator: Any, framing: Framing) -> bool:
 
 
 def last_fit(estimator: Any, framing: Framing) -> Array | None:
-    """The estimate of the last fit, if a search starts there."""
-    theta = last_theta(estimator, framing.n_parameters)
+    """The estimate of the last fit, or the weights that were given, if a search starts there."""
+    theta, given = last_theta(estimator, framing.n_parameters), vars(estimator).get("start")
+    if theta is None and given is not None:
+        return predictor_given(given, framing)
     return None if theta is None else framing.from_user(theta)
 
 

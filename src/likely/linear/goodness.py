@@ -92,7 +92,8 @@ class GoodnessOfFit(ABC):
         nan where the null model leaves no deviance but rounding, as for a constant y.
         """
         unit = self.largest_eta if self.response == "gaussian" else 1.0
-        least = self.n * (ROUNDING * unit) ** 2 if unit == unit else 0.0
+        unit *= ROUNDING
+        least = self.n * (unit * unit) if unit == unit else 0.0  # ** 2 raises where it overflows
         least = self.n * SURE if self.response in DISCRETE else least
         return 1 - self.deviance / self.null_deviance if self.null_deviance > least else nan
 
@@ -150,7 +151,8 @@ class GoodnessOfFit(ABC):
         """Whether the residuals of a Gaussian response are no more than rounding."""
         if self.response != "gaussian":
             return False
-        return self.deviance <= PERFECT * self.n * max(self.largest_eta, 1e-300) ** 2
+        unit = max(self.largest_eta, 1e-300)
+        return self.deviance <= PERFECT * self.n * (unit * unit)  # ** 2 raises where it overflows
 
     def overall_test(self) -> HypothesisTest | None:
         """The test that all coefficients are 0, except intercepts and thresholds.

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Block
+from likely.distributions.base import NamedForm
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
 from likely.graphical.conditional_graph import ConditionalGraph
@@ -82,6 +83,10 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         coefficient, and the others are compared with it.  None is the first category: in the
         order of a pandas categorical, of an ``Enum`` of polars or of an ordered dictionary of
         Arrow, else sorted.  With a penalty every category has a coefficient, and there is none.
+    start : mapping, linear form or None, default=None
+        Where the solver starts: ``coef`` (1, n_coefficients) and ``intercept`` (1,), or those of
+        both classes, or ``logistic_form()`` of a fitted ``NaiveBayes``.  None is the constant
+        model.  The optimum is the same; the dual solver has no use for it.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
         family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
@@ -138,6 +143,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         penalise_intercept: bool = False,
         firth: bool = False,
         reference: Mapping[Any, Any] | None = None,
+        start: Mapping[str, Any] | NamedForm | None = None,
         standard_errors: str | None = "model",
         solver: str | StochasticDescent = "auto",
         tol: float = 1e-8,
@@ -154,6 +160,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         self.penalise_intercept = penalise_intercept
         self.firth = firth
         self.reference = reference
+        self.start = start
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol

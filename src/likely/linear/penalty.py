@@ -122,7 +122,7 @@ def per_column(estimator: Any, name: str, strength: Any, n_columns: int) -> Arra
 
 def numbers(strength: Any, name: str = "a penalty") -> Array:
     if isinstance(strength, Mapping):
-        return np.array([float(value) for value in strength.values()])
+        strength = list(strength.values())
     if isinstance(strength, L1 | L2):
         if name in ("l1", "l2") and name != type(strength).__name__.lower():
             raise InvalidInput(
@@ -134,9 +134,9 @@ def numbers(strength: Any, name: str = "a penalty") -> Array:
         if strength is None or isinstance(strength, str):
             raise TypeError("no number")
         return np.asarray(strength, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
-            f"{name}={strength!r} is not a strength; a number of at least 0 was expected. "
+            f"{name}={str(strength)[:80]} is not a strength; a number of at least 0 was expected. "
             "Use 0 for no penalty."
         ) from error
 

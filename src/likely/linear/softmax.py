@@ -25,6 +25,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block
 from likely.description import ColumnsRead, Description
+from likely.distributions.base import NamedForm
 from likely.errors import UnknownName
 from likely.explanations.explanation import Explanation
 from likely.formatting import count
@@ -99,10 +100,10 @@ class SoftmaxRegression(
         A class whose weights are fixed at 0, so that those of the others are log-odds against it.
         None treats all classes alike.  Under a penalty the choice matters: the classes then
         shrink towards the reference, not towards one another.
-    start : mapping or None, default=None
+    start : mapping, linear form or None, default=None
         Where the solver starts: ``coef`` (n_classes, n_coefficients) and ``intercept``
-        (n_classes,), such as ``class_coef_`` and ``class_intercept_`` of a ``NaiveBayes``.  None
-        is the constant model.  The optimum is the same.
+        (n_classes,), or ``logistic_form()`` of a fitted ``NaiveBayes``.  None is the constant
+        model.  The optimum is the same.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
         ``clustered`` (needs ``groups``).  None computes none.  They are for log-odds against the
@@ -158,7 +159,7 @@ class SoftmaxRegression(
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         reference: Any = None,
-        start: Mapping[str, Any] | None = None,
+        start: Mapping[str, Any] | NamedForm | None = None,
         standard_errors: str | None = "model",
         solver: str | StochasticDescent = "auto",
         tol: float = 1e-8,

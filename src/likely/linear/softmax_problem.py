@@ -3,7 +3,6 @@
 It starts from the constant model, from the last fit, or from weights that are given.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
@@ -19,6 +18,7 @@ from likely.inputs.coding import refuse_gaps
 from likely.linear.coding import LinearRows
 from likely.linear.fitting import last_theta
 from likely.linear.framing import Framing
+from likely.linear.given_start import weights_given
 from likely.linear.penalty import Spread
 from likely.linear.problem import Problem
 from likely.objectives.inference import NullTotals
@@ -104,12 +104,7 @@ def given_start(softmax: SoftmaxRows, framing: Framing, given: Any) -> Array:
     It is centred over classes, but where an L1 penalty decides how.
     """
     K = softmax.n_classes
-    if not isinstance(given, Mapping) or set(given) != {"coef", "intercept"}:
-        raise InvalidInput(
-            f"start={given!r} was given; a mapping with coef and intercept was expected. Use "
-            "start={'coef': model.class_coef_, 'intercept': model.class_intercept_}."
-        )
-    coef, intercept = (np.asarray(given[name], dtype=float) for name in ("coef", "intercept"))
+    coef, intercept = weights_given(given)
     if coef.shape != (K, framing.n_coefficients) or intercept.shape != (K,):
         raise InvalidInput(
             f"start holds arrays of shape {coef.shape} and {intercept.shape}; weights of shape "

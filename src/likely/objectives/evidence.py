@@ -21,7 +21,7 @@ References
 Guo, Pleiss, Sun & Weinberger, On calibration of modern neural networks, ICML 2017, §4.2.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, Self, final
@@ -29,7 +29,7 @@ from typing import NamedTuple, Self, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive, FieldwiseAdditive
+from likely.additive import Additive, FieldwiseAdditive, pairwise_total
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.split import FOLD_SEED, fold_of
@@ -69,6 +69,10 @@ class FoldTotals(Additive):
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in zip(self.folds, other.folds, strict=True)))
+
+    def without(self, fold: int) -> ComponentTotals:
+        """Σ over all folds but one: one at a time, where tables are large."""
+        return pairwise_total(each for f, each in enumerate(self.folds) if f != fold)
 
     def left_out(self) -> tuple[ComponentTotals, ...]:
         """Σ over all folds but one, for each, by prefix and suffix: without subtraction."""
@@ -150,7 +154,11 @@ def block_gains(
     models: tuple[Components, ...], outlier_share: Array, betas: Array, block: Block
 ) -> EvidenceGains:
     """The gains of a block's rows whose class the model that scores them has seen."""
-    rows = scored_rows(models, block)
+    return row_gains(scored_rows(models, block), outlier_share, betas)
+
+
+def row_gains(rows: ScoredRows, outlier_share: Array, betas: Array) -> EvidenceGains:
+    """The gains of rows, for each 1/T of a list."""
     own = np.arange(len(rows.y)), rows.y
     prior = log_softmax(rows.log_prior, axis=1)[own]
     cooled = [CooledEvidence(1 / beta, outlier_share) for beta in betas]
@@ -190,6 +198,19 @@ def calibrate_evidence(
 
     def gains(betas: Array) -> EvidenceGains:
         return executor.sum(partial(block_gains, models, share, betas), blocks)
+
+    return CooledEvidence(_temperature(gains), share)
+
+
+def cooled_by_scores(parts: Sequence[ScoredRows], count: Array) -> CooledEvidence:
+    """T of rows that were scored out of fold, and the shares of outliers."""
+    if not parts:
+        warn_nothing_to_calibrate("there is one class, or there are too few rows", WORDS)
+        return CooledEvidence()
+    share = outlier_shares(count)
+
+    def gains(betas: Array) -> EvidenceGains:
+        return pairwise_total([row_gains(rows, share, betas) for rows in parts])
 
     return CooledEvidence(_temperature(gains), share)
 

@@ -118,7 +118,8 @@ def scored_documents(
     blocks = no_smaller_than_totals(blocks, n_components)
     folds = executor.sum(partial(_block_folds, family, n_components), blocks)
     scored: list[ScoredDocuments] = []
-    for fold, totals in enumerate(folds.totals.left_out()):
+    for fold in range(N_FOLDS):
+        totals = folds.totals.without(fold)
         if n_components > 1 and totals.count.sum() > 0:
             term = partial(_scored_block, family, learn(totals), fold, folds.n_rows)
             scored.extend(executor.map(term, blocks))

@@ -31,7 +31,8 @@ from likely.neural.outputs import Output
 from likely.objectives.components import Components, ComponentTotals
 from likely.persist.field_types import check_arguments, check_fields
 from likely.persist.learned import LEARNED, check_learned
-from likely.persist.learned_values import check_part_values, check_values
+from likely.persist.learned_values import check_values
+from likely.persist.part_values import check_part_values
 from likely.persist.registry import Estimator, model_class, part_name
 from likely.saved_values import same_count
 
@@ -165,6 +166,11 @@ def _check_layers(learned: dict[str, Any]) -> None:
     same_count("The output", ends, (output.n_outputs, output.n_extra))
     if "classes_" in learned:
         same_count("The output", output.n_classes, len(learned["classes_"]))
+    if (average := learned["average_"]) is not None:
+        shape = (len(average.parameters), architecture.n_parameters)
+        same_count("The networks", average.parameters.shape, shape)
+        answers = (output.n_classes or output.n_outputs,)
+        same_count("The constant model", average.constant.shape, answers)
     if np.ndim(centre := learned["response_centre_"]):
         same_count("response_centre_", np.shape(centre), (output.n_outputs,))
 

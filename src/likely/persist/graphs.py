@@ -13,6 +13,7 @@ from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.learning.fit_report import FitReport
 from likely.graphical.markov_field import MarkovField
 from likely.graphical.variable import Variable, by_name
 
@@ -63,5 +64,10 @@ def graph_of(kind: type[FactorGraph], arguments: Mapping[str, Any]) -> FactorGra
     others = {name: arguments[name] for name in arguments if name not in (*LISTED, REPORT)}
     graph = kind(factors, named.values(), **others)
     if arguments.get(REPORT) is not None:
+        if not isinstance(arguments[REPORT], FitReport):
+            raise InvalidInput(
+                f"the fit_report of a graph is a {type(arguments[REPORT]).__name__}; expected a "
+                "FitReport. Save the graph again."
+            )
         vars(graph)[REPORT] = arguments[REPORT]
     return graph

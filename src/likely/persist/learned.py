@@ -1,7 +1,8 @@
 """What ``fit`` learned, by class of estimator: the attributes of a fitted model and their types.
 
-A file in which one of them is missing or of another type is refused.  Attributes that are not
-listed may be there; nothing that answers a question reads them.
+A file in which one of them is missing or of another type is refused, and one in which an attribute
+of only some fits is of another type.  Attributes that are not listed may be there; nothing that
+answers a question reads them.
 """
 
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.coding import Coding
 from likely.data.schema import Schema
-from likely.distributions.base import Family
+from likely.distributions.base import Family, Statistics
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.generative.events import EventPlan
@@ -72,6 +73,7 @@ NETWORK: Types = {
     "parameters_": Array,
     "average_": NetworkAverage | None,
     "history_": History,
+    "column_strengths_": Array,
     "response_centre_": float | Array,  # one for each response
     "response_scale_": float,
     "state_": dict,
@@ -101,6 +103,8 @@ LEARNED: dict[str, Types] = {
         "network_": BayesianNetwork,
         "class_states_": Codes,
         "class_log_prior_": Array,
+        "temperature_": float,
+        "outlier_share_": Array | None,
     },
     "Discretizer": {**COLUMNS, "edges_": list[Array], "n_bins_": Codes},
     "DiscriminantAnalysis": {
@@ -140,6 +144,7 @@ LEARNED: dict[str, Types] = {
         "dispersion_": float,
         "ml_dispersion_": float,
     },
+    "LogCountRatios": {**COLUMNS, **CLASSES, "schema_": Schema, "ratios_": Array},
     "LogisticRegression": {**WITH_INTERCEPT, **CLASSES, "likelihood_": Likelihood},
     "MaxEntropy": {
         **COLUMNS,
@@ -175,7 +180,7 @@ LEARNED: dict[str, Types] = {
     },
     "PlattScaling": {**AROUND, "a_": Array, "b_": Array, "solution_": Solution},
     "PolynomialFeatures": {**COLUMNS, "powers_": Codes},
-    "Prepared": {**COLUMNS, "model_": Estimator},
+    "Prepared": {**COLUMNS, "model_": Estimator, "preparation_": Any},
     "SoftmaxRegression": {**WITH_INTERCEPT, **CLASSES},
     "TokenIds": {"words_": BagOfWords},
     "TemperatureScaling": {**AROUND, "temperature_": float, "solution_": Solution},
@@ -197,6 +202,30 @@ CHOSEN: dict[str, Types] = {  # what some settings do not learn: all of it or no
     },
 }
 
+IF_PRESENT: Types = {  # what some fits learn, whatever the class
+    "feature_names_in_": NAMES,
+    "classes_": LABELS,
+    "beside_": tuple[str, ...],
+    "moved_by_": tuple[str, ...],
+    "library_": str | None,
+    "column_means_": Array,
+    "separated_": bool,
+    "alpha_": float | None,
+    "bic_path_": Array | None,
+    "log_likelihood_traces_": list[Any],
+    "online_steps_": int,
+    "squared_weight_": float,
+    "shrinkage_": Array,
+    "smoothing_": Array,
+    "statistics_": Statistics,
+    "totals_": ComponentTotals,
+    "data_min_": Array,
+    "data_max_": Array,
+    "deviance_": Array,
+    "mean_deviance_": Array,
+    "standard_error_": Array,
+}
+
 
 def check_learned(model: Any, learned: Types) -> None:
     """Refuse a fitted model without an attribute of its class, or with one of another type."""
@@ -207,7 +236,8 @@ def check_learned(model: Any, learned: Types) -> None:
         return  # not fitted
     if any(attribute in learned for attribute in chosen):
         expected = {**expected, **chosen}
-    for attribute, kind in {**expected, **_about_columns(learned)}.items():
+    also = {name: kind for name, kind in IF_PRESENT.items() if name in learned}
+    for attribute, kind in {**also, **expected}.items():
         if attribute not in learned:
             raise InvalidInput(
                 f"a fitted {name} has {attribute}, which the file does not. Load it with the "
@@ -215,10 +245,6 @@ def check_learned(model: Any, learned: Types) -> None:
             )
         if not _fits(learned[attribute], kind):
             raise wrong_type(f"{name}.{attribute}", learned[attribute], kind)
-
-
-def _about_columns(learned: Types) -> Types:
-    return {"feature_names_in_": NAMES} if "feature_names_in_" in learned else {}
 
 
 def _fits(value: Any, kind: Any) -> bool:

@@ -147,12 +147,12 @@ def findings_of_seal(rows: Dataset, train: "pa.Table") -> list[dict[str, Any]]:
 
     So nothing that a seal records depends on the labels of its sealed rows.
     """
-    from likely.workbench.look.look import checked
+    from likely.workbench.look.look import findings_of
 
     training = replace(rows, source=TableSource(train))
     of_labels = frozenset(CODES) - WITHOUT_LABELS
-    everywhere = checked(rows, Mute(of_labels, frozenset())).findings
-    others = checked(training, Mute(WITHOUT_LABELS, frozenset())).findings
+    everywhere = findings_of(rows, Mute(of_labels, frozenset()))
+    others = findings_of(training, Mute(WITHOUT_LABELS, frozenset()))
     return [each.record() for each in sorted_findings([*everywhere, *others])]
 
 

@@ -87,11 +87,15 @@ def evidence_in_run(
 
 
 def important_columns(effects: "ColumnEffects") -> tuple[str, ...]:
-    """The columns with the largest effects; those nearly as large are named with them."""
+    """The columns with the largest effects; those nearly as large are named with them.
+
+    Columns that were shuffled together are not named as one.
+    """
     found = effects.importance
+    joined = {" + ".join(names) for names in found.together}
     largest = float(found.increase.max(initial=0.0))
     return tuple(
         name
         for name, increase in zip(found.names, found.increase.tolist(), strict=True)
-        if increase > IMPORTANT * largest
+        if increase > IMPORTANT * largest and name not in joined
     )[:MOST_IMPORTANT]

@@ -84,6 +84,7 @@ MODELS: dict[str, ModelEntry] = {
             "BayesianNetworkClassifier",
             CLASS_KINDS,
             "Naive Bayes in which each column also depends on one other; numbers are binned.",
+            settings=CALIBRATED,
             missing=True,
             space=network_space,
         ),

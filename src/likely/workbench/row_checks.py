@@ -6,13 +6,13 @@ Czado, Gneiting & Held (2009), Predictive model assessment for count data, Biome
 """
 
 from collections.abc import Mapping
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.formatting import all_listed, count, percent, short_number
+from likely.formatting import all_listed, count, percent, quoted, short_number
 from likely.intervals import about_mean, clearly_better
 from likely.workbench.evidence import Evidence
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SHIFTED = 0.05  # of quantiles: the largest distance of shares, beyond what chance explains
 KOLMOGOROV = 1.36  # √n D of uniform numbers is above this in 5 % of samples
 CENTRAL = (0.1, 0.9)  # quantiles of the 80 % interval that a sentence names
+GAUSSIAN_95 = 1.96  # standard errors in half of an interval
+SUSPICIOUS_VALUES = ("LK116", "LK117")  # outliers, and zeros that may be missing
 FEWEST_ROWS = 20  # with fewer, a row that weighs much is nothing unusual
 MOST_LONE = 3  # rows that are blamed for a bad gain
 RARE = 0.2  # a share of a class below which one threshold for all is often too high
@@ -171,12 +173,39 @@ def one_row(evidence: Evidence) -> str:
     held = evidence.held
     if held is None or held.gain is None:
         return ""
+    if evidence.final is not None:
+        return _few_sealed_rows(evidence, held.gain)
     found = lone_rows(held.gain, held.truth.weights, held.row)
     if found is None:
         return ""
     unusual = {each["row"]: each.get("unusual") or {} for each in held.surprising}
     names = [row_in_words(row, unusual.get(row, {})) for row in found.rows]
     return lone_rows_in_words(found, names)
+
+
+def _few_sealed_rows(evidence: Evidence, held_gain: Array) -> str:
+    """Whether a few sealed rows carry the loss; they are not shown, so the interval must tell.
+
+    k rows that lose L each of n, and others that lose nothing, have the mean kL/n with the
+    standard error √k L/n: the square of their ratio is k.
+    """
+    gain = evidence.gain
+    if gain is None or not gain.value < min(0.0, float(held_gain.min())):
+        return ""
+    half = gain.high - gain.value
+    if not 0 < half < inf or (n_rows := (GAUSSIAN_95 * gain.value / half) ** 2) > MOST_LONE + 0.5:
+        return ""
+    rows, verb = ("one", "carries") if n_rows < 1.5 else (f"{n_rows:.0f}", "carry")
+    codes = [each for each in evidence.findings if each.get("code") in SUSPICIOUS_VALUES]
+    columns = list(dict.fromkeys(str(one) for each in codes for one in each.get("columns") or ()))
+    where = f" look found outliers or suspicious zeros in {quoted(columns)}." if columns else ""
+    return (
+        f"About {rows} of {evidence.n_rows:,} sealed rows {verb} nearly all of the loss: the mean "
+        f"gain of these, {short_number(gain.value)}, is worse than the gain of the worst held-out "
+        f"row ({short_number(float(held_gain.min()))}); that of the held-out rows is "
+        f"{short_number(float(held_gain.mean()))} on average. Sealed rows are not shown; look for "
+        f"impossible values in the data.{where}"
+    )
 
 
 class Threshold(NamedTuple):

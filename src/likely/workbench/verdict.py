@@ -16,11 +16,12 @@ from math import isfinite, sqrt
 from typing import Any, Literal, NamedTuple, final
 
 from likely.formatting import all_listed, count, estimate, quoted
-from likely.intervals import Estimate, clearly_better, clearly_worse, difference
+from likely.intervals import Ends, Estimate, clearly_better, clearly_worse, difference
 from likely.metrics import METRICS
 from likely.metrics.losses import LOSSES
 from likely.metrics.score import gain_title, title_of
 from likely.workbench.evidence import Evidence
+from likely.workbench.paired_metrics import paired_differences
 from likely.workbench.row_checks import (
     far_predictions,
     impossible_values,
@@ -121,20 +122,36 @@ def verdict_on(evidence: Evidence) -> Verdict | None:
     return Verdict(tuple(objections), gain, gain_title(evidence.measures))
 
 
-def better_metrics(measures: Mapping[str, Estimate], n_rows: int) -> list[str]:
+def better_metrics(
+    measures: Mapping[str, Estimate], n_rows: int, paired: Mapping[str, Ends] | None = None
+) -> list[str]:
     """The metrics that are clearly better than their baseline, which has noise of its own.
 
-    No differences by row are known of them, so the noise of the baseline is taken to be as large
-    and independent: the value must be beyond the baseline by √2 times its own half interval.  A
-    share that is explained must also be clearly above 0.
+    ``paired`` are intervals of differences by row, which decide where they are known.  Elsewhere
+    the noise of the baseline is taken to be as large and independent: the value must be beyond the
+    baseline by √2 times its own half interval.  A share that is explained must also be clearly
+    above 0.
     """
     if n_rows < FEWEST_ROWS:
         return []
+    known = paired or {}
     return [
         name
         for name, found in measures.items()
-        if name != CALIBRATION and _side(name, found) > 0 and _beyond_noise(name, found)
+        if name != CALIBRATION
+        and (
+            known[name][0] > 0
+            if name in known
+            else _side(name, found) > 0 and _beyond_noise(name, found)
+        )
     ]
+
+
+def _better_in(evidence: Evidence) -> list[str]:
+    """The metrics that are clearly better; of held-out rows, by their differences."""
+    of_held = evidence.held is not None and evidence.final is None
+    paired = paired_differences(evidence.held) if of_held and evidence.held else None
+    return better_metrics(evidence.measures, evidence.n_rows, paired)
 
 
 def _beyond_noise(name: str, found: Estimate) -> bool:
@@ -194,7 +211,7 @@ def _no_gain(evidence: Evidence) -> str:
 
 def _better_by(evidence: Evidence) -> str:
     """A sentence about metrics that contradict a bad gain; may be empty."""
-    better = better_metrics(evidence.measures, evidence.n_rows)
+    better = _better_in(evidence)
     if not better:
         return ""
     return f" By other metrics it is clearly better: {in_words(better, evidence.measures)}."
@@ -203,7 +220,7 @@ def _better_by(evidence: Evidence) -> str:
 def _explained(evidence: Evidence) -> str:
     """Why other metrics are better where the likelihood is clearly worse; may be empty."""
     measures = evidence.measures
-    better = better_metrics(measures, evidence.n_rows)
+    better = _better_in(evidence)
     if not better:
         return ""
     if "accuracy" in measures:
@@ -326,7 +343,8 @@ RULES: Mapping[str, Rule] = {
     ),
     "one-row": Rule(
         "warn",
-        "the gain would be clearly above 0 without one to three rows",
+        "the gain would be clearly above 0 without one to three rows, or about as many sealed rows "
+        "carry nearly all of the loss",
         one_row,
     ),
     "impossible": Rule(

@@ -42,6 +42,7 @@ _BELOW: dict[ValueType, tuple[ValueType, ...]] = {  # what each type holds, besi
     "text": ("null", "boolean", "integer", "float"),
     "nested": ("null", "boolean", "integer", "float", "text"),
 }
+TRIED: tuple[ValueType, ...] = ("integer", "float", "boolean")  # of several columns at once
 _KINDS: dict[ValueType, ColumnKind] = {
     "null": "number",  # nothing but missing values
     "boolean": "boolean",
@@ -121,18 +122,41 @@ def types_of_strings(columns: Sequence[Any], known: Sequence[ValueType]) -> list
     """The types of several columns of strings, each joined with what is known of it.
 
     Columns of one known type are checked together, end to end: as a rule no block of rows after
-    the first changes a type.  Where one does, it is searched for by halves.
+    the first changes a type.  Where one does, it is searched for by halves.  Of a column of which
+    nothing is known yet, the type of its first cell is tried.
     """
     out = list(known)
-    for type_ in _BELOW:
-        same = [j for j, each in enumerate(known) if each == type_]
-        if type_ in ("integer", "float", "boolean"):
-            same = _changed(columns, same, type_)
-        elif type_ in ("text", "nested"):
-            same = []
+    tried = [
+        _type_of_first(columns[j]) if type_ == "null" else type_ for j, type_ in enumerate(known)
+    ]
+    for type_ in TRIED:
+        same = [j for j, each in enumerate(tried) if each == type_]
         for j in same:
-            out[j] = join(type_, type_of_strings(columns[j], type_))
+            out[j] = type_
+        for j in _changed(columns, same, type_):
+            out[j] = join(known[j], type_of_strings(columns[j], known[j]))
+    for j, each in enumerate(tried):
+        if each == "null" or (each == "text" and known[j] == "null"):
+            out[j] = type_of_strings(columns[j], "null")
     return out
+
+
+def _type_of_first(column: Any) -> ValueType:
+    """The type of the first cell of a column of strings; null where it is missing."""
+    cell = column[0].as_py() if len(column) else None
+    if cell is None:
+        return "null"
+    if cell in TRUE or cell in FALSE:
+        return "boolean"
+    return "integer" if _reads(int, cell) else "float" if _reads(float, cell) else "text"
+
+
+def _reads(number: type[int] | type[float], cell: str) -> bool:
+    try:
+        number(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _changed(columns: Sequence[Any], same: list[int], known: ValueType) -> list[int]:

@@ -212,17 +212,18 @@ def look(
     return checked(given, silent)
 
 
+def findings_of(given: Dataset, silent: Mute = NOTHING_MUTED) -> tuple[Finding, ...]:
+    """What the checks of data that were opened find, without the facts of every column."""
+    table = _rows_to_check(given).drop_columns(list(given.unnamed_aside))
+    return sorted_findings(_findings(_profile(given, table, _task(given, table)), silent))
+
+
 def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
     """The checks of data that were opened."""
     given = given.settled_columns if given.sealed else given  # a seal is read once
     table = _rows_to_check(given).drop_columns(list(given.unnamed_aside))
     task = _task(given, table)
-    has_classes = task.has_classes if task is not None and given.declared else None
-    profile = profile_of(table, given.target, classes=has_classes)
-    texts = frozenset(given.texts)
-    profile = replace(
-        profile, apart=given.apart, identifiers=frozenset(given.identifiers), texts=texts
-    )
+    profile = _profile(given, table, task)
     goal = profile.target
     classes = goal if goal is not None and goal.reads_as_classes else None
     return Look(
@@ -239,7 +240,20 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
         time=None if given.by_time is not None else time_of_rows(table),
         muted=silent.words,
         library=given.library,
-        texts=tuple(text_facts(column) for column in profile.columns if column.name in texts),
+        texts=tuple(
+            text_facts(column) for column in profile.columns if column.name in profile.texts
+        ),
+    )
+
+
+def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
+    has_classes = task.has_classes if task is not None and given.declared else None
+    profile = profile_of(table, given.target, classes=has_classes)
+    return replace(
+        profile,
+        apart=given.apart,
+        identifiers=frozenset(given.identifiers),
+        texts=frozenset(given.texts),
     )
 
 

@@ -33,6 +33,7 @@ NINES = re.compile(r"-?99+|-9")
 FEWEST_BESIDE_MINUS_ONE = 20  # values; among few, −1 is one of them
 OFTEN = 0.01  # of the cells are −1; a difference may be −1 now and then
 MOST_NAMED = 3
+QUARTILES = np.array([0.25, 0.5, 0.75])
 
 
 def outliers(column: Column, profile: Profile) -> str | None:
@@ -40,7 +41,7 @@ def outliers(column: Column, profile: Profile) -> str | None:
     if not _is_measured(column):
         return None
     code = numeral(column)
-    x, rows = column.numbers[column.order], column.counts[column.order]
+    x, rows = column.ascending
     if code is not None:
         x, rows = x[x != code], rows[x != code]
     high = _far_above(x, rows)
@@ -55,10 +56,11 @@ def outliers(column: Column, profile: Profile) -> str | None:
 
 def _far_above(x: Array, rows: Array) -> int:
     """How many of the greatest of the distinct numbers, in ascending order, are outliers."""
-    limit = _limit(x, rows)
+    low, middle, high = quartiles = _quantiles(x, rows, QUARTILES)
+    limit = _limit(low, high)
     if x[0] > 0:
-        limit = max(limit, float(np.exp(_limit(np.log(x), rows))))
-    middle = _quantile(x, rows, 0.5)
+        low, _, high = np.log(quartiles)
+        limit = max(limit, float(np.exp(_limit(low, high))))
     apart = (x[1:] > limit) & (x[1:] - middle > ALONE * np.maximum(x[:-1] - middle, 0))
     if not apart.any():
         return 0
@@ -67,26 +69,26 @@ def _far_above(x: Array, rows: Array) -> int:
     return n_far if rows[x.size - n_far :].sum() <= few else 0
 
 
-def _limit(x: Array, rows: Array) -> float:
+def _limit(low: float, high: float) -> float:
     """The upper quartile and some interquartile ranges; infinite where that range is 0."""
-    low, high = _quantile(x, rows, 0.25), _quantile(x, rows, 0.75)
     return high + FAR * (high - low) if high > low else np.inf
 
 
-def _quantile(x: Array, rows: Array, share: float) -> float:
+def _quantiles(x: Array, rows: Array, shares: Array) -> Array:
+    """The quantiles of distinct numbers in ascending order, each in so many rows."""
     reached = np.cumsum(rows)
-    return float(x[np.searchsorted(reached, share * reached[-1])])
+    return np.asarray(x[np.searchsorted(reached, shares * reached[-1])])
 
 
 def impossible_zeros(column: Column, profile: Profile) -> str | None:
     """Zeros in a column whose other numbers are positive and stay away from 0."""
     if not _is_measured(column) or column is profile.target:
         return None
-    x, rows = column.numbers[column.order], column.counts[column.order]
+    x, rows = column.ascending
     if x[0] != 0 or rows[0] > MOST_ZEROS * column.n_known:
         return None
     others = x[1:]
-    usual = _quantile(others, rows[1:], 0.5)
+    usual = float(_quantiles(others, rows[1:], QUARTILES)[1])
     step = float(np.median(np.diff(others[: max(FEWEST_SMALLEST, int(SMALLEST * others.size))])))
     if others[0] < LOWEST_OF_OTHERS * usual or others[0] < STEPS * step:
         return None
@@ -114,7 +116,7 @@ def numeral(column: Column) -> float | None:
     """
     if not column.is_number or column.n_known < FEWEST_ROWS or column.n_distinct < 4:
         return None
-    x, rows = column.numbers[column.order], column.counts[column.order]
+    x, rows = column.ascending
     if not np.isfinite(x[[0, -1]]).all():
         return None
     named = NINES.fullmatch(f"{x[0]:.0f}") is not None and x[0] == np.floor(x[0])

@@ -123,6 +123,11 @@ class Column:
         """The places of the distinct numbers, from the least to the greatest."""
         return np.argsort(self.numbers)
 
+    @cached_property
+    def ascending(self) -> tuple[Array, Array]:
+        """The distinct numbers from the least to the greatest, and how often each occurs."""
+        return self.numbers[self.order], self.counts[self.order]
+
     @property
     def mode(self) -> Any:
         """The most frequent value."""
@@ -135,9 +140,9 @@ class Column:
 
     def quantile(self, share: float) -> float:
         """The quantile of the known cells at this share."""
-        reached = np.cumsum(self.counts[self.order])
-        place = np.searchsorted(reached, share * reached[-1])
-        return float(self.numbers[self.order[place]])
+        numbers, counts = self.ascending
+        reached = np.cumsum(counts)
+        return float(numbers[np.searchsorted(reached, share * reached[-1])])
 
     @cached_property
     def written_numbers(self) -> Array:
