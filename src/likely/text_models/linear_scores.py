@@ -20,7 +20,7 @@ from likely.linear.softmax import SoftmaxRegression
 from likely.special import log_softmax
 from likely.text.bag_of_words import BagOfWords
 from likely.text.term_tables import TermIds
-from likely.text_models.reading import over_parts
+from likely.text_models.reading import over_columns
 
 
 class DocumentScores(NamedTuple):
@@ -54,7 +54,9 @@ class LinearScores:
 
     def of_documents(self, words: BagOfWords, documents: Any) -> DocumentScores:
         """The scores of documents, a part of them at a time."""
-        found = list(over_parts(words, partial(self.of_terms, once=bool(words.binary)), documents))
+        found = list(
+            over_columns(words, partial(self.of_terms, once=bool(words.binary)), documents)
+        )
         if not found:
             return DocumentScores(np.zeros((0, self.intercept.size)), np.zeros(0))
         return DocumentScores(*(np.concatenate(each) for each in zip(*found, strict=True)))
