@@ -16,7 +16,6 @@ from likely.text.reader import Reader
 from likely.text.term_counts import TermSums
 from likely.text.term_tables import TermIds
 from likely.text_models.labelled import Batch, LabelledDocuments
-from likely.text_models.reading import over_columns
 
 FIRST_ROOM = 1 << 12  # terms, before more are known
 
@@ -127,9 +126,5 @@ def add_batch(words: BagOfWords, sums: ClassSums, batch: Batch) -> None:
 def _add_columns(words: BagOfWords, sums: ClassSums, batch: Batch) -> None:
     """Add documents whose terms have columns."""
     first = 0
-    for found in over_columns(words, _same, batch.documents):
+    for found in words.read(batch.documents):
         first = sums.add(batch, found, first, words.n_columns)
-
-
-def _same(found: TermIds) -> TermIds:
-    return found
