@@ -53,7 +53,7 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
     }
     parts = [opening(facts), *progressive_table(found.losses), *score_text(found.score)]
     others = _others(data)
-    findings = (
+    findings: tuple[str, ...] = (
         "The file is larger than memory: words are hashed into 2^20 columns, and the "
         "probabilities are not calibrated.",
     )
