@@ -48,7 +48,14 @@ VERBS = {  # the command, the folder that it starts from, and how often it is ki
     "explain": ("explain @last", "trained", 1),
     "ledger": ("ledger show rows.seal", "evaluated", 1),
     "models": ("models naive-bayes", "bare", 1),
+    "graph": ("graph net.bif --draw out.svg --write out.json -o out.csv", "bare", 2),
 }
+NETWORK = """network net {}
+variable a { type discrete [ 2 ] { no, yes }; }
+variable b { type discrete [ 2 ] { no, yes }; }
+probability ( a ) { table 0.4, 0.6; }
+probability ( b | a ) { (no) 0.9, 0.1; (yes) 0.2, 0.8; }
+"""
 MOST_SECONDS = 120.0  # for a command that is not killed
 WORKERS = 2
 
@@ -88,6 +95,7 @@ def make_stages(stages: Path) -> dict[str, float]:
     rows = [(draw.gauss(0, 1), draw.gauss(0, 1)) for _ in range(60)]
     lines = [f"{a:.4f},{b:.4f},{'yes' if a - b + draw.gauss(0, 1) > 0 else 'no'}" for a, b in rows]
     (bare / "rows.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
+    (bare / "net.bif").write_text(NETWORK)
     for before, after, commands in (
         ("bare", "sealed", ["seal rows.csv --target y"]),
         ("sealed", "trained", ["train rows.seal naive-bayes"]),
@@ -222,6 +230,11 @@ def wrong_answers(folder: Path, verb: str) -> list[str]:
         found.append("predictions are missing")
     if verb == "report" and not (folder / "out.html").read_text().rstrip().endswith("</html>"):
         found.append("the report is not whole")
+    if verb == "graph":
+        whole = (folder / "out.svg").read_text().rstrip().endswith("</svg>")
+        whole &= bool(json.loads((folder / "out.json").read_text()))
+        if not whole or len((folder / "out.csv").read_text().splitlines()) != 5:
+            found.append("the picture, the graph or the beliefs are not whole")
     if verb == "compare" and not (seal / "comparison.json").is_file():
         found.append("the comparison was not kept")
     return found

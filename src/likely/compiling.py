@@ -36,6 +36,8 @@ from likely.solvers.lasso_path import lasso_path
 from likely.solvers.minimise import search
 from likely.solvers.proximal_newton import minimise_model
 from likely.solvers.updates import Plain
+from likely.text.bag_of_words import BagOfWords
+from likely.text.term_tables import FIRST_SIZE
 
 ROOM_FOR_A_ROW = 4000  # bytes: the tables of a small tree fit, those of a block of rows do not
 
@@ -43,12 +45,14 @@ ROOM_FOR_A_ROW = 4000  # bytes: the tables of a small tree fit, those of a block
 def warmup() -> None:
     """Run every compiled loop once, on data just large enough to choose it."""
     _statistics()
+    _text_scores()
     _designs()
     _descents()
     _families()
     _chains()
     _graphs()
     _networks()
+    _words()
 
 
 def _statistics() -> None:
@@ -70,6 +74,17 @@ def _statistics() -> None:
     member = FullGaussian(np.zeros((1, d)), np.eye(d)[None])
     whitened_sums(member.mean, member.factors, X[:1], np.zeros(1), None)
     gappy_sums(member.mean, member.covariance, member.factors, X[:1], np.zeros(1), None)
+
+
+def _text_scores() -> None:
+    """The sums over the terms of documents."""
+    from likely.fast.text_scores import add_weights, add_weights_once, count_by_class
+
+    ids, stops = np.zeros(2, np.int32), np.array([1, 2])
+    sums, seen, last = np.zeros((1, 2)), np.zeros((1, 3), np.int64), np.zeros(1, np.int64)
+    count_by_class(ids, stops, 1, np.zeros(2, np.int64), np.ones(2), False, seen, sums)
+    add_weights(ids, stops, sums, np.zeros((2, 2)), np.zeros(2))
+    add_weights_once(ids, stops, last, sums, np.zeros((2, 2)), np.zeros(2))
 
 
 def _designs() -> None:
@@ -171,3 +186,11 @@ def _networks() -> None:
         engine.epoch(state, rows, np.arange(2), batch=2, rate=0.1, epoch=0)
         engine.loss(state.theta, rows)
         engine.eta(state.theta, rows)
+
+
+def _words() -> None:
+    """The loops that read documents."""
+    documents = ["one two three", " ".join(map(str, range(FIRST_SIZE)))]  # the table grows
+    for options in ({"ngram_range": (1, 2)}, {"analyzer": "char"}, {"stop_words": ["two"]}):
+        BagOfWords(**options).fit(documents).transform(documents)
+        BagOfWords(n_features=16, **options).fit_transform(documents)

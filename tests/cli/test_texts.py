@@ -208,6 +208,30 @@ def test_a_document_is_explained_word_by_word(likely, run):
     assert outcome.exit == 1 and "Leave one of them out" in " ".join(outcome.err.split())
 
 
+def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypatch):
+    from likely.workbench import dataset, text_stream
+
+    monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr(text_stream, "AT_ONCE", 32)
+    monkeypatch.setattr(text_stream, "N_COLUMNS", 2**12)
+    rows = [json.loads(line) for line in (files / "sms.jsonl").read_text().splitlines()]
+    rows[3]["body"] = None
+    (files / "big.jsonl").write_text("".join(json.dumps({**row, "n": 1}) + "\n" for row in rows))
+    said = done(likely("train", "big.jsonl", "naive-bayes", *OPTIONS, "-o", "r"))
+    assert "hashed" in said and "Progressive validation" in said and "Left out" in said
+    model = lk.load(files / "r" / "model.likely")
+    words = lk.BagOfWords(n_features=2**12)
+    texts = [row["body"] or "" for row in rows]
+    own = lk.TextClassifier(lk.NaiveBayes("multinomial", smoothing="auto"), words)
+    own.fit(texts, [row["label"] for row in rows])
+    np.testing.assert_allclose(model.predict_proba(texts), own.predict_proba(texts), rtol=1e-6)
+    outcome = likely("predict", "r", "-", stdin="win a cash prize now\nsee you at lunch\n")
+    assert outcome.out == "prediction\nspam\nham\n"
+    done(likely("predict", "r", "sms.csv", "--proba", "-o", "out.csv"))
+    assert "prize" in done(likely("explain", "r", "--text", "a cash prize"))
+    assert "160 documents" in done(likely("explain", "r"))
+
+
 def test_the_docstrings_of_python_are_a_built_in_corpus(likely):
     found = lk.dataset("pydoc")
     assert found.target == "module" and found.texts == ("text",) == found.declared_texts

@@ -153,11 +153,41 @@ def _prepared():
         yield f"prepared {name}", Case(lk.Prepared(model).fit(X, target), new)
 
 
+WORDS = ["cheap", "pills", "lunch", "noon", "straße", "free", "meeting", "agenda", "buy", "now"]
+
+
+def texts(n=N, seed=0):
+    rng = np.random.default_rng(seed)
+    found = [" ".join(rng.choice(WORDS, rng.integers(4, 12))) + f" {i}." for i in range(n)]
+    found[5] = None
+    return found
+
+
+def _prepared_texts():
+    table, new = columns(), columns(seed=1)
+    for each in (table, new):  # of Booleans beside words none may be missing
+        each["garden"] = [bool(value) for value in each["garden"]]
+    for seed, named in enumerate((table, new)):
+        named["subject"], named["body"] = texts(seed=seed), texts(seed=seed + 2)
+    y = _classes(table, 3)
+    X = frame(table)
+    alone, alone_new = ({"body": each["body"]} for each in (table, new))
+    for name, model, target in (
+        ("naive Bayes", lk.NaiveBayes(), y),
+        ("calibrated naive Bayes", lk.NaiveBayes(calibrate="temperature"), y),
+        ("softmax", lk.SoftmaxRegression(), y),
+        ("linear", lk.LinearRegression(l2=0.3), np.arange(N) / 10),
+    ):
+        yield f"texts {name}", Case(lk.Prepared(model).fit(X, target), new)
+        fitted = lk.Prepared(model).fit(frame(alone), target)
+        yield f"texts alone {name}", Case(fitted, alone_new)
+
+
 def saved_models():
     """All cases by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return dict([*_naive_bayes(), *_linear(), *_prepared()])
+        return dict([*_naive_bayes(), *_linear(), *_prepared(), *_prepared_texts()])
 
 
 def library_rows(rows):

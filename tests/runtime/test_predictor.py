@@ -42,7 +42,10 @@ def test_predictions_are_those_of_the_library(name, predictor_of):
         answers(predictor_of(case.model), case.rows, case.beside), expected, strict=True
     ):
         assert found.dtype == wanted.dtype
-        assert_array_equal(found, wanted)  # the same formulas on the same numbers
+        if name.startswith("texts") and found.dtype.kind == "f":  # summed in another order
+            assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
+        else:
+            assert_array_equal(found, wanted)  # the same formulas on the same numbers
 
 
 @pytest.fixture(scope="module")
@@ -262,6 +265,32 @@ def test_random_rows_with_gaps_and_unseen_categories_have_equal_probabilities(ro
         assert_allclose(
             predictor.predict_proba(rows), model.predict_proba(X), rtol=1e-12, atol=1e-15
         )
+
+
+def _coded(tensor):
+    return {"tensor": tensor}
+
+
+@pytest.mark.parametrize(
+    ("model", "edit", "message"),
+    [
+        (lk.NaiveBayes(), {"n_features_in_": 3}, "The columns has 2 entries where 3"),
+        (lk.NaiveBayes(), {"classes_": {"text": [[3], ["a", "b", "c"]]}}, "The class prior"),
+        (lk.LogisticRegression(), {"coef_": _coded("intercept_")}, "A row of coef_"),
+        (lk.LogisticRegression(), {"classes_": {"text": [[1], ["a"]]}}, "classes_ has 1"),
+        (lk.SoftmaxRegression(), {"classes_": {"text": [[3], ["a", "b", "c"]]}}, "coef_ has 1"),
+        (lk.NaiveBayes(), {"temperature_": "hot"}, "not well formed"),
+        (lk.NaiveBayes(), {"schema_": None}, "not well formed"),
+    ],
+    ids=str,
+)
+def test_parts_that_do_not_belong_together_are_refused(model, edit, message, tmp_path):
+    path = tmp_path / "model.likely"
+    X = [[0.0, 1.0], [1.0, 0.5], [0.5, 3.0], [2.0, 0.1]]
+    lk.save(model.fit(X, [0, 1, 1, 0]), path)
+    forge(path, lambda header: header["fitted"].update(edit))
+    with pytest.raises(InvalidFile, match=message):
+        likely.runtime.load(path)
 
 
 def test_a_header_that_is_no_model_is_refused(tmp_path):

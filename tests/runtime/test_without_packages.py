@@ -12,7 +12,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import likely as lk
-from tests.runtime.saved_models import answers, library_rows, saved_models
+from tests.runtime.saved_models import Case, answers, library_rows, saved_models
+from tests.runtime.text_models import NEW, TEXTS, Y, text_models
 from tests.runtime.vectors import CASES, DOCUMENTS
 from tests.text.test_vectors import with_tuple
 
@@ -37,6 +38,8 @@ def saved(tmp_path_factory):
     """A folder with a file for each model, and their rows."""
     folder = tmp_path_factory.mktemp("models")
     cases = saved_models()
+    for name, model in text_models().items():
+        cases[f"text {name}"] = Case(model.fit(TEXTS, Y), NEW)
     for name, case in cases.items():
         lk.save(case.model, folder / f"{name}.likely")
     plain = {

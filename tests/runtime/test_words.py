@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import likely as lk
 import likely.runtime
 from likely.errors import InvalidInput
-from likely.runtime.count_rows import CountRows
+from likely.runtime.count_rows import CountRows, NumbersAndWords
 from tests.runtime.vectors import CASES, DOCUMENTS, NAMES
 from tests.text.test_vectors import with_tuple
 
@@ -96,3 +96,10 @@ def test_products_of_count_rows_are_those_of_arrays():
     assert_allclose(rows @ M, dense @ M)
     assert_allclose(rows.sum(axis=1), dense.sum(axis=1))
     assert_allclose((rows != 0).toarray(), dense != 0)
+    assert_allclose(rows.rows(1, 4).toarray(), dense[1:4])
+    assert_allclose(rows.beside(rows).toarray(), np.hstack([dense, dense]))
+    numbers = np.arange(10.0).reshape(5, 2)
+    both = NumbersAndWords(numbers, rows)
+    assert_allclose(both[:, [1, 0]], numbers[:, ::-1])
+    assert both[:, [2, 3, 4]] is rows
+    assert_allclose(both[:, [0, 4]], both.toarray()[:, [0, 4]])

@@ -94,7 +94,7 @@ def test_an_iterator_is_read_in_bounded_memory():
     BagOfWords(n_features=16).fit(["compiled"])
     tracemalloc.start()
     document = "one of some words, " * 5000
-    BagOfWords(n_features=1024).fit(document for _ in range(400))
+    BagOfWords(n_features=1024, executor="serial").fit(document for _ in range(400))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 30e6

@@ -106,7 +106,7 @@ def verbs() -> None:
     """Probability models for tables: fast, with a baseline and an interval for every score.
 
     DATA is a CSV, TSV, ARFF, JSON lines or Parquet file, '-' for standard input, or one of the
-    built-in tables iris, wine, breast-cancer, digits, diabetes. A SEAL is a folder written by
+    built-in data iris, wine, breast-cancer, digits, diabetes, pydoc. A SEAL is a folder written by
     likely seal, a RUN a folder written by likely train or likely tune.
     """
 

@@ -64,7 +64,10 @@ class MultinomialStatistics(FieldwiseStatistics):
     def imagined_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Self:
         """r λ_k m_v, with r of ``alpha`` and m of the counts; a component without any has m."""
         throws = np.where(self.multipliers > 0, self.multipliers, 1.0)
-        return type(self)(np.outer(alpha.sum() * throws, word_spread(self.counts)))
+        throws, spread = alpha.sum() * throws, word_spread(self.counts)
+        if self.counts.flags.f_contiguous:  # as the counts are stored
+            return type(self)(np.outer(spread, throws).T)
+        return type(self)(np.outer(throws, spread))
 
 
 @final
@@ -127,6 +130,16 @@ class Multinomial(Distribution):
             log_probability = np.log(counts)
         log_probability -= np.log(total)  # in place: a table of words is large
         return cls.trusted(log_probability)
+
+    @classmethod
+    def from_own_statistics(cls, statistics: MultinomialStatistics) -> Self:
+        counts, total = statistics.counts, statistics.multipliers[:, None]
+        if not (total > 0).all() or not counts.flags.writeable or counts.dtype != np.float64:
+            return cls.from_statistics(statistics)
+        with np.errstate(divide="ignore"):
+            np.log(counts, out=counts)
+        counts -= np.log(total)
+        return cls.trusted(counts)
 
     @classmethod
     def leave_one_out(cls, statistics: MultinomialStatistics, alpha: float) -> float:

@@ -184,6 +184,17 @@ class ProductFamily:
         fitted = tuple(part.family.from_statistics(s) for part, s in pairs)
         return Product(fitted, tuple(part.selection for part in self.parts))
 
+    def from_own_statistics(self, statistics: ProductStatistics) -> "Product":
+        """``from_statistics`` of statistics that nobody else has: arrays may be overwritten."""
+        fitted = []
+        for part, own in zip(self.parts, statistics.parts, strict=True):
+            family = part.family
+            if isinstance(family, type) and issubclass(family, Distribution):
+                fitted.append(family.from_own_statistics(own))
+            else:
+                fitted.append(family.from_statistics(own))
+        return Product(tuple(fitted), tuple(part.selection for part in self.parts))
+
 
 def _pseudo_statistics(part: ProductPart, alpha: Array, n_components: int) -> Any:
     chosen = alpha[list(part.selection.features)] if part.family.smoothed else 0.0

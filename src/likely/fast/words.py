@@ -7,88 +7,48 @@ is one-to-one, so that equal hashes and lengths are equal terms; longer terms ar
 letter.  Two terms never share an id.  Runs of words are terms, too: ``parent[v]`` is the id of the
 run without its last word (−1 for words), ``last[v]`` that of the last word.
 
+    hash of a run and a further word: mixed(mixed((h_run M) ^ h_word)); of a word: ``letters.py``
+
 Arrays have a fixed size: a loop that needs more room returns the document that it was at, and is
 called again with larger arrays.  A table that does not grow is only read, by any number of threads.
 
-    hash: h = SEED; for each 8 bytes c (little-endian, padded with 0): h = mixed(h ^ c);
-          then mixed(h),   where mixed(h) = (h M) ^ ((h M) >> 32)   modulo 2⁶⁴
-    of a run and a further word: mixed(mixed((h_run M) ^ h_word))
-
 Characters are classified by tables: ``fold`` (a byte of ASCII in lower case; 0 outside words),
 ``kind`` (of a code point: 0 outside words, 1 inside, 2 with a lower case that depends on its
-neighbours) and ``lower`` (the code point in lower case).  ``state``: the
-number of terms, of letters and of runs.
+neighbours) and ``lower`` (the code point in lower case).  ``state``: the number of terms, of
+letters and of runs.
 
 References
 ----------
-Knuth, The Art of Computer Programming 3 (1998), 6.4: multiplicative hashing, open addressing.
+Knuth, The Art of Computer Programming 3 (1998), 6.4: open addressing.
 """
 
 import numpy as np
 from numba import njit
 
+from likely.fast.letters import (
+    BYTE,
+    CHUNK,
+    HALF,
+    LITTLE_ENDIAN,
+    MULTIPLIER,
+    NONE,
+    SEED,
+    TWO,
+    WORD,
+    bytes_below,
+    code_point,
+    hash_of,
+    load_8,
+    mixed,
+    outside_words,
+    put,
+    store_8,
+)
+
 DONE, FULL, LONG, WHOLE = 0, 1, 2, 3  # how a loop ended
 LOOK_UP, GROW, HASH = 0, 1, 2  # what a loop does with a term
-SEED, MULTIPLIER = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
-HALF, BYTE, WORD = np.uint64(32), np.uint64(8), np.uint64(64)
-LOW_HALF, NONE = np.uint64(0xFFFFFFFF), np.uint64(0)
-CHUNK = 8  # bytes
-
-
-@njit(cache=True, nogil=True, inline="always")
-def mixed(h):
-    h = h * MULTIPLIER
-    return h ^ (h >> HALF)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def code_point(text, i):
-    """The code point at byte i of valid UTF-8, and its number of bytes."""
-    b = np.int64(text[i])
-    if b < 0x80:
-        return b, 1
-    if b < 0xE0:
-        return ((b & 0x1F) << 6) | (np.int64(text[i + 1]) & 0x3F), 2
-    c, d = np.int64(text[i + 1]) & 0x3F, np.int64(text[i + 2]) & 0x3F
-    if b < 0xF0:
-        return ((b & 0x0F) << 12) | (c << 6) | d, 3
-    return ((b & 0x07) << 18) | (c << 12) | (d << 6) | (np.int64(text[i + 3]) & 0x3F), 4
-
-
-@njit(cache=True, nogil=True)
-def put(letters, place, point):
-    """Write a code point as UTF-8, and return the place after it."""
-    if point < 0x80:
-        letters[place] = point
-        return place + 1
-    if point < 0x800:
-        letters[place] = 0xC0 | (point >> 6)
-        letters[place + 1] = 0x80 | (point & 0x3F)
-        return place + 2
-    if point < 0x10000:
-        letters[place] = 0xE0 | (point >> 12)
-        letters[place + 1] = 0x80 | ((point >> 6) & 0x3F)
-        letters[place + 2] = 0x80 | (point & 0x3F)
-        return place + 3
-    letters[place] = 0xF0 | (point >> 18)
-    letters[place + 1] = 0x80 | ((point >> 12) & 0x3F)
-    letters[place + 2] = 0x80 | ((point >> 6) & 0x3F)
-    letters[place + 3] = 0x80 | (point & 0x3F)
-    return place + 4
-
-
-@njit(cache=True, nogil=True)
-def hash_of(text, begin, end):
-    """The hash of the bytes of a term."""
-    h, chunk, shift = SEED, NONE, NONE
-    for i in range(begin, end):
-        chunk |= np.uint64(text[i]) << shift
-        shift += BYTE
-        if shift == WORD:
-            h, chunk, shift = mixed(h ^ chunk), NONE, NONE
-    if shift != NONE:
-        h = mixed(h ^ chunk)
-    return mixed(h)
+LOW_HALF, ALL = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)
+AT_A_TIME = 64  # words whose places in the table are read together
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -114,8 +74,9 @@ def place_of(table, start, letters, h, text, begin, n):
 
 
 @njit(cache=True, nogil=True)
-def add_term(table, start, last, parent, letters, state, at, h, text, begin, n):
+def add_term(terms, at, h, text, begin, n):
     """The id of a new term, put at a gap of the table; −2 if there is no room for it."""
+    table, start, last, parent, letters, state = terms
     term, place = state[0], state[1]
     n_words = term - state[2]
     if 4 * (n_words + 1) > table.size or term + 1 > start.size or place + n > letters.size:
@@ -130,6 +91,112 @@ def add_term(table, start, last, parent, letters, state, at, h, text, begin, n):
 
 
 @njit(cache=True, nogil=True)
+def find_words(
+    text, i, end, fold, kind, lower, shortest, stop_words, scratch, hashes, begins, lengths
+):
+    """The next words of a document from byte i on, as many as ``hashes`` has room for.
+
+    Word j is written to ``scratch``, from ``begins[j]`` on, in lower case.  Returns the byte that
+    was reached, the number of words, and how the loop ended.
+    """
+    stop_table, stop_start, stop_letters = stop_words
+    case = ALL if fold[ord("A")] == ord("a") else NONE
+    found = n = 0
+    while i < end and found < hashes.size:
+        b = text[i]
+        if fold[b] == 0:
+            if b < 0x80:
+                i += 1
+                continue
+            point, width = code_point(text, i)
+            if kind[point] == 0:
+                i += width
+                continue
+        first, begin, extra = i, n, 0
+        h, chunk, shift = SEED, NONE, NONE
+        ended = False
+        while LITTLE_ENDIAN and i + CHUNK <= end and n + 2 * CHUNK <= scratch.size:
+            x = load_8(text, i)  # type: ignore[call-arg, var-annotated]  # of Numba
+            outside, capital = outside_words(x)
+            x |= (capital >> TWO) & case
+            store_8(scratch, n, x)
+            if outside == NONE:
+                h = mixed(h ^ x)
+                n += CHUNK
+                i += CHUNK
+                continue
+            mask, k = bytes_below(outside)
+            chunk, shift = x & mask, np.uint64(8 * k)
+            n += k
+            i += k
+            ended = text[i] < 0x80
+            break
+        while i < end and not ended:
+            if n + 2 * CHUNK > scratch.size:
+                return first, found, DONE if found > 0 else LONG
+            b = text[i]
+            if b < 0x80:
+                if fold[b] == 0:
+                    break
+                scratch[n] = fold[b]
+                after = n + 1
+                i += 1
+            else:
+                point, width = code_point(text, i)
+                if kind[point] == 0:
+                    break
+                if kind[point] == 2:
+                    return first, found, WHOLE
+                after = put(scratch, n, lower[point])
+                extra += after - n - 1
+                i += width
+            while n < after:
+                chunk |= np.uint64(scratch[n]) << shift
+                shift += BYTE
+                n += 1
+                if shift == WORD:
+                    h, chunk, shift = mixed(h ^ chunk), NONE, NONE
+        if n - begin - extra < shortest:
+            n = begin
+            continue
+        if shift != NONE:
+            h = mixed(h ^ chunk)
+        h = mixed(h)
+        if stop_start.size > 0:
+            at = place_of(stop_table, stop_start, stop_letters, h, scratch, begin, n - begin)
+            if stop_table[at + 1] != NONE:
+                n = begin
+                continue
+        hashes[found], begins[found], lengths[found] = h, begin, n - begin
+        found += 1
+    return i, found, DONE
+
+
+@njit(cache=True, nogil=True)
+def look_up(hashes, begins, lengths, found, scratch, grow, terms, out, n_found):
+    """The ids of words that were found; whether there was room for the new ones."""
+    table, start, letters = terms[0], terms[1], terms[4]
+    mask = np.uint64(table.size // 2 - 1)
+    for j in range(found):  # short words at their first place: cache misses overlap
+        at = np.int64(hashes[j] & mask) * 2
+        entry = table[at + 1]
+        short = lengths[j] <= CHUNK and np.int64(entry >> HALF) == lengths[j]
+        out[n_found + j] = (
+            np.int64(entry & LOW_HALF) - 1 if table[at] == hashes[j] and short else -1
+        )
+    for j in range(found):
+        if out[n_found + j] < 0:
+            at = place_of(table, start, letters, hashes[j], scratch, begins[j], lengths[j])
+            term = np.int64(table[at + 1] & LOW_HALF) - 1
+            if term < 0 and grow:
+                term = add_term(terms, at, hashes[j], scratch, begins[j], lengths[j])
+                if term < 0:
+                    return False
+            out[n_found + j] = term
+    return True
+
+
+@njit(cache=True, nogil=True)
 def read_words(
     text,
     bounds,
@@ -140,14 +207,7 @@ def read_words(
     shortest,
     mode,
     stop_words,
-    stop_start,
-    stop_letters,
-    table,
-    start,
-    last,
-    parent,
-    letters,
-    state,
+    terms,
     scratch,
     codes,
     out,
@@ -160,102 +220,47 @@ def read_words(
     ``stops[i]`` is the number of words up to the end of document i.  Returns the document that was
     reached, and how the loop ended.
     """
+    hashes = np.empty(AT_A_TIME, np.uint64)
+    begins, lengths = np.empty(AT_A_TIME, np.int64), np.empty(AT_A_TIME, np.int64)
     n_found = stops[first - 1] if first > 0 else 0
     for document in range(first, bounds.size - 1):
         i, end = bounds[document], bounds[document + 1]
         while i < end:
-            b = text[i]
-            if fold[b] == 0:
-                if b < 0x80:
-                    i += 1
-                    continue
-                point, width = code_point(text, i)
-                if kind[point] == 0:
-                    i += width
-                    continue
-            n, extra, h, chunk, shift = 0, 0, SEED, NONE, NONE
-            while i < end:
-                b = text[i]
-                small = fold[b]
-                if small != 0:
-                    scratch[n] = small
-                    chunk |= np.uint64(small) << shift
-                    shift += BYTE
-                    n += 1
-                    i += 1
-                    if shift == WORD:
-                        h, chunk, shift = mixed(h ^ chunk), NONE, NONE
-                        if n + 2 * CHUNK > scratch.size:
-                            return document, LONG
-                    continue
-                if b < 0x80:
-                    break
-                point, width = code_point(text, i)
-                if kind[point] != 1:
-                    if kind[point] == 0:
-                        break
-                    return document, WHOLE
-                after = put(scratch, n, lower[point])
-                extra += after - n - 1
-                while n < after:
-                    chunk |= np.uint64(scratch[n]) << shift
-                    shift += BYTE
-                    n += 1
-                    if shift == WORD:
-                        h, chunk, shift = mixed(h ^ chunk), NONE, NONE
-                        if n + 2 * CHUNK > scratch.size:
-                            return document, LONG
-                i += width
-            if n - extra < shortest:
-                continue
-            if shift != NONE:
-                h = mixed(h ^ chunk)
-            h = mixed(h)
-            if stop_start.size > 0:
-                at = place_of(stop_words, stop_start, stop_letters, h, scratch, 0, n)
-                if stop_words[at + 1] != NONE:
-                    continue
+            i, found, ended = find_words(
+                text,
+                i,
+                end,
+                fold,
+                kind,
+                lower,
+                shortest,
+                stop_words,
+                scratch,
+                hashes,
+                begins,
+                lengths,
+            )
+            if ended != DONE:
+                return document, ended
             if mode == HASH:
-                codes[n_found] = h
-            else:
-                at = place_of(table, start, letters, h, scratch, 0, n)
-                term = np.int64(table[at + 1] & LOW_HALF) - 1
-                if term < 0 and mode == GROW:
-                    term = add_term(
-                        table, start, last, parent, letters, state, at, h, scratch, 0, n
-                    )
-                    if term < 0:
-                        return document, FULL
-                out[n_found] = term
-            n_found += 1
+                codes[n_found : n_found + found] = hashes[:found]
+            elif not look_up(
+                hashes, begins, lengths, found, scratch, mode == GROW, terms, out, n_found
+            ):
+                return document, FULL
+            n_found += found
         stops[document] = n_found
     return bounds.size - 1, DONE
 
 
 @njit(cache=True, nogil=True)
-def read_runs(
-    text,
-    bounds,
-    first,
-    shortest,
-    longest,
-    inside,
-    mode,
-    table,
-    start,
-    last,
-    parent,
-    letters,
-    state,
-    codes,
-    out,
-    stops,
-):
+def read_runs(text, bounds, first, shortest, longest, inside, mode, terms, codes, out, stops):
     """The ids, or the hashes, of the runs of ``shortest`` to ``longest`` characters of documents.
 
     With ``inside``, each document is a word between two spaces, and the first run that is as long
     as the word is the last.
     """
+    table, start, letters = terms[0], terms[1], terms[4]
     n_found = stops[first - 1] if first > 0 else 0
     for document in range(first, bounds.size - 1):
         begin, end = bounds[document], bounds[document + 1]
@@ -278,9 +283,7 @@ def read_runs(
                     at = place_of(table, start, letters, h, text, i, j - i)
                     term = np.int64(table[at + 1] & LOW_HALF) - 1
                     if term < 0 and mode == GROW:
-                        term = add_term(
-                            table, start, last, parent, letters, state, at, h, text, i, j - i
-                        )
+                        term = add_term(terms, at, h, text, i, j - i)
                         if term < 0:
                             return document, FULL
                     out[n_found] = term
@@ -293,8 +296,9 @@ def read_runs(
 
 
 @njit(cache=True, nogil=True)
-def read_whole(text, bounds, first, mode, table, start, last, parent, letters, state, codes, out):
+def read_whole(text, bounds, first, mode, terms, codes, out):
     """The id, or the hash, of each document as one term."""
+    table, start, letters = terms[0], terms[1], terms[4]
     for document in range(first, bounds.size - 1):
         begin, end = bounds[document], bounds[document + 1]
         h = hash_of(text, begin, end)
@@ -304,9 +308,7 @@ def read_whole(text, bounds, first, mode, table, start, last, parent, letters, s
         at = place_of(table, start, letters, h, text, begin, end - begin)
         term = np.int64(table[at + 1] & LOW_HALF) - 1
         if term < 0 and mode == GROW:
-            term = add_term(
-                table, start, last, parent, letters, state, at, h, text, begin, end - begin
-            )
+            term = add_term(terms, at, h, text, begin, end - begin)
             if term < 0:
                 return document, FULL
         out[document] = term
@@ -314,27 +316,13 @@ def read_whole(text, bounds, first, mode, table, start, last, parent, letters, s
 
 
 @njit(cache=True, nogil=True)
-def join_words(
-    words,
-    stops,
-    first,
-    lowest,
-    highest,
-    grow,
-    pairs,
-    start,
-    last,
-    parent,
-    state,
-    previous,
-    out,
-    out_stops,
-):
+def join_words(words, stops, first, lowest, highest, grow, pairs, terms, previous, out, out_stops):
     """The ids of the runs of ``lowest`` to ``highest`` words of each document.
 
     ``pairs`` is a table of runs by the exact key 2³² run + last word; ``previous`` is as long as
     ``words``.  A run with an unknown word, or an unknown run, is −1.
     """
+    _, start, last, parent, _, state = terms
     mask = np.uint64(pairs.size // 2 - 1)
     n_found = out_stops[first - 1] if first > 0 else 0
     begin = stops[first - 1] if first > 0 else 0
@@ -403,50 +391,6 @@ def join_hashes(codes, stops, lowest, highest, n_columns, previous, out, out_sto
                     n_found += 1
         begin = end
         out_stops[document] = n_found
-
-
-@njit(cache=True, nogil=True)
-def count_terms(ids, stops, place_of_term, columns, counts, starts):
-    """A CSR matrix of counts: each document's distinct ids, in the order of their appearance.
-
-    ``place_of_term`` is 0 for every id at the start.  Ids of −1 are left out.
-    """
-    n = first = 0
-    for document in range(stops.size):
-        before = n
-        for i in range(first, stops[document]):
-            term = ids[i]
-            if term < 0:
-                continue
-            place = place_of_term[term]
-            if place > before:
-                counts[place - 1] += 1
-            else:
-                columns[n] = term
-                counts[n] = 1
-                n += 1
-                place_of_term[term] = n
-        first = stops[document]
-        starts[document + 1] = n
-    return n
-
-
-@njit(cache=True, nogil=True)
-def sum_terms(ids, stops, last_seen, frequency, total):
-    """Add to the number of documents with each id, and to the number of its occurrences.
-
-    ``last_seen`` is 0 for every id at the start.  Ids of −1 are left out.
-    """
-    first = 0
-    for document in range(stops.size):
-        for i in range(first, stops[document]):
-            term = ids[i]
-            if term >= 0:
-                total[term] += 1
-                if last_seen[term] != document + 1:
-                    last_seen[term] = document + 1
-                    frequency[term] += 1
-        first = stops[document]
 
 
 @njit(cache=True, nogil=True)

@@ -289,7 +289,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
 
     def _components(self, totals: ComponentTotals) -> Components:
         """Parameters from totals: the prior is one more block."""
-        member = self.family_.from_statistics(totals.statistics + self._imagined(totals))
+        smoothed = totals.statistics + self._imagined(totals)
+        member = self.family_.from_own_statistics(smoothed)  # in place: words are many
         return Components(class_prior(self.prior, totals.count), member)
 
     def _cool(self, rows: EncodedRows[Schema]) -> None:

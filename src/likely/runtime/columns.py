@@ -20,6 +20,7 @@ from likely.data.frames import InMemoryTable, side_by_side
 from likely.data.source import column_label
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
+from likely.runtime.count_rows import CountRows
 
 MICROSECOND = timedelta(microseconds=1)
 MICROSECONDS_A_DAY = 86_400e6
@@ -147,6 +148,7 @@ class ColumnTable(InMemoryTable):
     columns: Sequence[Column]
     n_rows: int
     names: tuple[str, ...] | None
+    words: CountRows | None = None  # further columns, of the words of texts
 
     native = None
 
@@ -185,4 +187,5 @@ class ColumnTable(InMemoryTable):
                 assert column.values is not None
                 column = column._replace(values=column.values[rows])
             taken.append(column)
+        assert self.words is None  # words are counted when rows are chosen
         return type(self)(taken, len(rows), self.names)

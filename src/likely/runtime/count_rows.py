@@ -3,8 +3,9 @@
 XM        (n, K) for a dense M (p, K)
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -49,3 +50,42 @@ class CountRows:
         row = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         out[row, self.columns] = self.data
         return out
+
+    def rows(self, start: int, stop: int) -> "CountRows":
+        """Rows ``start`` to ``stop``."""
+        first, last = self.starts[start], self.starts[stop]
+        starts = self.starts[start : stop + 1] - first
+        return CountRows(self.data[first:last], self.columns[first:last], starts, self.n_columns)
+
+    def beside(self, other: "CountRows") -> "CountRows":
+        """The columns of both, those of ``other`` behind these."""
+        n = len(self.starts) - 1
+        row = np.concatenate([np.repeat(np.arange(n), np.diff(x.starts)) for x in (self, other)])
+        order = np.argsort(row, kind="stable")
+        return CountRows(
+            np.concatenate([self.data, other.data])[order],
+            np.concatenate([self.columns, self.n_columns + other.columns])[order],
+            self.starts + other.starts,
+            self.n_columns + other.n_columns,
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NumbersAndWords:
+    """Dense columns, and words behind them."""
+
+    numbers: Array  # (n, p)
+    words: CountRows
+
+    def __getitem__(self, place: tuple[slice, Sequence[int]]) -> Any:
+        """Some columns of all rows: dense ones, or all words, which an event model reads."""
+        p, columns = self.numbers.shape[1], place[1]
+        if all(j < p for j in columns):
+            return self.numbers[:, list(columns)]
+        if list(columns) == list(range(p, p + self.words.n_columns)):
+            return self.words
+        return self.toarray()[:, list(columns)]
+
+    def toarray(self) -> Array:
+        return np.concatenate([self.numbers, self.words.toarray()], axis=1)

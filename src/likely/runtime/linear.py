@@ -31,9 +31,9 @@ from likely.runtime.table_model import (
     encoded,
     first_gap,
     named,
-    pieces,
     refuse_moves,
 )
+from likely.saved_values import same_count
 from likely.special import log_softmax
 
 MEANS = {  # of responses that may have other means than those above 0
@@ -56,6 +56,10 @@ class LinearModel(TableModel):
         self.coding = model.required("coding_")
         self.coef = np.atleast_2d(model.required("coef_"))
         self.intercept = np.asarray(model.learned("intercept_", 0.0))
+        same_count("The columns of the coding", len(self.coding.schema.kinds), self.n_columns)
+        same_count("A row of coef_", self.coef.shape[1:], (self.coding.n_coefficients,))
+        if self.intercept.ndim:
+            same_count("intercept_", self.intercept.shape, (len(self.coef),))
 
     @abstractmethod
     def response(self, eta: Array) -> Array:
@@ -63,6 +67,14 @@ class LinearModel(TableModel):
 
     def answer(self, table: ColumnTable, moves: Moves) -> Array:
         return self.response(self.predictor(table, moves))
+
+    def chosen(self, table: ColumnTable, moves: Moves) -> Array:
+        return self.choice(self.predictor(table, moves))
+
+    def choice(self, eta: Array) -> Array:
+        """The most probable class, or E[y | x], from the predictors."""
+        found = self.response(eta)
+        return found if self.classes is None else self.classes[found.argmax(axis=1)]
 
     def predictor(self, table: ColumnTable, moves: Moves) -> Array:
         """η of each row, (n, n_predictors)."""
@@ -78,19 +90,25 @@ class LinearModel(TableModel):
         return np.asarray(X @ self.coef.T + self.intercept)
 
     def _predictor(self, table: ColumnTable) -> Array:
-        coded = encoded(self.coding.schema, table)
+        columns = encoded(self.coding.schema, table)
         try:
-            refuse_missing_categories(self.coding.schema, coded)
+            refuse_missing_categories(columns.schema, columns.table)
         except BadCell as error:
             raise named(error, self.names) from None
-        design = self.coding.design(coded.design)
-        theta = np.ascontiguousarray(self.coef.T)
+        coding = Coding(columns.schema, self.coding.reference, self.coding.order)
+        design = coding.design(columns.table.design)
+        first = columns.schema.as_codes.count(False)  # coefficients of numbers, then of words
+        after = first + (0 if columns.words is None else columns.words.n_columns)
+        theta = np.concatenate([self.coef.T[:first], self.coef.T[after:]])
+        of_words = np.ascontiguousarray(self.coef.T[first:after])
+        found = []
         with np.errstate(invalid="ignore"):  # 0·∞, refused below
-            eta = np.concatenate([piece.matmat(theta) for _, piece in pieces(design)])
-            eta = eta + self.intercept
-        if not np.isfinite(eta).all():
+            for _, piece, words in columns.pieces(design):
+                eta = piece.matmat(theta) + self.intercept
+                found.append(eta if words is None else eta + words @ of_words)
+        if not all(np.isfinite(eta).all() for eta in found):
             self._refuse_gap(design)
-        return eta
+        return np.concatenate(found)
 
     def _refuse_gap(self, design: Design) -> None:
         stored: Any = design.stored()
@@ -147,6 +165,7 @@ class LogisticModel(MovedModel):
 
     def __init__(self, model: SavedModel) -> None:
         super().__init__(model)
+        same_count("classes_", len(model.required("classes_")), 2)
         self.link, self.means = _likelihood(model)
 
     def link_name(self) -> str:
@@ -156,16 +175,21 @@ class LogisticModel(MovedModel):
         _warn_outside(self, eta[:, 0])
         return np.column_stack(log_both_classes(self.link, eta[:, 0]))
 
-    def chosen(self, table: ColumnTable, moves: Moves) -> Array:
+    def choice(self, eta: Array) -> Array:
         """Class 1 where its probability is at least one half."""
         assert self.classes is not None
         half = float(self.link.link(np.array(0.5)))
-        return self.classes[(self.predictor(table, moves)[:, 0] - half >= 0).astype(np.intp)]
+        return self.classes[(eta[:, 0] - half >= 0).astype(np.intp)]
 
 
 @final
 class SoftmaxModel(LinearModel):
     """A saved ``SoftmaxRegression``; two classes have one predictor."""
+
+    def __init__(self, model: SavedModel) -> None:
+        super().__init__(model)
+        n_classes = len(model.required("classes_"))
+        same_count("coef_", len(self.coef), 1 if n_classes == 2 else n_classes)
 
     def response(self, eta: Array) -> Array:
         if eta.shape[1] == 1:
@@ -180,6 +204,7 @@ class OrdinalModel(LinearModel):
     def __init__(self, model: SavedModel) -> None:
         super().__init__(model)
         self.thresholds = model.required("thresholds_")
+        same_count("thresholds_", len(self.thresholds), len(model.required("classes_")) - 1)
         self.link = model.required("likelihood_")["link"]
 
     def response(self, eta: Array) -> Array:

@@ -10,14 +10,16 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, NumbersAndCodes
 from likely.data.layouts.intercept import Design, Mixed
+from likely.distributions import Complement, Multinomial
 from likely.distributions.lengths import row_lengths
 from likely.distributions.product import Product, ProductFamily
 from likely.distributions.responsibility import refuse_infinity
 from likely.errors import BadCell, InvalidInput
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.runtime.columns import ColumnTable
+from likely.runtime.count_rows import CountRows, NumbersAndWords
 from likely.runtime.saved_model import Record, SavedModel
 from likely.runtime.table_model import (
     Moves,
@@ -25,9 +27,9 @@ from likely.runtime.table_model import (
     columns_of,
     encoded,
     named,
-    pieces,
     refuse_moves,
 )
+from likely.saved_values import same_count
 
 
 @final
@@ -44,12 +46,34 @@ class NaiveBayesScores:
             float(model.learned("length_rate_", 0.0)),
         )
         self._refuse_others()
+        self._check_counts(len(model.required("classes_")), int(model.required("n_features_in_")))
+        self.weights: Array | None = None  # of words, where scores are sums of them
+
+    @classmethod
+    def of_words(cls, model: SavedModel) -> Self:
+        """Scores of counts of words; weights lie word by word, and are looked at only once."""
+        scores = cls(model)
+        parts = scores.distribution.parts
+        if len(parts) == 1 and isinstance(parts[0], Complement | Multinomial):
+            coef = parts[0].linear_form().coef
+            if np.isfinite(coef).all():
+                scores.weights = np.ascontiguousarray(coef.T)
+        return scores
 
     def log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
-        score = self.distribution.log_score(X)
+        score = self.distribution.log_score(X) if self.weights is None else X @ self.weights
         length = row_lengths(self.family, X) if self.evidence.needs_length else None
         return self.evidence.log_posterior_or_prior(self.log_prior, score, length)
+
+    def _check_counts(self, n_classes: int, n_columns: int) -> None:
+        """Refuse parts that do not belong together."""
+        same_count("The class prior", np.shape(self.log_prior), (n_classes,))
+        same_count("The classes", self.distribution.n_components, n_classes)
+        same_count("The columns", self.distribution.n_features, n_columns)
+        same_count("The event models", self.family.n_features, n_columns)
+        if self.evidence.outlier_share is not None:
+            same_count("outlier_share_", np.shape(self.evidence.outlier_share), (n_classes,))
 
     def _refuse_others(self) -> None:
         """Refuse event models that need more than NumPy."""
@@ -72,17 +96,19 @@ class NaiveBayesModel(TableModel):
         self.names, self.n_columns = columns_of(model)
         self.classes = model.required("classes_")
         self.schema, self.scores = model.required("schema_"), NaiveBayesScores(model)
+        same_count("The columns of the schema", len(self.schema.kinds), self.n_columns)
         bins = model.learned("discretizer_")
         self.bins = None if bins is None else Bins.of(bins, model.required("plan_"))
 
     def answer(self, table: ColumnTable, moves: Moves) -> Array:
         refuse_moves(self, moves)
-        design = encoded(self.schema, table).design
+        columns = encoded(self.schema, table)
+        design = columns.table.design
         design = design if self.bins is None else self.bins.cut(design)
         found = []
-        for start, piece in pieces(design):
+        for start, piece, words in columns.pieces(design):
             try:
-                X = piece.stored()
+                X = _with_words(piece.stored(), words)
                 _check(self.scores.family, X)
                 found.append(self.scores.log_proba(X))
             except BadCell as error:
@@ -118,6 +144,15 @@ class Bins:
         return Mixed(numeric[:, ~self.is_cut], np.ascontiguousarray(together), ())
 
 
+def _with_words(X: Any, words: CountRows | None) -> Any:
+    """The rows as the event models read them: words are numbers behind the others."""
+    if words is None:
+        return X
+    numbers = X.numeric if isinstance(X, NumbersAndCodes) else X
+    joined = NumbersAndWords(numbers, words) if numbers.shape[1] else words
+    return NumbersAndCodes(joined, X.codes) if isinstance(X, NumbersAndCodes) else joined
+
+
 def _coded(event: Any) -> bool:
     return event == "categorical" if isinstance(event, str) else bool(event.coded)
 
@@ -129,6 +164,8 @@ def _check(family: Any, X: Any) -> None:
             with part.selection.placing():
                 _check(part.family, part.selection.of(X))
         return
+    if isinstance(X, CountRows):
+        return  # they were counted here
     values = X if isinstance(X, np.ndarray) else X.data
     if values.dtype.kind == "f" and np.isinf(values).any():
         refuse_infinity(X)

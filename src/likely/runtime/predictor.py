@@ -102,13 +102,16 @@ class TextPredictor(Predictor):
 
     def predict(self, rows: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """The most probable class of each document; rows are a list of texts."""
-        log_proba = self.predict_log_proba(rows, offset=offset if exposure is None else exposure)
-        return self.model.classes[log_proba.argmax(axis=1)]
+        self._refuse_moves(offset, exposure)
+        return self.model.chosen(rows)
 
     def predict_log_proba(self, rows: Any, *, offset: Any = None) -> Array:
-        if offset is not None:
-            raise InvalidInput(f"{self.name} takes neither offset nor exposure. Leave it out.")
+        self._refuse_moves(offset)
         return self.model.log_proba(rows)
+
+    def _refuse_moves(self, *given: Any) -> None:
+        if any(each is not None for each in given):
+            raise InvalidInput(f"{self.name} takes neither offset nor exposure. Leave it out.")
 
 
 def load(path: str | os.PathLike[str]) -> Predictor | WordCounts:

@@ -5,6 +5,7 @@ Imputation, missing indicators, categories, dates and scales are the library's s
 """
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, final
 
@@ -15,8 +16,11 @@ from likely.data.categories import Factor
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
 from likely.runtime.columns import Column, ColumnTable, column_of
+from likely.runtime.count_rows import CountRows
 from likely.runtime.saved_model import SavedModel
 from likely.runtime.table_model import Moves, TableModel, columns_of
+from likely.runtime.text_columns import SavedText, documents_of
+from likely.runtime.words import WordCounts
 from likely.workbench.preparation.cells import Cells, gaps_of, read_cells
 from likely.workbench.preparation.columns import Categories, GappyBooleans
 from likely.workbench.preparation.dates import DateColumns
@@ -40,6 +44,11 @@ class PreparedModel(TableModel):
         if self.preparation is not None:
             self._refuse_others(self.preparation)
             self.unneeded = self.preparation.dropped
+            self.texts = {
+                j: WordCounts(step.words)
+                for j, step in enumerate(self.preparation.steps)
+                if isinstance(step, SavedText)
+            }
 
     def answer(self, table: ColumnTable, moves: Moves) -> Array:
         return self.inner.answer(self.prepared(table), moves)
@@ -55,7 +64,17 @@ class PreparedModel(TableModel):
         cells = [_cells(table, j, step) for j, step in enumerate(steps)]
         made = self.preparation.columns(cells)
         columns = [_column(name, column) for name, column in made.items()]
-        return ColumnTable(columns, table.n_rows, tuple(made))
+        return ColumnTable(columns, table.n_rows, tuple(made), self._words(cells))
+
+    def _words(self, cells: list[Cells]) -> CountRows | None:
+        """The words of all texts, side by side."""
+        assert self.preparation is not None
+        joined: CountRows | None = None
+        for j, counts in self.texts.items():
+            rows, length = counts.rows(documents_of(cells[j])), self.preparation.steps[j].length  # type: ignore[attr-defined]  # of a text
+            rows = rows if length is None else replace(rows, data=length * rows.data)
+            joined = rows if joined is None else joined.beside(rows)
+        return joined
 
     def _refuse_others(self, preparation: Preparation) -> None:
         for step in preparation.steps:

@@ -15,6 +15,7 @@ from likely.data.coding import Coding
 from likely.data.schema import Schema
 from likely.distributions.exponential_family import EXPONENTIAL_FAMILIES, ExponentialMember
 from likely.errors import InvalidInput
+from likely.runtime.text_columns import SavedText
 from likely.saved_values import MODEL_FIELDS, SavedValues, same_names, unknown
 from likely.tensor_files import Json
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
@@ -45,6 +46,7 @@ LINK_CLASSES = (*map(type, links.LINKS.values()), links.Power)
 OTHERS = (Schema, Coding, *STEPS, CalendarPart, DateColumns)
 CLASSES: dict[str, type[Any]] = {
     **{part.__name__: part for part in (*EVENT_MODELS, *OTHERS)},
+    "TextColumn": SavedText,
     **{f"links.{link.__name__}": link for link in LINK_CLASSES},
 }
 

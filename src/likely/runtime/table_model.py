@@ -12,9 +12,12 @@ from likely.data.schema import EncodedTable, Schema, warn_of_unseen
 from likely.data.source import TableKinds, refuse_others
 from likely.errors import BadCell, InvalidInput
 from likely.runtime.columns import ColumnTable
+from likely.runtime.count_rows import CountRows
 from likely.runtime.saved_model import SavedModel
+from likely.saved_values import same_count
 
 CHUNK_CELLS = 50_000  # rows are scored in pieces of so many cells, which bounds the memory
+CHUNK_TEXTS = 1000  # rows with words
 
 
 class Moves(NamedTuple):
@@ -44,19 +47,44 @@ class TableModel(ABC):
         return answer if self.classes is None else self.classes[answer.argmax(axis=1)]
 
 
-def encoded(schema: Schema, table: ColumnTable) -> EncodedTable:
+class EncodedColumns(NamedTuple):
+    """The dense columns of a table by the schema of the fit, and the words of its texts."""
+
+    schema: Schema  # of the dense columns
+    table: EncodedTable
+    words: CountRows | None
+
+    def pieces(self, design: Design) -> Iterator[tuple[int, Design, CountRows | None]]:
+        """The rows of the design and of the words, in pieces after the number of the first row."""
+        n = design.n_rows
+        size = max(1, CHUNK_CELLS // max(1, design.nbytes // 8 // max(1, n)))
+        size = size if self.words is None else min(size, CHUNK_TEXTS)
+        for start in range(0, n, size):
+            stop = min(start + size, n)
+            words = None if self.words is None else self.words.rows(start, stop)
+            yield start, design.rows(start, stop), words
+
+
+def encoded(schema: Schema, table: ColumnTable) -> EncodedColumns:
     """The table by the schema of the fit; unseen categories are a warning."""
     refuse_others(TableKinds(table.names, table.kinds))
+    p = len(table.columns)
+    if table.words is not None:
+        schema = _first_columns(schema, p, table.words.n_columns)
     found = schema.encode(table)
     warn_of_unseen(found.unseen)
-    return found
+    return EncodedColumns(schema, found, table.words)
 
 
-def pieces(design: Design) -> Iterator[tuple[int, Design]]:
-    """The rows in pieces, each with the number of its first row."""
-    size = max(1, CHUNK_CELLS // max(1, design.nbytes // 8 // max(1, design.n_rows)))
-    for start in range(0, design.n_rows, size):
-        yield start, design.rows(start, min(start + size, design.n_rows))
+def _first_columns(schema: Schema, p: int, n_words: int) -> Schema:
+    """The schema of the columns before the words."""
+    if len(schema.kinds) != p + n_words:
+        raise InvalidInput(
+            f"The model has {len(schema.kinds)} columns; its preparation makes {p + n_words}. Save "
+            "the model again."
+        )
+    names = None if schema.names is None else schema.names[:p]
+    return Schema(names, schema.kinds[:p], schema.as_codes[:p], schema.categories[:p])
 
 
 def named(error: BadCell, names: tuple[str, ...] | None) -> InvalidInput:
@@ -74,7 +102,10 @@ def refuse_moves(model: TableModel, moves: Moves) -> None:
 
 def columns_of(model: SavedModel) -> tuple[tuple[str, ...] | None, int]:
     """The names of the columns of the fit, and their number."""
-    return model.feature_names, int(model.required("n_features_in_"))
+    names, n_columns = model.feature_names, int(model.required("n_features_in_"))
+    if names is not None:
+        same_count("The names of the columns", len(names), n_columns)
+    return names, n_columns
 
 
 def first_gap(values: Array) -> tuple[int, int] | None:

@@ -12,8 +12,6 @@ n is the number of documents and n_v that of documents with term v; both add, so
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain, islice
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,19 +20,19 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import Executor, executor_for
+from likely.compute.executor import Executor
 from likely.errors import InvalidInput
 from likely.text.analysis import WORDS, Analysis, Analyzer
-from likely.text.documents import document_parts
+from likely.text.chosen_terms import chosen_terms
 from likely.text.hashing import column_of, hash_of, hash_of_run
 from likely.text.options import (
     analysis_of,
     check_hashed,
     given_terms,
     has_limits,
-    kept_terms,
     one_of,
 )
+from likely.text.parts import over_parts
 from likely.text.reader import Reader
 from likely.text.term_counts import TermSums, counted, renumbered, stacked
 from likely.text.term_tables import TermIds
@@ -173,7 +171,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
             self._remember_documents(sums)
             return self
         reader = Reader(self._analysis())
-        for found in reader.read(document_parts(X), grow=True):
+        for found in reader.learn(X, self.executor):
             sums.add(found, reader.n_ids)
         self.remember(reader, sums.frequency, sums.total, sums.n_documents)
         return self
@@ -186,7 +184,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
             self._remember_documents(TermSums.of(counts))
             return self._weighted(self._presence(counts))
         reader = Reader(self._analysis())
-        parts = [counted(ids, reader.n_ids) for ids in reader.read(document_parts(X), grow=True)]
+        parts = [counted(ids, reader.n_ids) for ids in reader.learn(X, self.executor)]
         counts = stacked(parts, reader.n_ids)
         sums = TermSums.of(counts)
         order = self.remember(reader, sums.frequency, sums.total, sums.n_documents)
@@ -223,27 +221,16 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
 
         Terms without a column have −1, or that of unknown terms with ``unknown="count"``.
         """
-        for part in document_parts(X):
-            yield self._columns(part)
+        self._known()  # made here, not by every thread
+        yield from over_parts(self.executor, self._columns, X)
 
     def remember(self, reader: Reader, frequency: Array, total: Array, n_documents: int) -> Array:
         """Keep terms of a reader by their numbers of documents and of occurrences, by id.
 
         Returns the ids of the terms that are kept, in the order of their columns.
         """
-        import pyarrow.compute as pc
-
-        if self.binary:
-            total = frequency
-        seen = np.flatnonzero(frequency[: reader.n_ids])
-        if self.max_features is None:  # ties need all terms in order
-            seen = seen[kept_terms(self, frequency[seen], total[seen], n_documents)]
-        names = reader.names().take(seen)
-        in_order = pc.sort_indices(names).to_numpy()
-        seen = seen[in_order]
-        kept = kept_terms(self, frequency[seen], total[seen], n_documents)
-        order = seen[kept]
-        self.terms_ = Vocabulary.of_arrow(names.take(in_order[kept]))
+        total = frequency if self.binary else total
+        order, self.terms_ = chosen_terms(self, reader, frequency, total, n_documents)
         self._reader = None
         unknown = np.zeros(self.n_columns - order.size, np.int64)
         self.document_frequency_ = np.concatenate([frequency[order], unknown])
@@ -380,7 +367,7 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         sums = TermSums()
         n_columns = len(self.terms_)
         columns = np.arange(reader.n_ids, dtype=np.int32) if columns is None else columns
-        for found in reader.read(document_parts(X), grow=True):
+        for found in reader.learn(X, self.executor):
             sums.add(found, reader.n_ids)
         frequency = sums.wider(reader.n_ids).frequency[: reader.n_ids]
         columns = np.append(columns, np.full(reader.n_ids - columns.size, -1, np.int32))
@@ -407,12 +394,11 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
     def _counts(self, X: Iterable[str]) -> Any:
         """The counts of known terms."""
         self._known()
-        parts = document_parts(X)
-        first = list(islice(parts, 2))
-        executor = executor_for(self.executor, 0 if len(first) < 2 else None)
-        term = partial(_counts_of_part, self)
-        with executor.mapping(term, chain(first, parts)) as found:
-            return stacked(list(found), self.n_columns)
+        parts = over_parts(self.executor, self._counts_of_part, X)
+        return stacked(list(parts), self.n_columns)
+
+    def _counts_of_part(self, part: Any) -> Any:
+        return counted(self._columns(part), self.n_columns)
 
     def _presence(self, counts: Any) -> Any:
         if self.binary:
@@ -429,7 +415,3 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
             return counts.astype(self.dtype, copy=False)
         idf = self.idf_ if self.use_idf else None
         return weighted(counts, idf, sublinear=bool(self.sublinear_tf), norm=self.norm)
-
-
-def _counts_of_part(words: BagOfWords, part: Any) -> Any:
-    return counted(words._columns(part), words.n_columns)

@@ -27,6 +27,13 @@ class Documents(NamedTuple):
     text: Array  # uint8
     starts: Array  # int64, (n + 1,)
 
+    @classmethod
+    def of(cls, text: Array, starts: Array) -> "Documents":
+        """Both arrays as read-only views: loops are compiled for these, and once."""
+        text, starts = text[:], starts[:]
+        text.flags.writeable = starts.flags.writeable = False
+        return cls(text, starts)
+
     def __len__(self) -> int:
         return self.starts.size - 1
 
@@ -154,9 +161,9 @@ def bytes_of(array: Any) -> Documents:
     buffers = array.buffers()
     starts = np.frombuffer(buffers[1], dtype=np.int64)[array.offset : array.offset + len(array) + 1]
     if not len(array):
-        return Documents(np.empty(0, np.uint8), np.zeros(1, np.int64))
+        return Documents.of(np.empty(0, np.uint8), np.zeros(1, np.int64))
     text = np.frombuffer(buffers[2], dtype=np.uint8) if buffers[2] else np.empty(0, np.uint8)
-    return Documents(text, starts)
+    return Documents.of(text, starts)
 
 
 def parts(array: Any, most: int = MOST_BYTES) -> Iterable[Any]:

@@ -8,7 +8,7 @@
 
 With 2ᵏ columns, the column is the upper k bits of the hash.  It is the same on every machine and in
 every version that reads a file.  Terms that share a column are counted together: there are no
-signs.  ``fast/words.py`` has the compiled form.
+signs.  ``fast/letters.py`` has the compiled form.
 
 References
 ----------

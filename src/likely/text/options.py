@@ -5,9 +5,6 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal, Protocol
 
-import numpy as np
-
-from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import listed
 from likely.text.analysis import WORDS, Analysis, Analyzer
@@ -87,29 +84,6 @@ def check_hashed(options: WordOptions, n_features: Any) -> None:
             f"n_features={n_features} hashes every term to a column and keeps no vocabulary; "
             f"{listed(given)} needs one. Leave out one of the two."
         )
-
-
-def kept_terms(options: WordOptions, frequency: Array, total: Array, n_documents: int) -> Array:
-    """Which terms are neither too rare nor too frequent: places in ``frequency``.
-
-    ``frequency`` is the number of documents with each term and ``total`` that of its occurrences,
-    in the order of the terms.
-    """
-    most = _number(options.max_df, n_documents)
-    fewest = _number(options.min_df, n_documents)
-    kept = np.flatnonzero((frequency <= most) & (frequency >= fewest))
-    if options.max_features is not None and kept.size > options.max_features:
-        kept = np.sort(kept[np.argsort(-total[kept])[: options.max_features]])
-    if not kept.size:
-        raise InvalidInput(
-            "no term is left: the documents have none, or max_df and min_df exclude all. "
-            "Check the documents, lower min_df or raise max_df."
-        )
-    return kept
-
-
-def _number(limit: float, n_documents: int) -> float:
-    return limit if isinstance(limit, Integral) else limit * n_documents
 
 
 def given_terms(vocabulary: Any) -> list[str]:

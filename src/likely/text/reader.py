@@ -1,15 +1,19 @@
 """A reader of documents: its terms, and the ids or hashed columns of those that it finds."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.compute.executor import Executor, Serial
 from likely.text.analysis import Analysis
 from likely.text.characters import characters
 from likely.text.documents import bytes_of
+from likely.text.learning import learned_ids
+from likely.text.parts import executor_and_parts
 from likely.text.term_tables import GROW, HASH, LOOK_UP, Mode, TermIds, TermTable
 from likely.text.vocabulary import Vocabulary
 
@@ -66,26 +70,50 @@ class Reader:
         for part in parts:
             yield self.ids(part, grow=grow)
 
+    def learn(self, documents: Any, executor: str | Executor = "serial") -> Iterator[TermIds]:
+        """The ids of the terms of all documents in parts; new terms are learned.
+
+        Threads give the same ids as one thread.
+        """
+        chosen, parts = executor_and_parts(executor, documents)
+        if isinstance(chosen, Serial) or self.n_features is not None:
+            with chosen.mapping(partial(self.ids, grow=True), parts) as results:
+                yield from results
+            return
+        read = partial(self._found, mode=GROW)
+        for found in learned_ids(self.terms, read, parts, chosen):
+            yield self._joined(found, grow=True)
+
     def ids(self, part: Any, *, grow: bool) -> TermIds:
         """The ids of the terms of some documents."""
         mode: Mode = HASH if self.n_features is not None else GROW if grow else LOOK_UP
-        found, stops = self._words(part, mode) if self.of_words else self._runs(part, mode)
-        sizes = self.analysis.ngram_range if self.joins else (1, 1)
+        found, stops = self._found(self.terms, part, mode)
         if self.n_features is not None:
-            return _columns(found, stops, sizes, self.n_features)
-        if sizes == (1, 1):
-            return TermIds(found, stops)
-        return self.terms.join(TermIds(found, stops), sizes, grow=grow)
+            return _columns(found, stops, self._sizes, self.n_features)
+        return self._joined(TermIds(found, stops), grow=grow)
 
-    def _words(self, part: Any, mode: Mode) -> tuple[Array, Array]:
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        """The number of words of the runs that are terms."""
+        return self.analysis.ngram_range if self.joins else (1, 1)
+
+    def _joined(self, found: TermIds, *, grow: bool) -> TermIds:
+        return found if self._sizes == (1, 1) else self.terms.join(found, self._sizes, grow=grow)
+
+    def _found(self, terms: TermTable, part: Any, mode: Mode) -> tuple[Array, Array]:
+        """Words or runs of characters, by a table of terms."""
+        read = self._words if self.of_words else self._runs
+        return read(terms, part, mode)
+
+    def _words(self, table: TermTable, part: Any, mode: Mode) -> tuple[Array, Array]:
         analysis = self.analysis
         if not analysis.is_compiled:
             terms = analysis.words if self.joins else analysis.tokens
             found = [list(terms(text)) for text in part.to_pylist()]
-            ids = self.terms.whole(_bytes_of(chain.from_iterable(found)), mode)
+            ids = table.whole(_bytes_of(chain.from_iterable(found)), mode)
             return ids, np.cumsum([len(words) for words in found], dtype=np.int64)
         tables = characters(lowercase=analysis.lowercase)
-        return self.terms.words(
+        return table.words(
             bytes_of(part),
             tables,
             analysis.shortest or 1,
@@ -94,12 +122,12 @@ class Reader:
             lambda: bytes_of(analysis.in_lower_case(part)),
         )
 
-    def _runs(self, part: Any, mode: Mode) -> tuple[Array, Array]:
+    def _runs(self, table: TermTable, part: Any, mode: Mode) -> tuple[Array, Array]:
         """Runs of characters of each piece of each document."""
         pieces = [self.analysis.pieces(text) for text in part.to_pylist()]
         given = _bytes_of(chain.from_iterable(pieces))
         inside = self.analysis.analyzer == "char_wb"
-        ids, stops = self.terms.runs(given, self.analysis.ngram_range, inside=inside, mode=mode)
+        ids, stops = table.runs(given, self.analysis.ngram_range, inside=inside, mode=mode)
         ends = np.cumsum([len(each) for each in pieces], dtype=np.int64)
         return ids, np.concatenate([[0], stops])[ends]
 

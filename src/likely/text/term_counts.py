@@ -52,7 +52,7 @@ class TermSums:
 
     def add(self, found: TermIds, n_terms: int) -> None:
         """Add the terms of some documents; there are so many terms by now."""
-        from likely.fast.words import sum_terms
+        from likely.fast.term_counts import sum_terms
 
         if n_terms > self.frequency.size:
             room = max(n_terms, min(2 * self.frequency.size, n_terms + MOST_SPARE))
@@ -70,7 +70,7 @@ def counted(found: TermIds, n_columns: int) -> Any:
     """The counts of each document as a CSR matrix."""
     from scipy.sparse import csr_matrix
 
-    from likely.fast.words import count_terms
+    from likely.fast.term_counts import count_terms
 
     ids, stops = found
     columns, counts = np.empty(ids.size, np.int32), np.empty(ids.size, np.int64)

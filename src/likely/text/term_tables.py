@@ -76,6 +76,12 @@ class TermTable:
         table.whole(terms, GROW)
         return table
 
+    def documents(self, first: int) -> Documents:
+        """The terms from this id on, copied, as documents; there may be no runs of words."""
+        n, n_letters = int(self.state[0]), int(self.state[1])
+        starts = np.append(self.start[first:n], n_letters)
+        return Documents.of(self.letters[starts[0] : n_letters].copy(), starts - starts[0])
+
     def whole(self, given: Documents, mode: Mode) -> Array:
         """The id or hash of each document as one term."""
         from likely.fast.words import read_whole
@@ -84,8 +90,7 @@ class TermTable:
         out = np.empty(0 if mode == HASH else len(given), np.int32)
         codes, first = np.empty(len(given) - out.size, np.uint64), 0
         while first < len(given):
-            terms = (self.table, self.start, self.last, self.parent, self.letters, self.state)
-            first, full = loop(given.text, given.starts, first, mode, *terms, codes, out)
+            first, full = loop(given.text, given.starts, first, mode, self._arrays(), codes, out)
             if full:
                 self._enlarge(_length(given, first))
         return codes if mode == HASH else out
@@ -112,10 +117,9 @@ class TermTable:
         out, codes = _room(given, shortest + 1, mode)
         known = (stop.table, stop.start[: len(stop)], stop.letters)
         while first < len(given):
-            terms = (self.table, self.start, self.last, self.parent, self.letters, self.state)
             first, ended = loop(
                 *(given.text, given.starts, first, *characters, shortest, mode),
-                *(*known, *terms, scratch, codes, out, stops),
+                *(known, self._arrays(), scratch, codes, out, stops),
             )
             if ended == WHOLE:
                 given = whole()
@@ -140,10 +144,9 @@ class TermTable:
         stops, first = np.zeros(len(given), np.int64), 0
         out, codes = _room(given, 1, mode, sizes[1] - sizes[0] + 1)
         while first < len(given):
-            terms = (self.table, self.start, self.last, self.parent, self.letters, self.state)
             first, full = loop(
                 *(given.text, given.starts, first, *sizes, inside, mode),
-                *(*terms, codes, out, stops),
+                *(self._arrays(), codes, out, stops),
             )
             if full:
                 self._enlarge(_length(given, first))
@@ -161,8 +164,8 @@ class TermTable:
         previous = np.empty_like(ids)
         while first < stops.size:
             first, full = loop(
-                *(ids, stops, first, *sizes, grow, self.pairs, self.start, self.last, self.parent),
-                *(self.state, previous, out, out_stops),
+                *(ids, stops, first, *sizes, grow, self.pairs, self._arrays()),
+                *(previous, out, out_stops),
             )
             if full:
                 if 4 * (self.state[2] + 1) > self.pairs.size:
@@ -171,6 +174,10 @@ class TermTable:
                     self.pairs = larger
                 self._enlarge(0)
         return TermIds(out[: out_stops[-1] if stops.size else 0], out_stops)
+
+    def _arrays(self) -> tuple[Array, ...]:
+        """The terms as compiled loops take them."""
+        return self.table, self.start, self.last, self.parent, self.letters, self.state
 
     def _enlarge(self, length: int) -> None:
         """Room for more terms, with so many letters; what is there stays."""

@@ -56,7 +56,7 @@ class Vocabulary:
     @property
     def documents(self) -> Documents:
         """Each term as a document."""
-        return Documents(self.letters, self.starts)
+        return Documents.of(self.letters, self.starts)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

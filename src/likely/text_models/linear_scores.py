@@ -85,7 +85,7 @@ def _of_naive_bayes(model: NaiveBayes, *, once: bool) -> LinearScores | None:
     is_count = isinstance(member, Multinomial)  # −∞: a term that a class cannot have
     if not is_count and not np.isfinite(form.coef).all():
         return None
-    return LinearScores(np.ascontiguousarray(form.coef.T), form.intercept)
+    return LinearScores(_for_loops(form.coef.T), form.intercept)
 
 
 def _is_logistic(model: Any) -> bool:
@@ -96,7 +96,12 @@ def _of_coefficients(model: Any) -> LinearScores:
     coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     if len(coef) == 1:  # of the second of two classes
         coef, intercept = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, intercept)
-    return LinearScores(np.ascontiguousarray(coef.T), intercept)
+    return LinearScores(_for_loops(coef.T), intercept)
+
+
+def _for_loops(weights: Array) -> Array:
+    """The weights of a term side by side, as the compiled loops read them."""
+    return np.require(weights, np.float64, ["C", "W"])
 
 
 def log_posterior(model: Any, found: DocumentScores) -> Array:

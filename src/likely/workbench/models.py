@@ -55,6 +55,7 @@ NETWORKS = {  # a validation loss may stay level for twenty epochs and fall agai
 }
 COUNTS = {"response": "negative-binomial"}  # at α = 0 the Poisson
 WITH_WORDS = {"l2": 1.0}  # there are more words than rows, too many to search a penalty in a fit
+CLASSES_BY_WORDS = {"l2": 0.3}  # of 1, 0.3, 0.1, 0.03 the best on descriptions and docstrings
 
 
 MODELS: dict[str, ModelEntry] = {
@@ -110,6 +111,7 @@ MODELS: dict[str, ModelEntry] = {
             "LogisticRegression",
             frozenset({"binary"}),
             "Log-odds linear in the columns, with a weak L2 penalty.",
+            with_text=CLASSES_BY_WORDS,
             streams=True,
             space=penalties_space,
         ),
@@ -120,7 +122,7 @@ MODELS: dict[str, ModelEntry] = {
             "Logistic regression for several classes; its L2 penalty by marginal likelihood.",
             also=frozenset({"binary"}),
             settings={"l2": "auto"},
-            with_text=WITH_WORDS,
+            with_text=CLASSES_BY_WORDS,
             streams=True,
             space=penalties_space,
         ),

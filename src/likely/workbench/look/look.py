@@ -214,7 +214,7 @@ def look(
 
 def findings_of(given: Dataset, silent: Mute = NOTHING_MUTED) -> tuple[Finding, ...]:
     """What the checks of data that were opened find, without the facts of every column."""
-    table = _rows_to_check(given)
+    table = _rows_to_check(given).drop_columns(list(given.unnamed_aside))
     return sorted_findings(_findings(_profile(given, table, _task(given, table)), silent))
 
 
@@ -240,7 +240,9 @@ def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
         time=None if given.by_time is not None else time_of_rows(table),
         muted=silent.words,
         library=given.library,
-        texts=tuple(text_facts(column) for column in profile.columns if column.name in texts),
+        texts=tuple(
+            text_facts(column) for column in profile.columns if column.name in profile.texts
+        ),
     )
 
 
