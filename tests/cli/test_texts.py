@@ -93,12 +93,13 @@ def test_a_run_is_that_of_the_estimator(likely, files):
 
 
 def test_a_folder_for_each_class_and_a_mailbox_are_read(likely, files):
-    done(likely("train", "sms", "naive-bayes", "-o", "r"))
+    plain = ("--set", "calibrate=none")  # folds of rows in another order differ
+    done(likely("train", "sms", "naive-bayes", *plain, "-o", "r"))
     folder = lk.load(files / "r" / "model.likely")
-    done(likely("train", "sms.mbox", "naive-bayes", "--target", "X-Label", "-o", "s"))
+    done(likely("train", "sms.mbox", "naive-bayes", "--target", "X-Label", *plain, "-o", "s"))
     mail = lk.load(files / "s" / "model.likely")
     new = pa.table({"text": messages(seed=3)[1]})
-    np.testing.assert_allclose(folder.predict_proba(new), mail.predict_proba(new), atol=0.05)
+    np.testing.assert_allclose(folder.predict_proba(new), mail.predict_proba(new), rtol=1e-9)
     done(likely("predict", "s", "sms.mbox", "--keep", "Message-ID", "-o", "out.csv"))
     lines = (files / "out.csv").read_text().splitlines()
     assert lines[0] == "Message-ID,prediction" and lines[1].startswith("<0@example.org>,")
