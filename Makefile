@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+COMPILED := $(VENV)/.compiled
 DOCS_INSTALLED := $(VENV)/.installed-docs
 BENCH_INSTALLED := $(VENV)/.installed-bench
 
@@ -23,11 +24,11 @@ help:
 demo: $(INSTALLED)
 	$(BIN)/likely demo
 
-test: $(INSTALLED)
-	$(BIN)/python -m pytest -q -n 2
+test: $(COMPILED)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-test-slow: $(INSTALLED)
-	LIKELY_EXAMPLES=100 $(BIN)/python -m pytest -q -n 2 -m "slow or hypothesis"
+test-slow: $(COMPILED)
+	LIKELY_EXAMPLES=100 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "slow or hypothesis"
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
@@ -57,6 +58,11 @@ clean:
 $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[test,dev]'
+	touch $@
+
+# loops are compiled once, before two test processes both would
+$(COMPILED): $(INSTALLED)
+	$(BIN)/python -c "import likely; likely.warmup()"
 	touch $@
 
 $(DOCS_INSTALLED): $(INSTALLED)

@@ -11,8 +11,8 @@ def fit(corpus: Corpus, *, executor: str = "serial", hashed: bool = False) -> An
     """Multinomial naive Bayes, add-one smoothed, ready to predict."""
     from likely import BagOfWords, NaiveBayes, TextClassifier
 
-    words = BagOfWords(n_features=HASHED) if hashed else BagOfWords()
-    model = TextClassifier(NaiveBayes("multinomial", executor=executor), words)
+    words = BagOfWords(n_features=HASHED if hashed else None, executor=executor)
+    model = TextClassifier(NaiveBayes("multinomial"), words)
     model.fit(corpus.texts, corpus.labels)
     model.complete_fit()  # the clock of the fit runs until it can predict
     return model

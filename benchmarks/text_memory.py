@@ -71,7 +71,7 @@ def write_lines(path: Path, nbytes: float, n_classes: int) -> tuple[int, int]:
     rng = np.random.default_rng(1)
     pool, size, names = [], 0, {}
     for text, label in resampled():
-        code = names.setdefault(label, len(names)) if n_classes >= 20 else len(pool)
+        code = names.setdefault(label, len(names)) if n_classes == 20 else len(pool)
         line = json.dumps({"text": text, "label": f"class {code % n_classes}"}, ensure_ascii=False)
         pool.append(line.encode() + b"\n")
         size += len(pool[-1])

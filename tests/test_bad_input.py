@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from likely import (
     BayesianNetworkClassifier,
     Discretizer,
+    LogCountRatios,
     NaiveBayes,
     NeuralNetworkRegressor,
     Prepared,
@@ -233,6 +234,24 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
     ),
 }
 
+COUNTS = r"Column (0|'town') must hold numbers; found text. Convert it"
+OF_RATIOS = {  # a transformer that reads counts, as naive Bayes does, and labels of classes
+    "infinity": r"Row 2, column 'x1': found inf.*Remove",
+    "missing": r"counts must not be missing.*Fill it",
+    "missing text": COUNTS,
+    "text": COUNTS,
+    "one class": r"y has one class, 0.*Give rows of another class",
+    "one row": r"y has one class, 0.*Give rows of another class",
+    "a file that is not there": TABLE["a file that is not there"][3]["all"],
+    **{
+        name: TABLE[name][3]["classifier"]
+        for name in TABLE
+        if "label" in name and "classifier" in TABLE[name][3]
+    },
+}
+for name, message in OF_RATIOS.items():
+    TABLE[name][3]["LogCountRatios"] = message
+
 
 def cells():
     for kind, groups in GROUPS.items():
@@ -302,12 +321,27 @@ def test_other_columns_at_prediction_are_refused(kind, columns, message):
 WRONG_ROWS = {  # at prediction: (X, {group: message})
     "a column more": (np.ones((2, 3)), {"all": r"X has 3 features, but \w+ is expecting 2"}),
     "no rows": (X[:0], {"all": r"0 sample\(s\)"}),
-    "text": (WORDS, {"transformer": r"X holds strings.*convert", "all": r"found text. Convert"}),
+    "text": (
+        WORDS,
+        {
+            "LogCountRatios": COUNTS,
+            "transformer": r"X holds strings.*convert",
+            "all": r"found text. Convert",
+        },
+    ),
     "a file": ("rows.csv", {"all": r"X is a file; .* takes rows in memory. Read it"}),
-    "missing": (at(np.nan), {"linear": r"NaN: row 2, column 'x1'.*Fill it", "all": FINE}),
+    "missing": (
+        at(np.nan),
+        {
+            "LogCountRatios": OF_RATIOS["missing"],
+            "linear": r"NaN: row 2, column 'x1'.*Fill it",
+            "all": FINE,
+        },
+    ),
     "infinity": (
         at(np.inf),
         {
+            "LogCountRatios": OF_RATIOS["infinity"],
             "linear": r"infinity.*row 2, column 'x1'.*Fill it",
             "transformer": r"infinity\) at row 2, column 1.*Replace",
             "all": r"Row 2, column 'x1': found inf.*Remove",
@@ -366,7 +400,9 @@ def test_a_wrong_argument_is_named(kind, name):
 @every_kind
 def test_numbers_whose_squares_overflow_are_named(kind):
     data = np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 1e200, 1.0]
-    if kind in (Discretizer, BayesianNetworkClassifier):  # they compare, and multiply nothing
+    data = np.abs(data) if kind is LogCountRatios else data
+    # they compare or add, and multiply nothing
+    if kind in (Discretizer, BayesianNetworkClassifier, LogCountRatios):
         assert len(answer(made(kind).fit(data, np.arange(60) % 2), data)) == 60
         return
     with pytest.raises(InvalidInput, match=r"(x1|rows of X).* (overflow|largest number).*Divide"):

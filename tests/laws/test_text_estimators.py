@@ -33,6 +33,7 @@ VARIANTS = {  # beside the defaults
         {"use_idf": True, "norm": "l2", "sublinear_tf": True, "strip_accents": "unicode"},
     ],
     "TextClassifier": [
+        {"model": None},
         {"words": likely.BagOfWords(ngram_range=(1, 2), binary=True)},
         {"words": likely.BagOfWords(n_features=64, ngram_range=(1, 2))},
         {"model": likely.NaiveBayes("complement", smoothing=0.1)},

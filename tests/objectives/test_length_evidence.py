@@ -18,6 +18,7 @@ from likely.objectives.evidence import N_FOLDS
 from likely.objectives.length_evidence import (
     ScoredDocuments,
     best_cooling,
+    folds_of,
     length_loss,
     scored_documents,
 )
@@ -41,9 +42,8 @@ def scored(model, X, y):
     """The out-of-fold scores that a fit of the model uses."""
     fitted = model.fit(X, y)
     rows = fitted.encode_rows(X, y).rows
-    return scored_documents(
-        fitted.family_, len(fitted.classes_), rows.blocks, rows.executor, fitted._components
-    )
+    folds = folds_of(fitted.family_, len(fitted.classes_), rows.blocks, rows.executor)
+    return scored_documents(fitted.family_, folds, rows.blocks, rows.executor, fitted._components)
 
 
 @pytest.mark.parametrize("event", ["multinomial", "complement", "bernoulli"])
@@ -241,3 +241,33 @@ def test_a_saved_model_gives_the_same_answers(tmp_path):
     again = likely.load(tmp_path / "m")
     assert again.length_rate_ == model.length_rate_
     assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-14)
+
+
+def test_smoothing_is_chosen_by_documents_that_are_left_out():
+    """Words are repeated within documents, so that copies of a token explain it too well."""
+    X, y = bursty(150, n_words=400, burst=20.0)
+    new, truth = bursty(2000, seed=1, n_words=400, burst=20.0)
+    by_token = NaiveBayes("multinomial", smoothing="auto").fit(X, y)
+    model = NaiveBayes("multinomial", smoothing="auto", calibrate="length").fit(X, y)
+    ratio = model.smoothing_ / by_token.smoothing_
+    assert_allclose(ratio, ratio[0])
+    assert ratio[0] in {4.0**step for step in range(-4, 5)}
+    losses = {}
+    for factor in (ratio[0] / 16, ratio[0], ratio[0] * 16):
+        rows = _scored_at(by_token, X, y, factor)
+        losses[factor] = loss_by_hand(rows, *_best(rows))
+    assert min(losses, key=losses.get) == ratio[0]
+    assert log_loss(truth, model.predict_proba(new)) < log_loss(truth, by_token.predict_proba(new))
+
+
+def _scored_at(model, X, y, factor):
+    again = NaiveBayes("multinomial", smoothing="auto").fit(X, y)
+    again.smoothing_ = factor * model.smoothing_
+    rows = again.encode_rows(X, y).rows
+    folds = folds_of(again.family_, len(again.classes_), rows.blocks, rows.executor)
+    return scored_documents(again.family_, folds, rows.blocks, rows.executor, again._components)
+
+
+def _best(rows):
+    found = best_cooling(rows)
+    return 1 / found.temperature, found.length_rate

@@ -157,6 +157,8 @@ def cases():
         yield model, X, None
     for model in (likely.NaiveBayes(), likely.SoftmaxRegression(), likely.LogisticRegression()):
         yield model, MIXED, "two"
+    yield likely.LogCountRatios(), np.abs(X), "two"
+    yield likely.LogCountRatios(), np.abs(X), "three texts"
     yield likely.GLM("poisson"), MIXED, "counts"
     yield network(), MIXED, "three texts"
 

@@ -210,6 +210,19 @@ def test_batches_add_up_to_one_fit(words):
     assert batches.n_documents_ == len(TEXTS)
 
 
+def test_a_stream_adds_to_the_columns_that_occur():
+    """Nothing is copied or computed for all columns until a prediction needs it."""
+    model = TextClassifier(words=BagOfWords(n_features=2**20))
+    model.partial_fit(TEXTS[:4], Y[:4], classes=sorted(set(Y)))
+    sums = model._sums.sums
+    model.partial_fit(TEXTS[4:], Y[4:])
+    assert model._sums.sums is sums and sums.shape == (2**20, 3)
+    assert "model_" not in vars(model)
+    whole = TextClassifier(words=BagOfWords(n_features=2**20)).fit(TEXTS, Y)
+    assert_array_equal(model.predict_log_proba(NEW), whole.predict_log_proba(NEW))
+    assert model.words_.n_documents_ == model.n_documents_ == len(TEXTS)
+
+
 def test_a_batch_that_is_refused_changes_nothing():
     model = TextClassifier().partial_fit(TEXTS, Y, classes=["ham", "other", "spam"])
     before = model.predict_proba(NEW)

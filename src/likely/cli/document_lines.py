@@ -25,10 +25,14 @@ LONGEST_LINE = 64 * 2**20  # bytes
 def text_alone(run: "Run") -> str | None:
     """The column of text that is all a prediction of the model needs; None for other models."""
     from likely.cli.predict import needed_columns
+    from likely.inputs.tables import names_in_fit
+    from likely.text_models.text_classifier import TextClassifier
     from likely.workbench.preparation.prepared import Prepared
     from likely.workbench.roles import roles_in_run
 
     model = run.model
+    if isinstance(model, TextClassifier) and names_in_fit(model) is not None:
+        return needed_columns(model)[0]
     if not isinstance(model, Prepared) or model.preparation_ is None:
         return None
     texts, needed = model.preparation_.texts, needed_columns(model)

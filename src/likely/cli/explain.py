@@ -67,6 +67,7 @@ def explain(
     from likely.description import describe
     from likely.description_text import text_of
     from likely.runs import open_run
+    from likely.text_models.text_classifier import TextClassifier
 
     opened = open_run(run)
     if texts:
@@ -87,6 +88,8 @@ def explain(
             Exit.USAGE,
             shlex.join(["likely", "explain", run, "DATA", *(["--row", "0"] if rows else [])]),
         )
+    if isinstance(opened.model, TextClassifier):
+        return _about_texts(opened, run)
     description = describe(opened.model)
     most = MOST_ROWS if top is None else top
     text = text_of(description, top=most, width=width(), more="--top {} shows all")
@@ -97,6 +100,28 @@ def explain(
         result={"model": name, **description.to_json()},
         next=_next(opened, run),
     )
+
+
+def _about_texts(opened: "Run", run: str) -> Answer:
+    """A classifier of texts in numbers; its columns are too many to be described."""
+    from likely.cli.terminal import wrapped
+    from likely.formatting import count, listed
+
+    model = opened.model
+    classes = [str(label) for label in model.classes_.tolist()]
+    facts = {
+        "model": opened.facts.get("model", type(model).__name__),
+        "documents": int(model.n_documents_),
+        "columns": int(model.words_.n_columns),
+        "classes": classes,
+    }
+    text = (
+        f"{facts['model']} on the words of texts: {count(facts['documents'], 'document')}, "
+        f"{facts['columns']:,} columns of words, {count(len(classes), 'class', 'classes')} "
+        f"({listed(classes, 12)}). --text explains a document, word by word."
+    )
+    after = shlex.join(["likely", "explain", run, "--text", "…"])
+    return Answer(text=wrapped(text), result=facts, next=after)
 
 
 def _next(opened: "Run", name: str) -> str:

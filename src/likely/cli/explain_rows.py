@@ -37,6 +37,7 @@ def texts_answer(
 
     from likely.cli.document_lines import text_alone
     from likely.cli.predict import needed_columns
+    from likely.text_models.text_classifier import TextClassifier
 
     name = text_alone(opened)
     if name is None:
@@ -47,9 +48,28 @@ def texts_answer(
             Exit.DATA,
             shlex.join(["likely", "explain", run, "DATA"]),
         )
+    if isinstance(opened.model, TextClassifier):
+        return _words_answer(opened, run, texts, top, against)
     table = pa.table({name: pa.array(texts, pa.string())})
     tables = table, table, tuple(range(len(texts)))
     return _answer(opened, run, "--text", tables, top, against)
+
+
+def _words_answer(
+    opened: "Run", run: str, texts: tuple[str, ...], top: int | None, against: str | None
+) -> Answer:
+    """The explanations of documents by a classifier of texts."""
+    from likely.cli.terminal import width
+
+    label = None if against is None else _label(opened.model, against)
+    found = [opened.model.explain(text, label) for text in texts]
+    parts = [each.text(top=top or MOST_COLUMNS, width=width()) for each in found]
+    model = opened.facts.get("model", type(opened.model).__name__)
+    return Answer(
+        text="\n\n".join(parts),
+        result={"model": model, "data": "--text", "rows": [each.to_json() for each in found]},
+        next=shlex.join(["likely", "explain", run]),
+    )
 
 
 def _answer(
@@ -187,9 +207,9 @@ def _source(opened: "Run", run: str, data: str) -> Any:
 
 def _features(opened: "Run", table: "pa.Table", start: int = 0) -> "pa.Table":
     """The columns that the model reads, as in training."""
-    from likely.cli.predict import _as_trained, _refuse_text, needed_columns
+    from likely.cli.predict import _as_trained, _refuse_text, columns_read_by, needed_columns
 
-    read = opened.model.columns_read()
+    read = columns_read_by(opened.model)
     names = needed_columns(opened.model)
     asked = _as_trained(table.select(names), frozenset(read.categories))
     _refuse_text(asked, read.numbers, start)

@@ -24,6 +24,7 @@ from likely.formatting import listed
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from likely.description import ColumnsRead
     from likely.runs import Run
     from likely.workbench.dataset import Dataset
     from likely.workbench.opening import HeaderAlone
@@ -172,7 +173,7 @@ def _prediction_chunks(
     from likely.workbench.roles import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
-    names, read = needed_columns(model), model.columns_read()
+    names, read = needed_columns(model), columns_read_by(model)
     for table in tables:
         asked = _as_trained(table.select(names), frozenset(read.categories))
         _refuse_text(asked, read.numbers, start)
@@ -204,6 +205,14 @@ def _refuse_nan(found: list[Any], start: int) -> None:
                 Exit.DATA,
                 "likely predict --help",
             )
+
+
+def columns_read_by(model: Any) -> "ColumnsRead":
+    """How the columns were read; a classifier of texts alone has no kinds of columns."""
+    from likely.description import ColumnsRead
+    from likely.names import has_method
+
+    return model.columns_read() if has_method(model, "columns_read") else ColumnsRead()
 
 
 def needed_columns(model: Any) -> list[str]:

@@ -13,6 +13,7 @@ from likely.cli.suitability import (
     refuse_two_orders,
 )
 from likely.cli.terminal import Settings, global_options
+from likely.cli.text_training import fit_text_stream, is_text_stream
 from likely.cli.training import TrainedModel, TrainRequest, fit_direct, fit_prepared
 from likely.cli.weka import (
     Weka,
@@ -124,7 +125,9 @@ def train_on(settings: Settings, name: str, request: TrainRequest) -> TrainedMod
     data, weka = _opened(settings, name, request), request.weka
     data.refuse_sealed_rows("train")
     with naming_rows(data.rows):
-        if _wants_preparation(data, request):
+        if is_text_stream(data, request):
+            trained = fit_text_stream(settings, data, request)
+        elif _wants_preparation(data, request):
             trained = fit_prepared(settings, data, request)
         else:
             trained = fit_direct(settings, name, data, request)

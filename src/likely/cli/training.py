@@ -128,12 +128,17 @@ def progressive_text(
         return ProgressiveText()
     with showing_progress(settings, "progressive validation", None):
         losses = progressive_losses(clone(found.model), rows, seed=settings.seed)
+    return ProgressiveText(losses, progressive_table(losses))
+
+
+def progressive_table(losses: "Sequence[ProgressiveLoss]") -> tuple[str, ...]:
+    """The losses as a table; nothing where there are none."""
     if not losses:
-        return ProgressiveText()
+        return ()
     cells = [[f"{each.rows:,}", *(f"{loss:.4f}" for loss in each[1:])] for each in losses]
     head = ["documents", "log loss since the last line", "so far", "baseline"]
     title = "Progressive validation: each document is predicted before it is learned from."
-    return ProgressiveText(losses, (f"{wrapped(title)}\n{table(head, cells)}",))
+    return (f"{wrapped(title)}\n{table(head, cells)}",)
 
 
 def _refuse_without_probabilities(chosen: ModelEntry, model: Any, task: "Task") -> None:

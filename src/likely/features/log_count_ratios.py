@@ -74,7 +74,7 @@ class LogCountRatios(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         rows = check_rows(self, X, y, RowExtras(sample_weight), target="class").as_numbers()
         if len(rows.classes) < 2:
             raise InvalidInput(
-                f"y has one class, {rows.classes[0]!r}; a ratio needs two or more. Give rows of "
+                f"y has one class, {rows.classes[0]}; a ratio needs two or more. Give rows of "
                 "another class."
             )
         totals = total(Multinomial, len(rows.classes), rows.blocks, rows.executor)

@@ -62,7 +62,7 @@ from likely.objectives.components import (
     total,
 )
 from likely.objectives.evidence import calibrate_evidence
-from likely.objectives.length_evidence import calibrate_by_length
+from likely.objectives.length_evidence import best_factor, calibrate_by_length
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
 
@@ -83,7 +83,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         Pseudo-counts per value, in event models of counts; for Poisson columns, pseudo-rows with
         the column's mean.  ``"auto"`` maximises the leave-one-out likelihood; the pseudo-counts of
         multinomial columns are then a share of a class's counts, most of them for words of many
-        classes.
+        classes.  With ``calibrate="length"`` the strength is chosen on out-of-fold documents.
     variance_floor : float, default=1e-9
         Smallest variance in a class, as a fraction of the column's variance over all rows.
     gaussian_prior : GaussianPrior, default=None
@@ -296,11 +296,26 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
     def _cool(self, rows: EncodedRows[Schema]) -> None:
         """Choose the temperature."""
         calibrated = lookup("calibration", self.calibrate, CALIBRATIONS)
+        if self.calibrate == "length" and self.smoothing == "auto" and self.unlabelled is None:
+            self._smooth_documents(rows)
         found = calibrated(
             self.family_, len(self.classes_), rows.blocks, rows.executor, self._components
         )
         self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
         self.length_rate_ = found.length_rate
+
+    def _smooth_documents(self, rows: EncodedRows[Schema]) -> None:
+        """Choose the strength of smoothing anew, by documents that are left out, not by tokens."""
+        chosen, n_classes = self.smoothing_, len(self.classes_)
+
+        def learn(factor: float, totals: ComponentTotals) -> Components:
+            self.smoothing_ = factor * chosen
+            return self._components(totals)
+
+        self.smoothing_ = chosen * best_factor(
+            self.family_, n_classes, rows.blocks, rows.executor, learn
+        )
+        self.components_ = self._components(self.totals_)
 
     def _imagined(self, totals: ComponentTotals) -> Any:
         shape = (len(self.classes_), self.n_features_in_)

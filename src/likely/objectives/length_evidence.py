@@ -15,9 +15,13 @@ of succession, n rows do not show that errors are rarer than one in n + 2, so ea
 
     minimise  −Σ_i w_i [ (1 − ε) log p(y_i | x_i) + ε log p(j_i | x_i) ],   j_i = argmax_{k≠y} s_k
 
-Without this, classes that no held-out row confuses would leave a without a bound.  The folds are
-independent of the rows' content: a document with a copy in another fold is scored by a model that
-has seen it, and too many of them make the probabilities overconfident for documents without copies.
+Without the wrong class, classes that no held-out row confuses would leave a without a bound.  The
+folds do not depend on what rows hold: a document with a copy in another fold is scored by a model
+that has seen it, and many copies make the probabilities overconfident for documents without any.
+
+Smoothing that a fit chooses itself is chosen anew, with a and b: the leave-one-out likelihood
+leaves out a token but not its copies in the same document, so that it takes words for more regular
+than they are.  Strengths that differ by factors of 4 are compared by the loss above.
 
 References
 ----------
@@ -61,7 +65,10 @@ MOST_SCORED = 20_000  # rows whose scores are used: two numbers need no more
 SAMPLE_SEED = 1  # of the rows that are scored; the folds have their own
 FIRST_LOOK = 500  # rows of the grid where the search starts
 LEAST, MOST = np.log(1 / WARMEST), np.log(1e6)  # of log a
-SLOWEST, FASTEST = np.log(1e-6), np.log(1e6)  # of log b times the mean length
+SLOWEST, FASTEST = np.log(1e-6), np.log(1e2)  # of log b times the mean length
+STEP = 4.0  # between the strengths of smoothing that are tried
+MOST_STEPS = 4  # up or down
+LARGE_TABLE = 1_000_000  # cells: its strength of smoothing is chosen on one fold
 GRID_A, GRID_B = np.log(np.geomspace(1e-4, 1e1, 11)), np.log(np.geomspace(1e-3, 1e2, 6))
 
 
@@ -95,7 +102,8 @@ def calibrate_by_length(
     learn: Callable[[ComponentTotals], Components],
 ) -> CooledEvidence:
     """T = 1/a and b of out-of-fold scores; ``learn`` turns totals into a model."""
-    rows = scored_documents(family, n_components, blocks, executor, learn)
+    folds = folds_of(family, n_components, blocks, executor)
+    rows = scored_documents(family, folds, blocks, executor, learn)
     if rows is None:
         warn_nothing_to_calibrate(
             "there is one class, or each class is missing from the other folds", WORDS
@@ -104,21 +112,56 @@ def calibrate_by_length(
     return best_cooling(rows)
 
 
-def scored_documents(
+def best_factor(
     family: ProductFamily,
     n_components: int,
     blocks: Blocks,
     executor: Executor,
+    learn: Callable[[float, ComponentTotals], Components],
+) -> float:
+    """What to multiply the strength of smoothing by; ``learn`` takes it, and totals."""
+    folds = folds_of(family, n_components, blocks, executor)
+    large = n_components * blocks.n_features > LARGE_TABLE
+    losses: dict[int, float] = {}
+
+    def loss(step: int) -> float:
+        if step not in losses:
+            learned, n_folds = partial(learn, STEP**step), 1 if large else N_FOLDS
+            rows = scored_documents(family, folds, blocks, executor, learned, n_folds)
+            losses[step] = np.inf if rows is None else _search(rows).loss
+        return losses[step]
+
+    way = 1 if loss(1) < loss(0) else -1
+    best = 0
+    while abs(best) < MOST_STEPS and loss(best + way) < loss(best):
+        best += way
+    return STEP**best
+
+
+def folds_of(
+    family: ProductFamily, n_components: int, blocks: Blocks, executor: Executor
+) -> CountedFolds:
+    """The totals of all folds, in one pass."""
+    blocks = no_smaller_than_totals(blocks, n_components)
+    return executor.sum(partial(_block_folds, family, n_components), blocks)
+
+
+def scored_documents(
+    family: ProductFamily,
+    folds: CountedFolds,
+    blocks: Blocks,
+    executor: Executor,
     learn: Callable[[ComponentTotals], Components],
+    n_folds: int = N_FOLDS,
 ) -> ScoredDocuments | None:
     """Rows scored by the models of the other folds, at most about 20,000; None if there are none.
 
     Rows of a class that the other folds do not have are left out.
     """
+    n_components = len(folds.totals.folds[0].count)
     blocks = no_smaller_than_totals(blocks, n_components)
-    folds = executor.sum(partial(_block_folds, family, n_components), blocks)
     scored: list[ScoredDocuments] = []
-    for fold in range(N_FOLDS):
+    for fold in range(n_folds):
         totals = folds.totals.without(fold)
         if n_components > 1 and totals.count.sum() > 0:
             term = partial(_scored_block, family, learn(totals), fold, folds.n_rows)
@@ -170,13 +213,9 @@ def _scored_block(
 
 def best_cooling(rows: ScoredDocuments) -> CooledEvidence:
     """The T = 1/a and b of the smallest loss."""
-    typical = float(np.average(rows.length, weights=rows.weight)) or 1.0
-    start = _best_of_grid(rows, typical)
-    objective = LengthObjective(rows, typical)
-    found = minimise(Newton(), objective, start, tol=1e-10, max_iter=100).theta
-    log_a, log_b = np.clip(found, [LEAST, SLOWEST], [MOST, FASTEST])
-    without = objective.second_order(np.array([LEAST, log_b])).value
-    if log_a <= LEAST or without * (1 - SAME) <= objective.second_order(found).value:
+    log_a, log_b, typical, loss = _search(rows)
+    without = LengthObjective(rows, typical).second_order(np.array([LEAST, log_b])).value
+    if log_a <= LEAST or without * (1 - SAME) <= loss:
         warn_no_information(WORDS)
         return CooledEvidence(WARMEST)
     if log_a >= MOST:
@@ -184,6 +223,22 @@ def best_cooling(rows: ScoredDocuments) -> CooledEvidence:
         return CooledEvidence()
     rate = 0.0 if log_b <= SLOWEST else float(np.exp(log_b)) / typical
     return CooledEvidence(float(np.exp(-log_a)), None, rate)
+
+
+class _Cooling(NamedTuple):
+    log_a: float
+    log_b: float  # of b times the mean length
+    typical: float  # the mean length
+    loss: float
+
+
+def _search(rows: ScoredDocuments) -> _Cooling:
+    typical = float(np.average(rows.length, weights=rows.weight)) or 1.0
+    objective = LengthObjective(rows, typical)
+    start = _best_of_grid(rows, typical)
+    found = minimise(Newton(), objective, start, tol=1e-10, max_iter=100).theta
+    log_a, log_b = np.clip(found, [LEAST, SLOWEST], [MOST, FASTEST])
+    return _Cooling(float(log_a), float(log_b), typical, objective.second_order(found).value)
 
 
 def length_loss(rows: ScoredDocuments, a: float, b: float) -> SecondOrder:

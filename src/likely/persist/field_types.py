@@ -12,7 +12,7 @@ likely relies on.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from inspect import getattr_static
+from inspect import getattr_static, signature
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -40,7 +40,10 @@ def check_arguments(model: Any) -> None:
     A number of another type and a model pass: users give them, and what works may be saved.
     """
     hints = _hints(type(model).__init__) | {"model": Estimator, "estimator": Estimator}
+    given = signature(type(model)).parameters
     for name, value in model.get_params(deep=False).items():
+        if value is None and given[name].default is None:
+            continue
         kind = hints.get(name, Any)
         near = isinstance(value, Estimator) or (
             (isinstance(value, bool | np.bool_) or is_number(value))

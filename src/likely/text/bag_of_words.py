@@ -2,20 +2,14 @@
 
     x_iv = the number of times that term v occurs in document i
 
-Tokens, vocabulary and counts are those of scikit-learn's ``CountVectorizer`` with the same options,
-weights those of its ``TfidfTransformer``:
-
-    tf = x or 1 + ln x        idf_v = 1 + ln ((n + s) / (n_v + s)),  s = 1 if smooth_idf else 0
-
-n is the number of documents and n_v that of documents with term v; both add, so that
-``partial_fit`` may see documents in parts.
+Tokens, vocabulary and counts are those of scikit-learn's ``CountVectorizer`` with the same options;
+``weights.py`` has those of its ``TfidfTransformer``, whose sums over documents add.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,6 +30,7 @@ from likely.text.parts import over_parts
 from likely.text.reader import Reader
 from likely.text.term_counts import TermSums, counted, renumbered, stacked
 from likely.text.term_tables import TermIds
+from likely.text.transformer import DocumentTransformer
 from likely.text.vocabulary import Vocabulary
 from likely.text.weights import inverse_frequency, weighted
 
@@ -43,9 +38,7 @@ NORMS = (None, "l1", "l2")
 UNKNOWN_NAME = "<unknown>"
 
 
-class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
-    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class BagOfWords(DocumentTransformer):
     """Counts of the terms of documents, as a CSR matrix.
 
     The arguments that scikit-learn's ``CountVectorizer`` and ``TfidfVectorizer`` have mean the
@@ -110,6 +103,10 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
     array([[1, 1, 0, 0, 2]])
     """
 
+    why_no_frame = (
+        "BagOfWords gives sparse counts, and a frame has a cell for every 0. Leave it out; "
+        "get_feature_names_out() has the names."
+    )
     terms_: Vocabulary
     n_documents_: int
     document_frequency_: Array
@@ -292,23 +289,12 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         smooth = bool(self.smooth_idf)
         return inverse_frequency(self.document_frequency_, self.n_documents_, smooth=smooth)
 
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Only the default, a CSR matrix; frames would hold every 0."""
-        if transform not in (None, "default"):
-            raise InvalidInput(
-                f"BagOfWords gives sparse counts; set_output(transform={transform!r}) asks for a "
-                "frame, with a cell for every 0. Leave it out, and take names from "
-                "get_feature_names_out()."
-            )
-        return self
-
     def tokens(self, document: str) -> list[str]:
         """The terms of a document, one after the other, also those that are not known."""
         return list(self._analysis().tokens(document))
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array = True, False
         tags.requires_fit = not self._is_stateless
         return tags
 
@@ -319,8 +305,6 @@ class BagOfWords(  # type: ignore[call-arg]  # scikit-learn has no annotations
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_reader", None)
         return state
-
-    # ── parts ───────────────────────────────────────────────────────────────────────────
 
     @property
     def _is_stateless(self) -> bool:

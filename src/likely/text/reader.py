@@ -134,7 +134,7 @@ class Reader:
 
 def _columns(codes: Array, stops: Array, sizes: tuple[int, int], n_features: int) -> TermIds:
     """The columns of runs of terms, by the hashes of the terms."""
-    from likely.fast.words import join_hashes
+    from likely.fast.word_runs import join_hashes
 
     low, high = sizes
     out, out_stops = np.empty(codes.size * (high - low + 1), np.int32), np.empty_like(stops)

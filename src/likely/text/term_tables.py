@@ -155,7 +155,8 @@ class TermTable:
 
     def join(self, words: TermIds, sizes: tuple[int, int], *, grow: bool) -> TermIds:
         """The ids of the runs of so many words of each document."""
-        from likely.fast.words import join_words, move
+        from likely.fast.word_runs import join_words
+        from likely.fast.words import move
 
         loop: Any = join_words
         ids, stops = words

@@ -9,20 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.errors import InvalidInput
 from likely.text.analysis import WORDS, Analyzer
 from likely.text.bag_of_words import BagOfWords
 from likely.text.sequences import Sequences
+from likely.text.transformer import DocumentTransformer
 
 
-class TokenIds(  # type: ignore[call-arg]  # scikit-learn has no annotations
-    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class TokenIds(DocumentTransformer):
     """The words of documents as sequences of ids.
 
     ``NaiveBayes("multinomial")`` takes the sequences as they are; ``to_counts`` and
@@ -65,6 +61,8 @@ class TokenIds(  # type: ignore[call-arg]  # scikit-learn has no annotations
     >>> [" ".join(document) for document in tokens.inverse_transform(found)]
     ['the cat and the', 'dog']
     """
+
+    why_no_frame = "TokenIds gives sequences of different lengths. Leave it out, or use BagOfWords."
 
     def __init__(
         self,
@@ -131,20 +129,6 @@ class TokenIds(  # type: ignore[call-arg]  # scikit-learn has no annotations
     @property
     def n_words_(self) -> int:
         return self.words_.n_columns
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Only the default, ``Sequences``: rows of different lengths are no frame."""
-        if transform not in (None, "default"):
-            raise InvalidInput(
-                f"TokenIds gives sequences of different lengths; set_output(transform="
-                f"{transform!r}) asks for a frame. Leave it out, or use BagOfWords."
-            )
-        return self
-
-    def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array = True, False
-        return tags
 
     def _words(self) -> BagOfWords:
         return BagOfWords(**self.get_params(deep=False))

@@ -12,12 +12,10 @@ import numpy as np
 from likely._typing import Array
 from likely.generative.class_counts import ClassCounts
 from likely.text.bag_of_words import BagOfWords
-from likely.text.documents import document_parts
 from likely.text.reader import Reader
 from likely.text.term_counts import TermSums
 from likely.text.term_tables import TermIds
 from likely.text_models.labelled import Batch, LabelledDocuments
-from likely.text_models.reading import over_parts
 
 FIRST_ROOM = 1 << 12  # terms, before more are known
 
@@ -108,7 +106,7 @@ def learned_sums(words: BagOfWords, given: LabelledDocuments) -> ClassSums:
     sums = ClassSums.of_classes(n_classes, FIRST_ROOM, once=once)
     for batch in given.batches:
         first = 0
-        for found in reader.read(document_parts(batch.documents), grow=True):
+        for found in reader.learn(batch.documents, words.executor):
             first = sums.add(batch, found, first, reader.n_ids)
     order = words.remember(reader, sums.frequency, sums.total, sums.n_documents)
     return sums.of_terms(order)
@@ -128,9 +126,5 @@ def add_batch(words: BagOfWords, sums: ClassSums, batch: Batch) -> None:
 def _add_columns(words: BagOfWords, sums: ClassSums, batch: Batch) -> None:
     """Add documents whose terms have columns."""
     first = 0
-    for found in over_parts(words, _same, batch.documents):
+    for found in words.read(batch.documents):
         first = sums.add(batch, found, first, words.n_columns)
-
-
-def _same(found: TermIds) -> TermIds:
-    return found

@@ -19,8 +19,8 @@ from likely.linear.logistic import LogisticRegression
 from likely.linear.softmax import SoftmaxRegression
 from likely.special import log_softmax
 from likely.text.bag_of_words import BagOfWords
+from likely.text.parts import over_parts
 from likely.text.term_tables import TermIds
-from likely.text_models.reading import over_parts
 
 
 class DocumentScores(NamedTuple):
@@ -54,10 +54,14 @@ class LinearScores:
 
     def of_documents(self, words: BagOfWords, documents: Any) -> DocumentScores:
         """The scores of documents, a part of them at a time."""
-        found = list(over_parts(words, partial(self.of_terms, once=bool(words.binary)), documents))
+        words._known()  # made here, not by every thread
+        found = list(over_parts(words.executor, partial(self._of_part, words), documents))
         if not found:
             return DocumentScores(np.zeros((0, self.intercept.size)), np.zeros(0))
         return DocumentScores(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+    def _of_part(self, words: BagOfWords, part: Any) -> DocumentScores:
+        return self.of_terms(words._columns(part), once=bool(words.binary))
 
 
 def linear_scores(model: Any, *, once: bool) -> LinearScores | None:

@@ -1,0 +1,73 @@
+"""A RUN of texts in a file that is larger than memory: naive Bayes on hashed words, in one pass."""
+
+from typing import TYPE_CHECKING, Any
+
+from likely.cli.suitability import task_facts
+from likely.cli.terminal import Settings, showing_progress
+from likely.cli.training import (
+    TrainedModel,
+    TrainRequest,
+    opening,
+    plain_parameters,
+    progressive_table,
+    score_findings,
+    score_text,
+)
+from likely.formatting import listed
+
+if TYPE_CHECKING:
+    from likely.workbench.dataset import Dataset
+
+STREAMED = "naive-bayes"  # the model of counts that is fitted from sums
+
+
+def is_text_stream(data: "Dataset", request: TrainRequest) -> bool:
+    """Whether the words of a file that is larger than memory are to be read by naive Bayes."""
+    if data.in_memory or data.sealed or request.model.name != STREAMED or data.target is None:
+        return False
+    return len(data.texts) == 1 and not data.roles.given() and request.weka.folds is None
+
+
+def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
+    """Fit in one pass, and score by progressive validation."""
+    from likely import NaiveBayes
+    from likely.workbench.text_stream import fit_text_stream as streamed
+
+    text = data.texts[0]
+    given: dict[str, Any] = {"event": "multinomial", "smoothing": "auto", **request.given}
+    model = NaiveBayes(**given)
+    with showing_progress(settings, f"fitting {request.model.name}", data.source.n_rows):
+        found = streamed(model, data, text)
+    facts = {
+        "model": request.model.name,
+        "data": data.label,
+        "rows": found.n_rows,
+        "columns": [text],
+        "target": found.task.target,
+        "roles": {},
+        "classes": list(found.task.classes),
+        "task": task_facts(found.task),
+        "events": {},
+        "progressive": [each._asdict() for each in found.losses],
+        "scores": None if found.score is None else found.score.to_json(),
+    }
+    parts = [opening(facts), *progressive_table(found.losses), *score_text(found.score)]
+    others = _others(data)
+    findings: tuple[str, ...] = (
+        "The file is larger than memory: words are hashed into 2^20 columns, and the "
+        "probabilities are not calibrated.",
+    )
+    if others:
+        findings += (
+            f"Left out, because only the text is read of such a file: {listed(others, 6)}.",
+        )
+    findings += score_findings(found.score, found.n_rows)
+    return TrainedModel(
+        found.model, facts, "\n\n".join(parts), findings, data, plain_parameters(model)
+    )
+
+
+def _others(data: "Dataset") -> list[str]:
+    """The features besides the text."""
+    gone = {*data.apart, *data.texts, data.target}
+    return [name for name in data.source.names if name not in gone]
