@@ -11,11 +11,36 @@ from likely.errors import InvalidFile
 from likely.files import write_atomically
 
 LONE = re.compile("[\ud800-\udfff]")  # surrogates, in place of such bytes
+CONTAINERS = frozenset({dict, list})  # what `plain` makes
+LEAVES = frozenset({str, bool, int, type(None)})  # what it leaves, tested first: most values
 
 
 def as_json(value: Any) -> str:
     """Strict JSON: NumPy's numbers as numbers, and null for what is not finite."""
-    return with_escapes(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    return with_escapes(_indented(plain(value), "\n"))
+
+
+def _indented(value: Any, line: str) -> str:
+    """``json.dumps(value, indent=2)`` of a value in types of JSON, some times faster.
+
+    With an indent the standard library encodes in Python. Here a container without containers
+    is encoded at once, in C: its lines are the separators.
+    """
+    inner = line + "  "
+    if not isinstance(value, dict | list) or not value:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    items = value.values() if isinstance(value, dict) else value
+    if CONTAINERS.isdisjoint(map(type, items)):
+        flat = json.dumps(
+            value, ensure_ascii=False, allow_nan=False, separators=("," + inner, ": ")
+        )
+        return flat[0] + inner + flat[1:-1] + line + flat[-1]
+    parts = [_indented(item, inner) for item in items]
+    if isinstance(value, dict):
+        names = (json.dumps(name, ensure_ascii=False) for name in value)
+        parts = [f"{name}: {part}" for name, part in zip(names, parts, strict=True)]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return opening + inner + ("," + inner).join(parts) + line + closing
 
 
 def with_escapes(text: str) -> str:
@@ -30,6 +55,8 @@ def as_ascii_json(text: str) -> str:
 
 def plain(value: Any) -> Any:
     """The value in types of JSON."""
+    if type(value) in LEAVES:
+        return value
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

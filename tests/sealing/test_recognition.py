@@ -342,3 +342,29 @@ def test_of_very_many_columns_some_are_compared(tmp_path):
 def test_a_table_without_rows_or_shared_columns_is_unlike(shop):
     assert bands_of(shop[0], pa.table({"other": [1]})) == ()
     assert holds_sealed_rows(pa.Table.from_pandas(customers().head(0)), shop) == ()
+
+
+class CountsSchemas:
+    """A table that counts how often its schema is asked for."""
+
+    def __init__(self, table):
+        self.table, self.n_asked = table, 0
+
+    @property
+    def schema(self):
+        self.n_asked += 1
+        return self.table.schema
+
+    def __getattr__(self, name):
+        return getattr(self.table, name)
+
+
+@pytest.mark.parametrize("n_columns", [300, 600])
+def test_names_of_a_wide_table_are_listed_once_not_once_for_each_column(tmp_path, n_columns):
+    x = np.random.default_rng(0).normal(size=(60, n_columns)).round(3)
+    table = pa.table({f"x{j}": x[:, j] for j in range(n_columns)} | {"y": x[:, 0] + x[:, 1]})
+    likely.seal(table, "y", name="wide", folder=tmp_path)
+    (seal,) = seals_in([tmp_path])
+    piece = CountsSchemas(table)
+    assert bands_of(seal, piece)
+    assert piece.n_asked <= 2 * MOST_COLUMNS  # those that are compared, and the names

@@ -189,7 +189,8 @@ def as_features(rows: Rows, names: Sequence[str]) -> Rows:
     """
     import pyarrow as pa
 
-    present = [name for name in names if name in set(rows.schema.names)]
+    here = set(rows.schema.names)
+    present = [name for name in names if name in here]
     for name in present:
         place = rows.schema.get_field_index(name)
         column = rows.column(place)

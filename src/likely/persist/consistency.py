@@ -33,8 +33,10 @@ from likely.persist.field_types import check_arguments, check_fields
 from likely.persist.learned import LEARNED, check_learned
 from likely.persist.learned_values import check_values
 from likely.persist.part_values import check_part_values
-from likely.persist.registry import Estimator, model_class, part_name
+from likely.persist.registry import model_class, part_name
 from likely.saved_values import same_count
+
+LEAVES = frozenset({type(None), str, bool, int, float, np.ndarray})  # no parts, no models
 
 
 def check_consistent(model: Any) -> None:
@@ -238,6 +240,8 @@ def _check_distribution(distribution: Any) -> None:
 
 def parts_of(value: Any) -> Iterator[Any]:
     """The parts within a value, including itself."""
+    if type(value) in LEAVES:  # most, and none is one
+        return
     if is_dataclass(value) and not isinstance(value, type):
         yield value
         for field in fields(value):
@@ -253,9 +257,9 @@ def parts_of(value: Any) -> Iterator[Any]:
 
 def _models_in(value: Any) -> Iterator[Any]:
     """The estimators within a value."""
-    if value is None or isinstance(value, str | int | float | np.ndarray):  # most, and none is one
+    if type(value) in LEAVES:
         return
-    if isinstance(value, Estimator) and not isinstance(value, type):
+    if hasattr(type(value), "get_params"):  # an `Estimator`, asked of its class
         yield value
     elif isinstance(value, list | tuple):
         for item in value:

@@ -276,7 +276,8 @@ def share_sealed_rows(one: SealFolder, other: SealFolder) -> bool:
     Rows are compared roughly, in all columns of the same name that are no keys: at least half of
     the columns of each seal, or none are compared.
     """
-    shared = [name for name in one.features.column_names if name in other.features.column_names]
+    their_names = set(other.features.column_names)
+    shared = [name for name in one.features.column_names if name in their_names]
     if 2 * len(shared) < max(one.features.num_columns, other.features.num_columns):
         return False
     words = {}
@@ -325,7 +326,8 @@ class Band(NamedTuple):
 def bands_of(seal: SealFolder, piece: "Piece") -> tuple[Band, ...]:
     """The bands by the first piece of a table; none where too few columns agree."""
     features = column_names(seal.path / FEATURES)
-    shared = [name for name in features if name in set(piece.schema.names)]
+    here = set(piece.schema.names)
+    shared = [name for name in features if name in here]
     if not shared or not piece.num_rows:
         return ()
     shared = shared[:: -(-len(shared) // MOST_COLUMNS)]  # some from all over a wide table

@@ -22,7 +22,7 @@ from likely.metrics import Prediction, Score, Truth
 from likely.workbench.held_out import HeldOut
 from likely.workbench.identifiers import identifier_of
 from likely.workbench.task import Task
-from likely.workbench.unusual_cells import unusual_cells
+from likely.workbench.unusual_cells import unusual_cells_of_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -174,21 +174,20 @@ def _surprising(held: HeldOut, table: "pa.Table", row: Codes) -> tuple[dict[str,
     """The rows with the largest losses, the largest first."""
     task, truth = held.task, held.truth
     losses = held.prediction.losses(truth)
-    worst = np.argsort(-losses, kind="stable")[:MOST_SURPRISING]
+    worst = np.argsort(-losses, kind="stable")[:MOST_SURPRISING].tolist()
     features = [name for name in table.column_names if name != task.target]
+    cells = table.select(features).take(worst).to_pylist()
+    unusual = unusual_cells_of_rows(table, worst, features)
     found = []
-    for i in worst.tolist():
+    for place, i in enumerate(worst):
         found.append(
             {
                 "row": int(row[i]),
                 "truth": _json_value(task.classes[truth.y[i]] if task.has_classes else truth.y[i]),
                 "predicted": _predicted(task, held.prediction, i),
                 "loss": float(losses[i]) if np.isfinite(losses[i]) else None,
-                "cells": {name: _json_value(table.column(name)[i].as_py()) for name in features},
-                "unusual": {
-                    name: _json_value(value)
-                    for name, value in unusual_cells(table, i, features).items()
-                },
+                "cells": {name: _json_value(value) for name, value in cells[place].items()},
+                "unusual": {name: _json_value(value) for name, value in unusual[place].items()},
             }
         )
     return tuple(found)
