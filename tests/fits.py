@@ -282,6 +282,7 @@ FITS = {
     "soft-lasso": Fit(softmax(l1=1.0, l2=0.5), ratings),
     "soft-sparse": Fit(softmax(l2=5.0), sparse_counts),
     "soft-mixed": Fit(softmax(), described_ratings),
+    "soft-auto": Fit(softmax(l2="auto"), ratings),
     "ord-logit": Fit(ordinal(), ratings),
     "ord-plain": Fit(ordinal("probit", l2=0.0), ratings),
     "ord-mixed": Fit(ordinal("cloglog"), described_ratings),

@@ -164,7 +164,7 @@ def test_sealed_final_reads_tables_once(likely, shops, reads):
         lk.open_seal("shops.seal").final("discriminant")
 
     found = reads(final)
-    assert found.pop("manifest") <= 2  # once more to compare it with seals nearby
+    assert found.pop("manifest") <= 3  # twice more to compare it with seals and runs nearby
     assert found == {"train.parquet": 1, "test-features.parquet": 1}
 
 

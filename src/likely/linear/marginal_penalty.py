@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from likely.data.block import Blocks
 from likely.errors import InvalidInput
 from likely.linear.coding import LinearRows
 from likely.linear.covariance import MOST_FOR_INFERENCE
@@ -70,7 +71,8 @@ def marginal_l2_of(model: Any, rows: LinearRows) -> float:
             f"l1={model.l1!r} and l2='auto' were given; the marginal likelihood that chooses l2 is "
             "that of a ridge alone. Give l2 as a number, or leave l1 out."
         )
-    n_free, n_rows, probe = len(rows.classes) - 1, rows.blocks.n_rows, copy(model)
+    n_free, probe = len(rows.classes) - 1, copy(model)
+    n_weights = n_free * rows.blocks.n_features
     shared = n_free == 1 and model.reference is None  # by two opposite weights
     constants = n_free if model.fit_intercept else 0
     probe.standard_errors = "model"
@@ -82,12 +84,20 @@ def marginal_l2_of(model: Any, rows: LinearRows) -> float:
         squares = float(np.square(probe.coef_).sum())
         return Determined(effective, squares / 2 if shared else squares)
 
-    if n_rows is None:  # of a file: not known before it is read
-        return USUAL
-    return marginal_l2(fitted_at, n_free * rows.blocks.n_features, n_rows)
+    return marginal_l2(fitted_at, n_weights, total_weight(rows.blocks, ENOUGH * n_weights))
 
 
-def marginal_l2(fitted_at: Callable[[float], Determined], n_weights: int, n_rows: int) -> float:
+def total_weight(blocks: Blocks, enough: float) -> float:
+    """The weights of all rows together, or of the first that are enough."""
+    found = 0.0
+    for block in blocks:
+        found += block.n_rows if block.weight is None else float(block.weight.sum())
+        if found >= enough:
+            break
+    return found
+
+
+def marginal_l2(fitted_at: Callable[[float], Determined], n_weights: int, n_rows: float) -> float:
     """λ of the largest marginal likelihood; ``fitted_at`` fits with a λ."""
     if not 0 < n_weights <= MOST_WEIGHTS or n_rows >= ENOUGH * n_weights:
         return USUAL

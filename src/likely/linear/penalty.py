@@ -136,7 +136,7 @@ def numbers(strength: Any, name: str = "a penalty") -> Array:
         return np.asarray(strength, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
-            f"{name}={str(strength)[:80]} is not a strength; a number of at least 0 was expected. "
+            f"{name}={repr(strength)[:80]} is not a strength; a number of at least 0 was expected. "
             "Use 0 for no penalty."
         ) from error
 
