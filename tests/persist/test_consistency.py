@@ -17,6 +17,7 @@ from likely.persist import load, save
 from likely.persist.field_types import fits
 from likely.persist.learned import LEARNED
 from likely.persist.registry import estimator_names
+from likely.solvers import HeldOutPatience
 from tests.persist.test_model_file import forge
 
 rng = np.random.default_rng(0)
@@ -73,7 +74,11 @@ CALIBRATED = likely.NaiveBayes(calibrate="temperature").fit(FRAME, Y)
 PERCEPTRON = likely.NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0).fit(NUMBERS, Y)
 REDUNDANT = likely.LinearRegression(solver="minimum-norm").fit(np.hstack([NUMBERS, NUMBERS]), Y)
 REGRESSOR = likely.NeuralNetworkRegressor((), solver="lbfgs", random_state=0).fit(NUMBERS, Y)
+EARLY = likely.LinearRegression(l1=0.1, stop=HeldOutPatience(3)).fit(NUMBERS, Y)
 VALUES = [
+    (LOGISTIC, setting("classes_", lambda x: np.array([0.0, np.nan])), "classes_ must be text or"),
+    (LOGISTIC, setting("classes_", lambda x: np.array([0.0, np.inf])), "classes_ must be text or"),
+    (LOGISTIC, setting("classes_", np.zeros_like), "different labels of classes_ has 1"),
     (LOGISTIC, setting("coef_", cell(np.nan)), "coef_ must be finite"),
     (LOGISTIC, setting("coef_", cell(1e308)), "coef_ must be finite"),
     (LOGISTIC, setting("coef_", lambda x: x.astype(np.int64)), "coef_ must be numbers"),
@@ -115,6 +120,16 @@ def test_values_that_no_fit_gives_are_refused(tmp_path, model, change, message):
 
 
 HEADERS = [
+    (EARLY, lambda head: head["fitted"].pop("held_out_"), "has held_out_, which the file does"),
+    (EARLY, lambda head: head["fitted"].update(held_out_=3), "held_out_ is '3'"),
+    (BAYES, lambda head: _family(head)[1]["sizes"]["tuple"].append(2), r"and its family is Cat"),
+    (
+        BAYES,
+        lambda head: _parts(head)[1]["part"][1].update(family={"class": "Bernoulli"}),
+        r"Codes or numbers has True entries where False",
+    ),
+    (BAYES, lambda head: _members(head).reverse(), "The distribution is of CategoricalFamily"),
+    (BAYES, lambda head: _selections(head).reverse(), "The columns that the distribution reads"),
     (LOGISTIC, lambda head: head["fitted"].pop("coef_"), "has coef_, which the file does not"),
     (LOGISTIC, lambda head: head["fitted"].update(likelihood_=True), "likelihood_ is 'True'"),
     (LOGISTIC, lambda head: head["arguments"].update(max_iter="x"), "max_iter"),
@@ -145,6 +160,27 @@ HEADERS = [
 
 def _steps(head):
     return head["fitted"]["preparation_"]["part"][1]["steps"]["tuple"]
+
+
+def _parts(head):
+    return head["fitted"]["family_"]["part"][1]["parts"]["tuple"]
+
+
+def _family(head):
+    """The name and the fields of the family of categories."""
+    return _parts(head)[1]["part"][1]["family"]["part"]
+
+
+def _members(head):
+    return _product(head)["parts"]["tuple"]
+
+
+def _selections(head):
+    return _product(head)["selections"]["tuple"]
+
+
+def _product(head):
+    return head["fitted"]["components_"]["part"][1]["distribution"]["part"][1]
 
 
 def _bins(head):

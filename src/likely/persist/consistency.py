@@ -6,6 +6,7 @@
     a neural network has one number for each weight and bias of its layers
     a chain has one start and one row of transitions for each state that emits
     a network has a variable for each column, with the states that its codes can have
+    a distribution is a member of the family that checks new rows, and reads the same columns
 
 A checksum shows that a file is what was written; these checks stop a file that was not
 written by likely from reaching compiled loops, which trust their arguments.
@@ -17,10 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from likely.data.categories import is_missing
 from likely.data.coding import Coding
 from likely.data.schema import Schema
 from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
+from likely.distributions.product import Product, ProductFamily
 from likely.errors import InvalidInput
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference.chain import Chain
@@ -70,6 +73,8 @@ def check_consistent(model: Any) -> None:
         _check_strengths(learned)
     elif "coding_" in learned:
         _check_linear(learned)
+    if "family_" in learned and "components_" in learned:
+        _check_family(learned["family_"], learned["components_"].distribution)
     if "chain_" in learned:
         states = {len(part.log_mixing) for part in parts if isinstance(part, Components)}
         same_count("The states of a chain", {learned["chain_"].n_states}, states)
@@ -103,6 +108,10 @@ def _check_classes(learned: dict[str, Any], parts: list[Any]) -> None:
         raise InvalidInput("classes_ must be a row of labels. Save the model again.")
     if not len(classes):
         raise InvalidInput("classes_ is empty; a fit has at least one class. Save the model again.")
+    labels = classes.tolist()
+    if any(is_missing(label) or label in (np.inf, -np.inf) for label in labels):
+        raise InvalidInput("classes_ must be text or finite numbers. Save the model again.")
+    same_count("The different labels of classes_", len({*labels}), len(labels))
     for name, value in learned.items():
         if name.startswith("class_") and isinstance(value, np.ndarray) and value.ndim:
             same_count(name, len(value), len(classes))
@@ -212,6 +221,37 @@ def _check_part(part: Any) -> None:
         same_count("A row of categories", part.log_probability.shape[1], sum(part.sizes))
     if isinstance(part, CategoricalStatistics):
         same_count("A row of category counts", part.counts.shape[1], sum(part.sizes))
+
+
+def _check_family(family: Any, distribution: Any) -> None:
+    """The distribution is a member of the family, part by part, and reads the same columns."""
+    own = distribution.own_family()
+    same = [_family_name(own), *_sizes(own)] == [_family_name(family), *_sizes(family)]
+    if isinstance(distribution, Product):
+        same = isinstance(family, ProductFamily)
+    if not same:
+        raise InvalidInput(
+            f"The distribution is of {_family_name(own)}{_sizes(own)}, and its family is "
+            f"{_family_name(family)}{_sizes(family)}; expected the same. Save the model again."
+        )
+    if isinstance(distribution, Product):
+        read = tuple(part.selection for part in family.parts)
+        same_count("The columns that the distribution reads", distribution.selections, read)
+        for part, member in zip(family.parts, distribution.parts, strict=True):
+            same_count("Codes or numbers", part.selection.coded, part.family.coded)
+            _check_family(part.family, member)
+
+
+def _family_name(family: Any) -> str:
+    """The name of a family: of its class, or its own."""
+    kind = family if isinstance(family, type) else type(family)
+    return kind.__name__ if isinstance(family, type) else getattr(family, "name", kind.__name__)
+
+
+def _sizes(family: Any) -> tuple[int, ...]:
+    """How many values each feature has, if the family knows."""
+    sizes: tuple[int, ...] = getattr(family, "sizes", ())
+    return () if isinstance(family, type) else sizes
 
 
 def _check_inference(part: Inference) -> None:

@@ -207,6 +207,7 @@ IF_PRESENT: Types = {  # what some fits learn, whatever the class
     "classes_": LABELS,
     "beside_": tuple[str, ...],
     "moved_by_": tuple[str, ...],
+    "held_out_": tuple[float, float],
     "library_": str | None,
     "column_means_": Array,
     "separated_": bool,
@@ -236,6 +237,8 @@ def check_learned(model: Any, learned: Types) -> None:
         return  # not fitted
     if any(attribute in learned for attribute in chosen):
         expected = {**expected, **chosen}
+    if _held_rows(learned.get("solution_")):
+        expected = {**expected, "held_out_": IF_PRESENT["held_out_"]}
     also = {name: kind for name, kind in IF_PRESENT.items() if name in learned}
     for attribute, kind in {**also, **expected}.items():
         if attribute not in learned:
@@ -245,6 +248,11 @@ def check_learned(model: Any, learned: Types) -> None:
             )
         if not _fits(learned[attribute], kind):
             raise wrong_type(f"{name}.{attribute}", learned[attribute], kind)
+
+
+def _held_rows(solution: Any) -> bool:
+    """Whether rows were held out of a fit; how many is a part of its description."""
+    return isinstance(solution, Solution) and bool(solution.held_out)
 
 
 def _fits(value: Any, kind: Any) -> bool:
