@@ -71,7 +71,9 @@ def test_probabilities_score_as_the_model_that_made_them(two, tmp_path):
     y = labels_of(frame, rows)
     assert_allclose(outside.value, log_loss(y, proba, labels=model.classes_), rtol=1e-12)
     (tmp_path / "other").mkdir()
-    twin = sealed_from(frame, tmp_path / "other").final(likely.LogisticRegression(l2=0.5))
+    twin = sealed_from(frame, tmp_path / "other").final(
+        likely.LogisticRegression(l2=0.5), again="to compare"
+    )
     for name, estimate in twin.measures.items():
         assert_allclose(outside.measures[name], estimate, rtol=1e-9, err_msg=name)
     assert_allclose(outside.gain, twin.gain, rtol=1e-9)
@@ -193,7 +195,8 @@ def test_exposures_move_the_baseline_and_not_the_means(tmp_path):
     )
     rows = first.test_features()
     means = model.predict(rows[["a"]], exposure=rows["days"])
-    outside, own = first.final(predictions=means), second.final(likely.GLM("poisson"))
+    outside = first.final(predictions=means)
+    own = second.final(likely.GLM("poisson"), again="to compare")
     assert_allclose(outside.measures["rmse"], own.measures["rmse"], rtol=1e-9)
 
 

@@ -66,7 +66,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     >>> model.predict(["buy pills", "noon"])
     array(['spam', 'ham'], dtype='<U4')
     >>> model.predict_proba(["buy pills"]).round(3)
-    array([[0.157, 0.843]])
+    array([[0.143, 0.857]])
     """
 
     def __init__(self, model: Any = None, words: BagOfWords | None = None) -> None:

@@ -18,6 +18,10 @@ from likely.workbench.search.trials import TrialScore
 from likely.workbench.search.tune import tune
 from likely.workbench.task import task_of
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::likely.errors.NothingToCalibrate"
+)  # small separable tables
+
 
 class OneColumn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types in scikit-learn
     """The class whose mean of one column is nearer."""

@@ -18,6 +18,10 @@ from likely.workbench.search.trials import QUESTION, TRIALS, Trial, TrialLog, Tr
 from likely.workbench.search.tune import tune
 from tests.workbench.search.studies import SMALL, answers
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::likely.errors.NothingToCalibrate"
+)  # small separable tables
+
 INFINITE = Estimate(np.inf, 0.5, np.inf, 0.7)
 
 
