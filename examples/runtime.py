@@ -34,4 +34,5 @@ with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "mail.likely"
     model = lk.Prepared(lk.NaiveBayes()).fit(pa.table(table), ["spam", "ham"] * 30)
     lk.save(model, path)
-    subprocess.run([sys.executable, "-c", PREDICT, str(path)], check=True)
+    command = [sys.executable, "-c", PREDICT, str(path)]
+    print(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

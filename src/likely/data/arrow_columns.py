@@ -11,9 +11,18 @@ from likely._typing import Array
 from likely.data.categories import Factor, factor_of, is_missing
 from likely.kinds import ColumnKind
 
+KIND_OF_ID: dict[int, ColumnKind] = {}  # by the number of an Arrow type, as they are met
+
 
 def kind_of_arrow(type_: Any) -> ColumnKind:
-    """The kind of a column of an Arrow type."""
+    """The kind of a column of an Arrow type; wide tables ask for the same few types."""
+    kind = KIND_OF_ID.get(type_.id)
+    if kind is None:
+        kind = KIND_OF_ID[type_.id] = _kind_of_type(type_)
+    return kind
+
+
+def _kind_of_type(type_: Any) -> ColumnKind:
     import pyarrow.types as types
 
     if types.is_boolean(type_):

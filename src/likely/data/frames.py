@@ -247,12 +247,13 @@ class FrameTable(InMemoryTable):
 
     def is_declared(self, j: int) -> bool:
         """Whether column j has the type of categories, or of floats."""
-        import narwhals as nw
-        import pyarrow as pa
-
         if self._arrow is not None:
+            import pyarrow.types as types
+
             type_ = self._arrow.column(j).type
-            return pa.types.is_dictionary(type_) or pa.types.is_floating(type_)
+            return types.is_dictionary(type_) or types.is_floating(type_)
+        import narwhals as nw
+
         dtype = self.series(j).dtype
         return dtype in (nw.Categorical, nw.Enum) or dtype.is_float()
 
