@@ -160,6 +160,13 @@ def same_count(what: str, given: object, expected: object) -> None:
         )
 
 
+def unlike(what: str, expected: str) -> InvalidInput:
+    return InvalidInput(
+        f"{what} must be {expected}; the file has other numbers, which no fit gives. Save the "
+        "model again."
+    )
+
+
 def _listed(content: Json) -> list[Any]:
     if not isinstance(content, list):
         raise unknown("list", content)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import likely
-from likely.errors import InvalidInput, TrainingDiverged
+from likely.errors import InvalidInput, OutsideLink, TrainingDiverged
 from likely.likelihoods import Poisson
 from tests.neural.estimators import regressor, waves
 
@@ -213,3 +213,12 @@ def test_a_given_alpha_is_kept_and_an_estimated_one_is_saved(tmp_path):
     assert_allclose(again.log_likelihoods(X, y), model.log_likelihoods(X, y), rtol=0)
     model.partial_fit(X[:50], y[:50])
     assert model.alpha_ > 0
+
+
+def test_a_row_without_a_mean_under_the_link_is_told():
+    X = np.linspace(0, 1, 30)[:, None]
+    model = regressor(hidden=(), response="inverse-gaussian", link="inverse-squared", l2=1.0)
+    model.set_params(solver="lbfgs", batch="auto").fit(X, (1 + X[:, 0]) ** -0.5)
+    with pytest.warns(OutsideLink, match=r"for row 1 .*'inverse-squared'.*for 1 row\. Use the log"):
+        found = model.predict([[0.5], [-1e6]])
+    assert_array_equal(np.isnan(found), [False, True])

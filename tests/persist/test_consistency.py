@@ -74,8 +74,20 @@ CALIBRATED = likely.NaiveBayes(calibrate="temperature").fit(FRAME, Y)
 PERCEPTRON = likely.NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0).fit(NUMBERS, Y)
 REDUNDANT = likely.LinearRegression(solver="minimum-norm").fit(np.hstack([NUMBERS, NUMBERS]), Y)
 REGRESSOR = likely.NeuralNetworkRegressor((), solver="lbfgs", random_state=0).fit(NUMBERS, Y)
+ORDERED = likely.NeuralNetworkClassifier(
+    (2,), response="ordinal", max_epochs=2, tol=None, random_state=0
+).fit(NUMBERS, np.arange(60) % 3)
+DEEP = likely.NeuralNetworkClassifier((1,) * 20, max_epochs=1, tol=None, random_state=0)
+DEEP.fit(NUMBERS, Y)
+AVERAGE = likely.NeuralNetworkClassifier((), n_networks=2, max_epochs=1, tol=None, random_state=0)
+AVERAGE.fit(NUMBERS, Y)
 EARLY = likely.LinearRegression(l1=0.1, stop=HeldOutPatience(3)).fit(NUMBERS, Y)
 VALUES = [
+    (ORDERED, setting("parameters_", lambda x: 1e6 * x), "The thresholds of the classes must be"),
+    (ORDERED, setting("parameters_", cell(1e10)), "parameters_ must be at most 1e9"),
+    (DEEP, setting("parameters_", lambda x: 1e8 + 0 * x), "largest weights of the layers must be"),
+    (AVERAGE, setting("average_.parameters", cell(1e10)), "parameters_ must be at most 1e9"),
+    (AVERAGE, setting("average_.parameters", cell(np.nan)), "parameters_ must be at most 1e9"),
     (LOGISTIC, setting("classes_", lambda x: np.array([0.0, np.nan])), "classes_ must be text or"),
     (LOGISTIC, setting("classes_", lambda x: np.array([0.0, np.inf])), "classes_ must be text or"),
     (LOGISTIC, setting("classes_", np.zeros_like), "different labels of classes_ has 1"),

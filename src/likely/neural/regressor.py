@@ -18,16 +18,17 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Matrix
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import PREDICTION, Explanation, refuse_against
 from likely.explanations.sampled import SampledContributions
+from likely.formatting import count
 from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
 from likely.inputs.numbers import check_response
 from likely.inputs.tables import refuse_file
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import GaussianIdentity
-from likely.links import Link
+from likely.links import Identity, Link
 from likely.neural.average import (
     AverageFit,
     NumberAveraging,
@@ -259,7 +260,9 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
     def predict(self, X: Any) -> Array:
         """E[y | x] of each row, (n,), or (n, n_responses)."""
         check_is_fitted(self)
-        mean = self._explained_score(self._matrix(X))
+        with np.errstate(invalid="ignore"):  # where the link has no mean, which is told
+            mean = self._explained_score(self._matrix(X))
+        self._warn_outside(mean)
         return np.asarray(mean[:, 0] if mean.shape[1] == 1 else mean)
 
     def _explained_score(self, matrix: Matrix) -> Array:
@@ -270,6 +273,21 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
             eta = self._predictor(matrix, self.parameters_.astype(np.float64))
             found = self.output_.mean(eta, self._extra)
         return np.asarray(self.response_centre_ + self.response_scale_ * found)
+
+    def _warn_outside(self, mean: Array) -> None:
+        """Warn of rows whose η, which may be any number, has no mean under the link."""
+        output, without = self.output_, np.isnan(mean).any(axis=1)
+        if without.any() and isinstance(output, ScalarOutput):
+            link, means = output.likelihood.link, output.response.means
+            if link.etas == Identity.etas:  # of every number
+                return
+            warn_user(
+                f"The output of the network for row {int(without.argmax())} has no mean under the "
+                f"link {link.name!r}, so its prediction is nan, for "
+                f"{count(int(without.sum()), 'row')}. Use the "
+                f"{'logit' if means.high == 1 else 'log'} link, which has a mean everywhere.",
+                OutsideLink,
+            )
 
     def _explanation(self, found: SampledContributions, against: Any) -> Explanation:
         refuse_against(against, PREDICTION)

@@ -18,13 +18,11 @@ import numpy as np
 
 from likely._typing import Array
 from likely.distributions.full_gaussian import FullFamily
-from likely.errors import InvalidInput
+from likely.persist.learned_networks import LARGEST_THRESHOLD, check_network
 from likely.persist.learned_words import check_bag_of_words, check_text_classifier
-from likely.saved_values import same_count
+from likely.saved_values import same_count, unlike
 
 LARGEST = 1e150  # beyond, squares overflow
-LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
-LARGEST_THRESHOLD = 1e15  # on the scale of a probit or logit, where 40 is certainty
 SMALLEST_SPREAD, LARGEST_SPREAD = 1e-300, 1e300  # of distributions: the squares of such columns
 LONGEST_MONOMIAL = 1000  # factors
 NEAR_1 = 1e-6  # by how much probabilities may miss a sum of 1
@@ -47,8 +45,7 @@ NOT_NEGATIVE = (
 def check_values(model: Any, learned: dict[str, Any]) -> None:
     """Refuse attributes of a model whose values no fit gives."""
     if "architecture_" in learned:
-        theta = [learned["parameters_"]]
-        refuse("parameters_", theta, lambda x: np.abs(x) <= LARGEST_WEIGHT, "at most 1e9")
+        check_network(learned)
     for attribute in learned:
         rows = _arrays(learned[attribute])
         if attribute in FINITE:
@@ -98,13 +95,6 @@ def refuse(what: str, rows: list[Array], good: Callable[[Array], Any], expected:
         wide = row.astype(np.float64) if row.dtype.kind == "f" else row  # float32 ends at 1e38
         if not np.all(good(wide)):
             raise unlike(what, expected)
-
-
-def unlike(what: str, expected: str) -> InvalidInput:
-    return InvalidInput(
-        f"{what} must be {expected}; the file has other numbers, which no fit gives. Save the "
-        "model again."
-    )
 
 
 def _check_discretizer(learned: dict[str, Any]) -> None:

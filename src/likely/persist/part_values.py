@@ -28,9 +28,8 @@ from likely.persist.learned_values import (
     SMALLEST_SPREAD,
     probabilities,
     refuse,
-    unlike,
 )
-from likely.saved_values import same_count
+from likely.saved_values import same_count, unlike
 
 MOST_ESTIMATES = 2000  # whose covariance is factorised to see that it is one
 SPREADS = ("variance", "covariance", "scale")
@@ -149,7 +148,6 @@ def _check_history(part: History) -> None:
 
 
 def _check_average(part: NetworkAverage) -> None:
-    refuse("The networks", [part.parameters], lambda x: np.abs(x) <= LARGEST, "finite")
     refuse("The constant model", [part.constant], lambda x: np.abs(x) <= LARGEST, "finite")
     same_count("The networks", part.parameters.ndim, 2)
     same_count("The networks", len(part.histories), len(part.parameters))
