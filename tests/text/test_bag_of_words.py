@@ -7,12 +7,18 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.utils import get_tags
 
 from likely.errors import InvalidInput, UnknownName
 from likely.text.analysis import Analysis
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import bytes_of, documents, parts
+from likely.text.options import check_counts
+from likely.text.token_ids import TokenIds
+from likely.text_models.text_classifier import TextClassifier
 
 TEXTS = [
     "The cat sat on the mat.",
@@ -191,6 +197,89 @@ def test_what_is_no_document_is_refused_in_words(name):
 def test_arguments_that_make_no_sense_are_refused(options, error):
     with pytest.raises(error):
         BagOfWords(**options).fit(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_features": -1}, "max_features must be a whole number, at least 1; found -1. Give"),
+        ({"max_features": 2.5}, "max_features must be a whole number, at least 1; found 2.5. Give"),
+        ({"max_features": True}, "max_features must be a whole number"),
+        ({"min_df": -1}, "min_df=-1 was given; a whole number of documents from 1 up was .* Use"),
+        ({"min_df": "2"}, "min_df='2' was given; a whole number of documents"),
+        ({"min_df": True}, "min_df=True was given"),
+        ({"max_df": 2.0}, r"max_df=2.0 was given; .* a share of them as a float from 0.0 to 1.0"),
+        ({"max_df": float("nan")}, "max_df=nan was given"),
+        ({"lowercase": "no"}, "lowercase='no' was given; True or False was expected. Use"),
+        ({"ngram_range": 2}, "ngram_range=2 was given; two whole numbers from 1 up .* Use"),
+        ({"ngram_range": ("1", "2")}, r"ngram_range=\('1', '2'\) was given"),
+        ({"ngram_range": (1, 2, 3)}, r"ngram_range=\(1, 2, 3\) was given"),
+        ({"ngram_range": (1, 1.5)}, r"ngram_range=\(1, 1.5\) was given"),
+        ({"token_pattern": b"a"}, "it is of type bytes, not str"),
+        ({"stop_words": 3}, "stop_words has 3, of type int; words were expected. Give"),
+        ({"stop_words": ["the", None]}, "stop_words has None"),
+        ({"vocabulary": "cat"}, "vocabulary='cat' was given; a list of terms was expected"),
+        ({"vocabulary": 3}, "vocabulary=3 was given"),
+        ({"vocabulary": ["cat", 3]}, "the vocabulary has 3, of type int; terms must be text"),
+        ({"vocabulary": {"cat": "first"}}, "must be 0, 1, 2, …, each once"),
+        ({"n_features": True}, "n_features=True"),
+    ],
+)
+def test_values_without_a_meaning_are_refused_in_words(options, message):
+    texts = ["the cat", "the dog and the cat"]
+    for words in (BagOfWords(**options), TokenIds(**options)):
+        with pytest.raises(InvalidInput, match=message):
+            words.fit(texts)
+    with pytest.raises(InvalidInput, match=message):
+        TextClassifier(words=BagOfWords(**options)).fit(texts, [0, 1])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.float16, complex, object, "counts", str])
+def test_types_that_do_not_hold_counts_are_refused(dtype):
+    with pytest.raises(InvalidInput, match=r"holds large counts was expected.* Use np.int64"):
+        BagOfWords(dtype=dtype).fit(["cat " * 300])
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, "int64", np.float32, float])
+def test_types_that_hold_counts_give_them(dtype):
+    counts = BagOfWords(dtype=dtype).fit_transform(["cat " * 300])
+    assert counts.dtype == np.dtype(dtype)
+    assert counts.toarray().tolist() == [[300]]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, bool])
+def test_presence_fits_into_any_integer(dtype):
+    found = BagOfWords(dtype=dtype, binary=True).fit_transform(["cat " * 300])
+    assert found.dtype == dtype
+    assert found.toarray().tolist() == [[1]]
+
+
+@pytest.mark.parametrize(("dtype", "most"), [(np.int32, 2**31 - 1), (np.float32, 2**24)])
+def test_a_count_that_its_type_does_not_hold_is_refused(dtype, most):
+    check_counts(np.array([1, most]), dtype)
+    with pytest.raises(InvalidInput, match=f"holds counts up to {most:,}. Use dtype=np.int64"):
+        check_counts(np.array([1, most + 1]), dtype)
+
+
+def test_a_given_vocabulary_needs_no_fit():
+    new = ["the cat and a cat", "a dog"]
+    for options in ({}, {"unknown": "count"}, {"norm": "l2"}, {"binary": True}):
+        words = BagOfWords(vocabulary=["cat", "the"], **options)
+        expected = clone(words).fit(["a bird"]).transform(new).toarray()
+        np.testing.assert_array_equal(words.transform(new).toarray(), expected)
+        assert words.columns_of(["the", "cat"]).tolist() == [1, 0]
+        assert words.get_feature_names_out().tolist()[:2] == ["cat", "the"]
+        assert words.inverse_transform(words.transform(["cat"]))[0].tolist() == ["cat"]
+        assert words.partial_fit(["a cat"]).n_documents_ == 1
+    assert not get_tags(words).requires_fit
+    assert get_tags(BagOfWords()).requires_fit
+    for options in ({"use_idf": True, "vocabulary": ["cat"]}, {}):
+        with pytest.raises(NotFittedError):
+            BagOfWords(**options).transform(new)
+    with pytest.raises(InvalidInput, match="the vocabulary repeats"):
+        BagOfWords(vocabulary=["cat", "cat"]).transform(new)
+    with pytest.raises(InvalidInput, match="max_features must be a whole number"):
+        BagOfWords(vocabulary=["cat"], max_features=-1).transform(new)
 
 
 def test_a_given_vocabulary_is_kept_in_its_order():

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multinomial
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 
 from likely.errors import InvalidInput
 from likely.text.bag_of_words import BagOfWords
@@ -43,6 +45,18 @@ def test_unknown_words_are_left_out_or_have_an_id_of_their_own():
     kept = TokenIds(unknown="count").fit(texts)
     assert kept.transform(new)[0].tolist() == [2, 3, 3, 2, 0]
     assert kept.inverse_transform(kept.transform(new))[0][1] == "<unknown>"
+
+
+@pytest.mark.parametrize("options", [{"vocabulary": ["cat", "the"]}, {"n_features": 64}])
+def test_given_and_hashed_ids_need_no_fit(options):
+    tokens = TokenIds(**options)
+    assert not get_tags(tokens).requires_fit
+    found = tokens.transform(["the cat and the mouse"])
+    fitted = TokenIds(**options).fit(["a bird"])
+    assert found.n_words == fitted.n_words_ == tokens.n_words_
+    assert found[0].tolist() == fitted.transform(["the cat and the mouse"])[0].tolist()
+    with pytest.raises(NotFittedError):
+        TokenIds().transform(["the cat"])
 
 
 def test_the_vocabulary_grows_and_ids_stay():

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
@@ -19,13 +18,7 @@ from likely.errors import InvalidInput
 from likely.text.analysis import WORDS, Analysis, Analyzer
 from likely.text.chosen_terms import chosen_terms
 from likely.text.hashing import column_of, hash_of, hash_of_run
-from likely.text.options import (
-    analysis_of,
-    check_hashed,
-    given_terms,
-    has_limits,
-    one_of,
-)
+from likely.text.options import analysis_of, check_counts, check_options, given_terms, has_limits
 from likely.text.parts import over_parts
 from likely.text.reader import Reader
 from likely.text.term_counts import TermSums, counted, renumbered, stacked
@@ -34,7 +27,6 @@ from likely.text.transformer import DocumentTransformer
 from likely.text.vocabulary import Vocabulary
 from likely.text.weights import inverse_frequency, weighted
 
-NORMS = (None, "l1", "l2")
 UNKNOWN_NAME = "<unknown>"
 
 
@@ -62,7 +54,7 @@ class BagOfWords(DocumentTransformer):
     max_features : int, optional
         The most frequent terms are kept.
     vocabulary : sequence or mapping of str to int, optional
-        The terms, if they are known before.
+        The terms, if they are known before; ``fit`` is then not needed without ``use_idf``.
     n_features : int, optional
         Hash terms to so many columns, and keep no vocabulary.  Terms that share a column are
         counted together; ``likely.text.hashing`` has the hash function, which is the same on
@@ -76,7 +68,8 @@ class BagOfWords(DocumentTransformer):
     unknown : {"ignore", "count"}
         Whether terms that are not in the vocabulary are left out or counted in a last column.
     dtype : type
-        Of counts; weights are float64.
+        Of counts: integers or floats of 32 or 64 bits, or any integers with ``binary``; weights
+        are float64.
     executor : {"auto", "serial", "threads"} or Executor
         Where documents are counted; "auto" uses all cores for large texts.
 
@@ -111,6 +104,7 @@ class BagOfWords(DocumentTransformer):
     n_documents_: int
     document_frequency_: Array
     _reader: tuple[Reader, Array | None] | None
+    _given: Vocabulary | None = None  # of the argument, until a fit
 
     def __init__(
         self,
@@ -264,21 +258,21 @@ class BagOfWords(DocumentTransformer):
                 "n_features=None."
             )
         last = [UNKNOWN_NAME] if self.unknown == "count" else []
-        return np.array([*self.terms_.names, *last], dtype=object)
+        return np.array([*self._terms.names, *last], dtype=object)
 
     @property
     def n_columns(self) -> int:
         """The number of columns, with that of unknown terms."""
         if self.n_features is not None:
             return int(self.n_features)
-        return len(self.terms_) + (self.unknown == "count")
+        return len(self._terms) + (self.unknown == "count")
 
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The column of each term."""
         if self.n_features is not None:
             raise AttributeError("n_features keeps no vocabulary.")
-        return self.terms_.columns
+        return self._terms.columns
 
     @property
     def idf_(self) -> Array:
@@ -293,22 +287,18 @@ class BagOfWords(DocumentTransformer):
         """The terms of a document, one after the other, also those that are not known."""
         return list(self._analysis().tokens(document))
 
-    def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()
-        tags.requires_fit = not self._is_stateless
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._is_stateless or hasattr(self, "n_documents_")
-
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_reader", None)
-        return state
+        return {name: value for name, value in state.items() if name not in ("_reader", "_given")}
 
     @property
     def _is_stateless(self) -> bool:
-        return self.n_features is not None and not self.use_idf
+        return super()._is_stateless and not self.use_idf
+
+    @property
+    def _counts_documents(self) -> bool:
+        """Whether the documents with each term are counted; of hashed columns only for idf."""
+        return self.n_features is None or self.use_idf
 
     @property
     def _grows(self) -> bool:
@@ -317,31 +307,38 @@ class BagOfWords(DocumentTransformer):
     @property
     def _other(self) -> int:
         """The column of unknown terms."""
-        return len(self.terms_) if self.unknown == "count" else -1
+        return len(self._terms) if self.unknown == "count" else -1
+
+    @property
+    def _terms(self) -> Vocabulary:
+        """The terms that were learned; before a fit, those of the given vocabulary."""
+        if self._grows or hasattr(self, "terms_"):
+            return self.terms_
+        if self._given is None:
+            self._given = Vocabulary.of(given_terms(self.vocabulary))
+        return self._given
 
     def _analysis(self) -> Analysis:
         return analysis_of(self)
 
     def _start(self) -> None:
         """Check the arguments, and forget what was learned before."""
-        analysis_of(self)
-        one_of("norm", self.norm, NORMS)
+        check_options(self)
+        self._analysis()
         self._reader = None
         self.n_documents_ = 0
-        if self.n_features is not None:
-            check_hashed(self, self.n_features)
         self.terms_ = Vocabulary.of([] if self.vocabulary is None else given_terms(self.vocabulary))
-        n = 0 if self._is_stateless else self.n_columns
+        n = self.n_columns if self._counts_documents else 0
         self.document_frequency_ = np.zeros(n, np.int64)
 
     def _known(self) -> tuple[Reader, Array | None]:
         """A reader of the vocabulary, and the column of each id; made when first needed."""
         if getattr(self, "_reader", None) is None:
+            check_options(self)
             if self.n_features is not None:
-                check_hashed(self, self.n_features)
                 self._reader = Reader(self._analysis(), int(self.n_features)), None
             else:
-                self._reader = Reader.of(self._analysis(), self.terms_)
+                self._reader = Reader.of(self._analysis(), self._terms)
         assert self._reader is not None
         return self._reader
 
@@ -391,11 +388,12 @@ class BagOfWords(DocumentTransformer):
 
     def _remember_documents(self, sums: TermSums) -> None:
         self.n_documents_ = sums.n_documents
-        if not self._is_stateless:
+        if self._counts_documents:
             self.document_frequency_ = sums.wider(self.n_columns).frequency
 
     def _weighted(self, counts: Any) -> Any:
         if not (self.use_idf or self.sublinear_tf or self.norm):
+            check_counts(counts.data, self.dtype)
             return counts.astype(self.dtype, copy=False)
         idf = self.idf_ if self.use_idf else None
         return weighted(counts, idf, sublinear=bool(self.sublinear_tf), norm=self.norm)

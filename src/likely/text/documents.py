@@ -261,7 +261,7 @@ def _in_row(row: int, read: Callable[[], Any]) -> Any:
     except InvalidInput as problem:
         if not row:
             raise
-        said = re.sub(
+        message = re.sub(
             r"^document (\d+)", lambda found: f"document {row + int(found[1])}", str(problem)
         )
-        raise InvalidInput(said) from problem
+        raise InvalidInput(message) from problem

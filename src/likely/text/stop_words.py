@@ -7,7 +7,7 @@ Retrieval Group; it is here so that a saved model can be read without scikit-lea
 from collections.abc import Iterable
 from typing import Any
 
-from likely.errors import UnknownName
+from likely.errors import InvalidInput, UnknownName
 
 LINES = (
     "a about above across after afterwards again against all almost alone along already also",
@@ -44,5 +44,11 @@ def stop_words(given: Any) -> frozenset[str]:
         if given != "english":
             raise UnknownName("list of stop words", given, ["english"])
         return ENGLISH
-    words: Iterable[str] = given
+    words = list(given) if isinstance(given, Iterable) else [given]
+    for word in words:
+        if not isinstance(word, str):
+            raise InvalidInput(
+                f"stop_words has {word!r:.60}, of type {type(word).__name__}; words were expected. "
+                "Give a list of words, 'english' or None."
+            )
     return frozenset(words)

@@ -108,13 +108,14 @@ class TokenIds(DocumentTransformer):
         """The ids of the words of each document, in their order."""
         check_is_fitted(self)
         found, ends, n = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)], 0
-        for ids, stops in self.words_.read(X):
+        words = self._known_words
+        for ids, stops in words.read(X):
             known = ids >= 0
             before = np.concatenate([np.zeros(1, np.int64), np.cumsum(known)])
             found.append(ids[known])
             ends.append(n + before[stops])
             n += int(before[-1])
-        return Sequences(np.concatenate(found), np.concatenate(ends), self.n_words_)
+        return Sequences(np.concatenate(found), np.concatenate(ends), words.n_columns)
 
     def inverse_transform(self, X: Any) -> list[Array]:
         """The words of each sequence of ids."""
@@ -124,11 +125,16 @@ class TokenIds(DocumentTransformer):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The words, by id."""
         check_is_fitted(self)
-        return self.words_.get_feature_names_out()
+        return self._known_words.get_feature_names_out()
 
     @property
     def n_words_(self) -> int:
-        return self.words_.n_columns
+        return self._known_words.n_columns
+
+    @property
+    def _known_words(self) -> BagOfWords:
+        """The words that were learned; given or hashed ones need no fit."""
+        return self.words_ if hasattr(self, "words_") else self._words()
 
     def _words(self) -> BagOfWords:
         return BagOfWords(**self.get_params(deep=False))

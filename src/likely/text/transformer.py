@@ -3,6 +3,7 @@
 Abstract: ``BagOfWords`` and ``TokenIds`` learn and transform.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -17,6 +18,8 @@ class DocumentTransformer(  # type: ignore[call-arg]  # scikit-learn has no anno
     """A transformer whose rows are texts."""
 
     why_no_frame: ClassVar[str]  # what it gives, and what to do instead
+    vocabulary: Sequence[str] | Mapping[str, int] | None
+    n_features: int | None
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Only the default is there: no frame."""
@@ -29,4 +32,14 @@ class DocumentTransformer(  # type: ignore[call-arg]  # scikit-learn has no anno
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.requires_fit = not self._is_stateless
         return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        learned = (name for name in vars(self) if name.endswith("_"))
+        return self._is_stateless or any(learned)
+
+    @property
+    def _is_stateless(self) -> bool:
+        """Whether the columns are known before a fit: they are given, or hashed."""
+        return self.vocabulary is not None or self.n_features is not None

@@ -102,6 +102,7 @@ def learned_sums(words: BagOfWords, given: LabelledDocuments) -> ClassSums:
             _add_columns(words, sums, batch)
         words._remember_documents(TermSums(sums.frequency.copy(), sums.total, sums.n_documents))
         return sums
+    words._start()
     reader = Reader(words._analysis())
     sums = ClassSums.of_classes(n_classes, FIRST_ROOM, once=once)
     for batch in given.batches:
