@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -260,6 +262,37 @@ def test_a_file_is_read_in_pieces(tmp_path, suffix):
         TextClassifier(LogisticRegression()).fit(source, "label")
     with pytest.raises(InvalidInput, match="Call fit"):
         TextClassifier().partial_fit(source, "label", classes=Y)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
+def test_a_missing_text_of_a_file_is_an_empty_document(tmp_path, suffix):
+    path, texts, y = tmp_path / f"texts{suffix}", ["buy now", None, "see you"], ["a", "b", "b"]
+    frame = pd.DataFrame({"text": texts, "label": y})
+    if suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif suffix == ".jsonl":
+        rows = [{"text": text, "label": label} for text, label in zip(texts, y, strict=True)]
+        path.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        frame.to_parquet(path)
+    empty, source = [text or "" for text in texts], likely.read(path).select(["text"])
+    expected = TextClassifier().fit(empty, y)
+    ours = TextClassifier().fit(path, "label")
+    assert ours.n_documents_ == 3
+    assert_array_equal(ours.predict_proba(empty), expected.predict_proba(empty))
+    assert_array_equal(ours.predict_proba(source), expected.predict_proba(empty))
+    found = BagOfWords().fit_transform(source)
+    assert_array_equal(found.toarray(), BagOfWords().fit_transform(empty).toarray())
+
+
+@pytest.mark.parametrize(
+    "form", [list, pd.Series, pl.Series, pa.array, lambda texts: pd.DataFrame({"text": texts})]
+)
+def test_a_missing_text_in_memory_is_refused_with_its_place(form):
+    texts = form(["buy now", None, "see you"])
+    for read in (BagOfWords().fit, lambda X: TextClassifier().fit(X, ["a", "b", "b"])):
+        with pytest.raises(InvalidInput, match=r"document 1 is (missing|None|nan)"):
+            read(texts)
 
 
 def test_a_file_without_a_label_is_refused_with_its_row(tmp_path):

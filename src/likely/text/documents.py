@@ -230,16 +230,17 @@ def _content(path: os.PathLike[str]) -> str:
 
 
 def _only_column(source: Source) -> Iterator[Any]:
-    """The texts of a table that is read in chunks; an empty cell of a file is an empty text."""
+    """The texts of a table that is read in chunks; a missing cell is an empty text."""
     if len(source.names) != 1:
         raise InvalidInput(
             f"a table with the columns {listed(source.names)} was given where documents were "
             "expected. Choose one column, as likely.read(path).select(['text'])."
         )
-    return (_filled(batch.column(0)) for batch in source.with_text(source.names))
+    return (empty_where_missing(batch.column(0)) for batch in source.with_text(source.names))
 
 
-def _filled(texts: Any) -> Any:
+def empty_where_missing(texts: Any) -> Any:
+    """The Arrow texts of a column of a file; a missing cell is an empty text, as in CSV."""
     import pyarrow as pa
 
     if texts.null_count == len(texts):  # a column without a value has no type

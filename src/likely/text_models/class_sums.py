@@ -15,7 +15,7 @@ from likely.text.bag_of_words import BagOfWords
 from likely.text.reader import Reader
 from likely.text.term_counts import TermSums
 from likely.text.term_tables import TermIds
-from likely.text_models.labelled import Batch, LabelledDocuments
+from likely.text_models.labelled import LabelledBatch, LabelledDocuments
 
 FIRST_ROOM = 1 << 12  # terms, before more are known
 
@@ -57,7 +57,7 @@ class ClassSums:
         """t_v, how often each term occurs; with ``once``, in how many documents."""
         return self.seen[:, 2]
 
-    def add(self, batch: Batch, found: TermIds, first: int, n_terms: int) -> int:
+    def add(self, batch: LabelledBatch, found: TermIds, first: int, n_terms: int) -> int:
         """Add documents of a batch from ``first`` on, and return the first that is left.
 
         Ids are below ``n_terms``.
@@ -113,7 +113,7 @@ def learned_sums(words: BagOfWords, given: LabelledDocuments) -> ClassSums:
     return sums.of_terms(order)
 
 
-def add_batch(words: BagOfWords, sums: ClassSums, batch: Batch) -> None:
+def add_batch(words: BagOfWords, sums: ClassSums, batch: LabelledBatch) -> None:
     """Add the counts of more documents; their new terms are added to ``words``."""
     if words.n_features is None:
         words.partial_fit(batch.documents)
@@ -124,7 +124,7 @@ def add_batch(words: BagOfWords, sums: ClassSums, batch: Batch) -> None:
     _add_columns(words, sums, batch)
 
 
-def _add_columns(words: BagOfWords, sums: ClassSums, batch: Batch) -> None:
+def _add_columns(words: BagOfWords, sums: ClassSums, batch: LabelledBatch) -> None:
     """Add documents whose terms have columns."""
     first = 0
     for found in words.read(batch.documents):

@@ -16,10 +16,10 @@ from likely.formatting import listed
 from likely.inputs.labels import classes_of, codes_among, label_array
 from likely.inputs.numbers import check_weight, refuse_other_length, required
 from likely.inputs.tables import is_file, own_columns
-from likely.text.documents import documents
+from likely.text.documents import documents, empty_where_missing
 
 
-class Batch(NamedTuple):
+class LabelledBatch(NamedTuple):
     """Documents with the codes of their classes."""
 
     documents: Any  # anything that has documents
@@ -30,7 +30,7 @@ class Batch(NamedTuple):
 class LabelledDocuments(NamedTuple):
     """Batches to learn from, once, and the classes that occur in them."""
 
-    batches: Iterable[Batch]
+    batches: Iterable[LabelledBatch]
     classes: Array
 
 
@@ -43,16 +43,16 @@ def labelled_documents(estimator: Any, X: Any, y: Any, sample_weight: Any) -> La
     labels, weight = _checked(estimator, len(given), y, sample_weight)
     codes = np.full(len(labels), -1, dtype=np.int64)
     classes, codes[weight > 0] = classes_of(labels[weight > 0])
-    return LabelledDocuments([Batch(given, codes, weight)], classes)
+    return LabelledDocuments([LabelledBatch(given, codes, weight)], classes)
 
 
-def batch_of(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Array) -> Batch:
+def batch_of(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Array) -> LabelledBatch:
     """Documents of memory whose classes are among those that are known."""
     X, y, sample_weight = own_columns(X, y, sample_weight)
     given = documents(X)  # all of them are checked before one is counted
     labels, weight = _checked(estimator, len(given), y, sample_weight)
     codes = codes_among(labels, classes).astype(np.int64)
-    return Batch(given, np.where(weight > 0, codes, -1), weight)
+    return LabelledBatch(given, np.where(weight > 0, codes, -1), weight)
 
 
 def _checked(estimator: Any, n: int, y: Any, sample_weight: Any) -> tuple[Array, Array]:
@@ -91,11 +91,11 @@ def _of_file(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledDocu
 
 def _batches(
     source: Source, text: str, target: str, weight: str | None, classes: Array
-) -> Iterator[Batch]:
+) -> Iterator[LabelledBatch]:
     start = 0
     wanted = [text, target] if weight is None else [text, target, weight]
     for table in source.select(wanted).with_text([text]):
-        given = documents(table.column(text))
+        given = documents(empty_where_missing(table.column(text)))
         codes = class_codes(table.column(target), classes).astype(np.int64)
         of_row = np.ones(len(codes)) if weight is None else weights(table.column(weight), start)
         unknown = (codes < 0) & (of_row > 0)
@@ -104,5 +104,5 @@ def _batches(
                 f"Row {start + int(unknown.argmax())} has no label in column {target!r}; every "
                 "row needs one. Remove the row."
             )
-        yield Batch(given, np.where(of_row > 0, codes, -1), of_row)
+        yield LabelledBatch(given, np.where(of_row > 0, codes, -1), of_row)
         start += len(codes)

@@ -78,7 +78,8 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
         X is a list, an array, a column or a frame of one column of text; y and sample_weight may
         be names of other columns of a frame.  X may be a file (its path, or ``likely.read``), with
-        one column of text beside the columns that y and sample_weight name: it is read in pieces.
+        one column of text beside the columns that y and sample_weight name: it is read in pieces,
+        and a missing text is an empty document.
         """
         words = self._new_words()
         if not self._is_of_sums() or is_soft(y):
