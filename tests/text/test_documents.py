@@ -58,6 +58,16 @@ def test_words_that_look_like_missing_cells_are_words_in_a_file(tmp_path):
     assert words.get_feature_names_out().tolist() == ["12", "cat", "na", "none", "the"]
 
 
+@pytest.mark.parametrize("missing", ["null", "NaN", '""'])
+def test_a_missing_text_of_json_lines_is_an_empty_document(tmp_path, missing):
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(f'{{"text": {cell}}}\n' for cell in ['"a nan"', missing, '"the cat"']))
+    words = BagOfWords()
+    found = words.fit_transform(likely.read(path).select(["text"])).toarray()
+    assert words.get_feature_names_out().tolist() == ["cat", "nan", "the"]
+    assert found.tolist() == [[0, 1, 0], [0, 0, 0], [1, 0, 1]]
+
+
 def test_text_files_are_read_by_their_paths(tmp_path):
     texts = [text.replace("\x00", " ") for text in TEXTS]
     for i, text in enumerate(texts):

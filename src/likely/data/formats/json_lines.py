@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 from likely.additive import pairwise_total
@@ -190,6 +191,8 @@ def _batch(file: TextFile, piece: Piece, types: dict[str, ValueType]) -> "pa.Rec
 def _converted(value: Any, type_: ValueType) -> Any:
     if type_of_value(value) == "null":
         return None
+    if type_ == "text" and isinstance(value, float) and isnan(value):
+        return None  # pandas and Python write a missing text as NaN
     if type_ in ("text", "nested"):
         return value if isinstance(value, str) else json.dumps(value)
     return float(value) if type_ == "float" else value
