@@ -25,6 +25,7 @@ from likely.inputs.labels import all_classes
 from likely.inputs.soft_labels import is_soft
 from likely.inputs.tables import is_file, own_columns
 from likely.linear.softmax import SoftmaxRegression
+from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
 from likely.text_models.class_sums import ClassSums, add_batch, learned_sums
@@ -181,13 +182,27 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     _scores: tuple[Any, LinearScores | None] | None = None  # of which model they are
 
     def _new_model(self) -> Any:
-        return NaiveBayes("multinomial") if self.model is None else clone(self.model)
+        if self.model is None:
+            return NaiveBayes("multinomial")
+        if not has_method(self.model, "fit") or isinstance(self.model, type):
+            raise InvalidInput(
+                f"model={self.model!r:.60} was given; a classifier was expected. Write, for "
+                'instance, NaiveBayes("multinomial").'
+            )
+        return clone(self.model)
 
     def _model_name(self) -> str:
         return type(self._new_model()).__name__
 
     def _new_words(self) -> BagOfWords:
-        words: BagOfWords = BagOfWords() if self.words is None else clone(self.words)
+        if self.words is None:
+            return BagOfWords()
+        if not isinstance(self.words, BagOfWords):
+            raise InvalidInput(
+                f"words={self.words!r:.60} was given; a BagOfWords was expected. Write "
+                "BagOfWords(...), which takes the arguments of CountVectorizer."
+            )
+        words: BagOfWords = clone(self.words)
         return words
 
     def _is_of_sums(self) -> bool:
