@@ -153,7 +153,7 @@ REFUSED = {
     "bytes": ([b"bytes"], "document 0 is b'bytes'"),
     "a number": (["a text", 3], "document 1 is 3, of type int"),
     "missing": (["a text", None], r"document 1 is missing"),
-    "nan": (["a text", float("nan")], "document 1 is nan"),
+    "nan": (["a text", float("nan")], r"document 1 is missing \(NaN\)"),
     "a surrogate": (["fine", "half \ud800 pair"], "document 1 has half of a surrogate pair"),
     "two columns": (pd.DataFrame({"a": ["x"], "b": ["y"]}), "a frame of 2 columns"),
     "a matrix": (np.array([["x", "y"]]), r"the shape \(1, 2\)"),
