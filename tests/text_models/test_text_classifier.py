@@ -285,8 +285,7 @@ def test_what_cannot_be_learned_is_refused(texts, y, said):
         TextClassifier().fit(texts, y)
 
 
-    from sklearn.neighbors import KNeighborsClassifier
-
+def test_weights_that_a_model_does_not_take_are_refused():
     with pytest.raises(InvalidInput, match="fit does not take it"):
         TextClassifier(KNeighborsClassifier()).fit(TEXTS, Y, WEIGHT)
 
