@@ -320,6 +320,10 @@ class UnseenCategories(LikelyWarning):
     """New rows have categories that were not seen in training; they are ignored."""
 
 
+class ReplacedBytes(LikelyWarning):
+    """A line of standard input is not UTF-8; the bytes that are not were replaced."""
+
+
 class SingularCovariance(LikelyWarning):
     """A covariance matrix has no inverse, so its pseudo-inverse is used."""
 

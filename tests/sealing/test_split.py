@@ -215,3 +215,16 @@ def test_a_row_without_a_group_is_a_group_of_its_own():
     missing = np.arange(200) % 4 == 0
     assert 0 < split.sealed[missing].mean() < 1
     assert "50 rows without g: each is a group of its own." in split.notes
+
+
+def test_equal_texts_are_kept_together_however_many_there_are():
+    texts = [f"the {i % 30} documents of this table" for i in range(120)]
+    table = pa.table({"text": texts, "y": [i % 2 for i in range(120)]})
+    apart = split_rows(table, "y", test=0.2, seed=0)
+    assert "may be on both sides" in apart.notes[0]
+    found = split_rows(table, "y", test=0.2, seed=0, of_texts=True)
+    assert "were kept together" in found.notes[0]
+    sealed = {text for text, there in zip(texts, found.sealed, strict=True) if there}
+    assert sealed and not sealed & {
+        t for t, there in zip(texts, found.sealed, strict=True) if not there
+    }

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from likely.cli.answer import Exit, Refusal
+from likely.errors import ReplacedBytes, warn_user
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,12 +95,15 @@ def _has_more(stream: Any) -> bool:
 
 
 def _decoded(line: bytes, number: int) -> str:
+    """A line as text; bytes that are not UTF-8 do not end a stream, and are noted."""
+    line, encoding = line.removesuffix(b"\r"), "utf-8-sig" if number == 1 else "utf-8"
     try:
-        return line.removesuffix(b"\r").decode("utf-8-sig" if number == 1 else "utf-8")
+        return line.decode(encoding)
     except UnicodeDecodeError as error:
-        raise Refusal(
-            f"Line {number} of standard input: byte 0x{line[error.start]:02x} is not UTF-8, in "
-            "which documents are read. Convert it, for instance with iconv.",
-            Exit.DATA,
-            "likely predict --help",
-        ) from None
+        warn_user(
+            f"Line {number} of standard input: byte 0x{error.object[error.start]:02x} is not "
+            "UTF-8, in which documents are read; it was read as \N{REPLACEMENT CHARACTER}. Convert "
+            "the input, for instance with iconv.",
+            ReplacedBytes,
+        )
+        return line.decode(encoding, errors="replace")

@@ -104,6 +104,7 @@ def create_seal(
         by_time=terms.by_time,
         seed=terms.seed,
         kind=terms.kind,
+        of_texts=bool(terms.texts or terms.declared_texts),
     )
     _check_weights(origin.table, split, terms.weight)
     earlier = _earlier_seals(origin, path)

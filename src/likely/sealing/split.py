@@ -12,7 +12,6 @@ Where more than a tenth of the rows have a duplicate, duplicates are normal in t
 columns of categories) and not an accident; they are then split like other rows, with a note.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -28,7 +27,8 @@ from likely.sealing.fingerprints import row_fingerprints
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Strata: TypeAlias = Callable[[], tuple[Codes, str]]
+Strata: TypeAlias = tuple[Codes, str, str]  # of rows, what they are in words, the target
+Twins: TypeAlias = tuple[Codes, tuple[str, ...]]  # which rows are equal, and notes
 
 MOST_TWINS = 0.1  # of the rows; more of them are not kept together
 MOST_CLASSES = 20  # distinct integers; more of them are amounts
@@ -59,10 +59,12 @@ def split_rows(
     seed: int = 0,
     part: str = "sealed",
     kind: str | None = None,
+    of_texts: bool = False,
 ) -> Split:
     """The rows to set apart; the columns exist and the target has no missing value.
 
     ``part`` is what they are called in messages, ``kind`` that of the target, if it is known.
+    Texts are not equal by chance, so that equal ones are kept together however many there are.
     """
     strata = partial(strata_of, table.column(target), kind)
     if np.ndim(test):
@@ -70,9 +72,11 @@ def split_rows(
     elif by_time is not None:
         found = _latest(table, by_time, test)
     elif group is not None:
-        found = _by_group(table, target, group, strata, test=test, seed=seed)
+        twins = _twins(table, target, of_texts=of_texts)
+        found = _by_group(table, group, twins, (*strata(), target), test=test, seed=seed)
     else:
-        found = _stratified(table, target, strata, test=test, seed=seed)
+        twins = _twins(table, target, of_texts=of_texts)
+        found = _stratified(twins, (*strata(), target), test=test, seed=seed)
     n_sealed = int(found.sealed.sum())
     if not 0 < n_sealed < table.num_rows:
         share = "A choice" if np.ndim(test) else f"A share of {test:g}"
@@ -114,22 +118,18 @@ def row_mask(rows: Array, n: int, name: str) -> Array:
     return np.isin(np.arange(n), rows)
 
 
-def _stratified(
-    table: "pa.Table", target: str, strata_found: Strata, *, test: float, seed: int
-) -> Split:
-    strata, words = strata_found()
-    units, notes = _twins(table, target)
+def _stratified(twins: Twins, by: Strata, *, test: float, seed: int) -> Split:
+    (units, notes), (strata, words, target) = twins, by
     sealed = _take_units(units, strata, test, seed)
     return Split(sealed, f"stratified by {words.format(target)}", notes)
 
 
 def _by_group(
-    table: "pa.Table", target: str, group: str, strata_found: Strata, *, test: float, seed: int
+    table: "pa.Table", group: str, twins: Twins, by: Strata, *, test: float, seed: int
 ) -> Split:
-    strata, words = strata_found()
+    (equal, notes), (strata, words, target) = twins, by
     groups, alone = _groups(table, group)
-    twins, notes = _twins(table, target)
-    units = _joined(groups, twins)
+    units = _joined(groups, equal)
     if units.max() < groups.max():
         merged = int(groups.max() - units.max())
         notes = (*notes, f"{merged + 1:,} groups of {group} have equal rows; they stay together.")
@@ -248,7 +248,7 @@ def _is_number(type_: Any) -> bool:
     )
 
 
-def _twins(table: "pa.Table", target: str) -> tuple[Codes, tuple[str, ...]]:
+def _twins(table: "pa.Table", target: str, *, of_texts: bool) -> Twins:
     """A number for each set of rows equal in all features."""
     features = [name for name in table.column_names if name != target]
     units = _codes(row_fingerprints(table, features, ""))
@@ -257,7 +257,7 @@ def _twins(table: "pa.Table", target: str) -> tuple[Codes, tuple[str, ...]]:
         return units, ()
     share = n_twins / table.num_rows
     what = f"{n_twins:,} rows ({percent(share)}) equal another in all features"
-    if share > MOST_TWINS:
+    if share > MOST_TWINS and not of_texts:
         apart = f"{what}, more than a tenth: equal rows may be on both sides."
         return np.arange(table.num_rows), (apart,)
     return units, (f"{what}; equal rows were kept together, on one side of the split.",)

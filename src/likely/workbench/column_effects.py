@@ -20,6 +20,8 @@ from likely.explanations.effects import PartialEffects, partial_effects
 from likely.explanations.importance import Importance, permutation_importance
 from likely.names import has_method
 from likely.workbench.dataset import Dataset
+from likely.workbench.preparation.steps import Preparation
+from likely.workbench.preparation.texts import TextColumn
 
 FOLDS = 5
 FEWEST_ROWS = 40
@@ -103,13 +105,22 @@ def effects_on(model: Any, X: Any, y: Any, *, held_out: bool) -> ColumnEffects:
         note = f"{len(columns)} of {len(_names(X))} columns were shuffled, {which}."
         importance = replace(importance, notes=(note, *importance.notes))
     kinds = dict(zip(_names(X), as_table(X).kinds, strict=True))
+    texts = _texts(model)  # an effect of whole documents says nothing
     clear = [
         name
         for name, low in zip(importance.names, importance.low, strict=True)
-        if low > 0 and kinds.get(name) in ("number", "boolean", "category")
+        if low > 0 and kinds.get(name) in ("number", "boolean", "category") and name not in texts
     ]
     effects = partial_effects(model, X, clear[:MOST_EFFECTS], points=POINTS, rows=MOST_ROWS)
     return ColumnEffects(importance, effects, held_out)
+
+
+def _texts(model: Any) -> set[str]:
+    """The columns of a prepared model whose words are counted."""
+    preparation = vars(model).get("preparation_")
+    if not isinstance(preparation, Preparation):
+        return set()
+    return {step.name for step in preparation.steps if isinstance(step, TextColumn)}
 
 
 def _most_important(model: Any, X: Any) -> list[str] | None:

@@ -165,10 +165,11 @@ def test_a_fault_is_reported_once(code, table):
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_built_in_data_have_four_findings_in_all(name):
+def test_built_in_data_have_five_findings_in_all(name):
     found = lk.look(builtin_table(name), BUILTIN[name].target).findings
     said = {
         "iris": [("LK201", "One row repeats an earlier one (row 142 repeats row 101")],
+        "pydoc": [("LK202", "2 rows differ in the target alone from an earlier row (row ")],
         "digits": [("LK102", "Each of 3 columns has one value only (pixel_0_0 0, pixel_4_0 0, ")],
         "breast-cancer": [
             (
@@ -378,3 +379,13 @@ def test_a_look_at_seven_thousand_rows_is_quick():
 def test_dates_in_their_usual_form_are_no_finding(form):
     dates = DATES if form is None else DATES.strftime(form)
     assert lk.look(with_column(dates), "ill").codes == ()
+
+
+def test_equal_texts_are_no_chance():
+    texts = ["call me when you are at home please"] * 40
+    texts += [f"message number {i} about the meeting at noon" for i in range(80)]
+    table = pd.DataFrame({"ill": ["no", "yes"] * 60, "text": texts})
+    (found,) = (
+        each for each in lk.look(table, "ill", text=["text"]).findings if each.code == "LK201"
+    )
+    assert "38 rows" in str(found)

@@ -36,7 +36,7 @@ def repeated_names(profile: Profile) -> Finding | None:
 def repeated_rows(profile: Profile) -> Finding | None:
     """Rows equal in all columns, more often than by chance."""
     first = _first_equal(profile.columns, profile.n_rows)
-    copies = _surprising(first != np.arange(profile.n_rows), profile.columns)
+    copies = _surprising(first != np.arange(profile.n_rows), profile, profile.columns)
     if not copies.size:
         return None
     row = int(copies[0])
@@ -55,7 +55,7 @@ def contradictions(profile: Profile) -> Finding | None:
         return None
     first = _first_equal(profile.features, profile.n_rows)
     other = (target.codes != target.codes[first]) & (target.codes >= 0) & (target.codes[first] >= 0)
-    rows = _surprising(other, profile.features)
+    rows = _surprising(other, profile, profile.features)
     if not rows.size:
         return None
     row, before = int(rows[0]), int(first[rows[0]])
@@ -164,11 +164,14 @@ TABLE_CHECKS: Mapping[str, Check] = {
 }
 
 
-def _surprising(repeated: Array, columns: Sequence[Column]) -> Array:
+def _surprising(repeated: Array, profile: Profile, columns: Sequence[Column]) -> Array:
     """The repeated rows that chance does not explain.
 
-    Of rows that are unlikely to have copies, the number of copies is about Poisson.
+    Of rows that are unlikely to have copies, the number of copies is about Poisson.  Equal texts
+    are never by chance.
     """
+    if any(column.name in profile.texts for column in columns):
+        return np.flatnonzero(repeated)
     if not repeated.any():
         return np.empty(0, dtype=np.int64)
     from scipy.special import gammainc
