@@ -156,3 +156,10 @@ def test_a_saved_model_reads_ids_as_before(tmp_path, event):
         assert_allclose(likely.load(tmp_path / "m.likely").predict_proba(document), expected)
         alone = likely.runtime.load(tmp_path / "m.likely")
         assert_allclose(alone.predict_proba(document), expected, rtol=1e-12)
+
+
+def test_a_refused_fit_does_not_look_fitted():
+    model = NaiveBayes("multinomial")
+    with pytest.raises(InvalidInput):
+        model.fit([[0, 1], [2]], ["a", "b", "c"])
+    assert "reads_ids_" not in vars(model)

@@ -269,15 +269,18 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         advice = "Use 1.0, or less to trust the labelled rows more."
         refuse_unless_number("unlabelled_weight", self.unlabelled_weight, lowest=0.0, advice=advice)
         check_search(self.tol, self.max_iter)
-        if reset:
-            self.reads_ids_ = is_sequences(X)
-            X = counts_of_documents(X, self.event) if self.reads_ids_ else X
-        else:
+        reads_ids = is_sequences(X)
+        if not reset:
             X = self._without_ids(X)
+        elif reads_ids:
+            X = counts_of_documents(X, self.event)
         extras = RowExtras(sample_weight)
-        return check_rows(
+        checked = check_rows(
             self, X, y, extras, target="class", unlabelled=self.unlabelled, reset=reset
         )
+        if reset:
+            self.reads_ids_ = reads_ids
+        return checked
 
     def _remember_columns(
         self, plan: EventPlan, schema: Schema, bins: Discretizer | None, *, sketch: bool = False
