@@ -362,3 +362,21 @@ def test_a_model_without_partial_fit_is_refused_by_name():
     model = TextClassifier(KNeighborsClassifier(), BagOfWords(n_features=64))
     with pytest.raises(InvalidInput, match="KNeighborsClassifier has no partial_fit"):
         model.partial_fit(TEXTS, Y, classes=sorted(set(Y)))
+
+
+@pytest.mark.parametrize(
+    "given", [None, 5, {"a": TEXTS}, set(TEXTS)], ids=["none", "number", "dict", "set"]
+)
+def test_what_is_no_sequence_of_documents_is_refused(given):
+    for model in (TextClassifier(), BagOfWords()):
+        with pytest.raises(InvalidInput, match=r"documents were expected; found .* Pass a list"):
+            model.fit(given, Y)
+
+
+def test_parts_of_the_classifier_are_named_if_they_are_none():
+    with pytest.raises(InvalidInput, match=r"model='naive-bayes'.*a classifier was expected"):
+        TextClassifier("naive-bayes").fit(TEXTS, Y)
+    with pytest.raises(InvalidInput, match=r"words='english'.*a BagOfWords was expected"):
+        TextClassifier(words="english").fit(TEXTS, Y)
+    with pytest.raises(InvalidInput, match=r"document 1 is missing \(NaN\). Drop"):
+        BagOfWords().fit(["buy", float("nan")])

@@ -6,7 +6,7 @@ are read once, some megabytes at a time.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,6 +86,11 @@ def _column(raw: Any) -> Any:
             )
         native = native.get_column(native.columns[0])
     if not isinstance(native, nw.Series):
+        if isinstance(raw, Mapping | Set) or not isinstance(raw, Iterable):
+            raise InvalidInput(
+                f"documents were expected; found {raw!r:.60}, of type {type(raw).__name__}. Pass a "
+                "list of texts, or one column of a table."
+            )
         return list(raw)
     values = native.to_list() if native.dtype == nw.Object else native.to_arrow()
     return values
@@ -106,6 +111,10 @@ def _from_python(values: list[Any]) -> Any:
 def _refusal(values: list[Any]) -> InvalidInput:
     """Which document is no text, or no valid Unicode."""
     for row, value in enumerate(values):
+        if isinstance(value, float) and np.isnan(value):
+            return InvalidInput(
+                f"document {row} is missing (NaN). Drop such rows, or replace them by ''."
+            )
         if not isinstance(value, str):
             return InvalidInput(
                 f"document {row} is {value!r:.60}, of type {type(value).__name__}; text was "
@@ -249,6 +258,8 @@ def _filled(texts: Any) -> Any:
 
 def _is_plain_iterable(raw: Any) -> bool:
     """Whether documents come one by one: lists, generators, files; no series or frame."""
+    if isinstance(raw, Mapping | Set):
+        return False
     return isinstance(raw, list | tuple | Iterator) or (
         isinstance(raw, Iterable) and type(raw).__module__.startswith(("builtins", "likely."))
     )

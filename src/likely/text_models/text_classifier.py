@@ -185,13 +185,27 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     _scores: tuple[Any, LinearScores | None] | None = None  # of which model they are
 
     def _new_model(self) -> Any:
-        return NaiveBayes("multinomial") if self.model is None else clone(self.model)
+        if self.model is None:
+            return NaiveBayes("multinomial")
+        if not has_method(self.model, "fit") or isinstance(self.model, type):
+            raise InvalidInput(
+                f"model={self.model!r:.60} was given; a classifier was expected. Write, for "
+                'instance, NaiveBayes("multinomial").'
+            )
+        return clone(self.model)
 
     def _model_name(self) -> str:
         return type(self._new_model()).__name__
 
     def _new_words(self) -> BagOfWords:
-        words: BagOfWords = BagOfWords() if self.words is None else clone(self.words)
+        if self.words is None:
+            return BagOfWords()
+        if not isinstance(self.words, BagOfWords):
+            raise InvalidInput(
+                f"words={self.words!r:.60} was given; a BagOfWords was expected. Write "
+                "BagOfWords(...), which takes the arguments of CountVectorizer."
+            )
+        words: BagOfWords = clone(self.words)
         return words
 
     def _is_of_sums(self) -> bool:
