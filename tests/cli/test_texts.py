@@ -3,6 +3,7 @@
 import json
 import mailbox
 import os
+import re
 import subprocess
 import sys
 from email.message import EmailMessage
@@ -208,12 +209,33 @@ def test_bytes_that_are_no_text_are_noted_and_do_not_end_a_stream(likely, run, m
 
 def test_a_document_is_explained_word_by_word(likely, run):
     said = done(likely("explain", "r", "--text", "free prize at lunch"))
-    assert "body: prize" in said and "body: lunch" in said and "probability" in said
+    assert said.split("\n\n")[1] == "free prize at lunch" and "probability: " in said
+    assert re.search(r"^prize +[+-]\d", said, re.MULTILINE)
     outcome = likely("explain", "r", "--text", SPAM[0], "--text", HAM[0], "--json")
     rows = outcome.json["result"]["rows"]
+    assert [word["word"] for word in rows[0]["words"]] == ["win", "cash", "prize", "now"]
     assert [row["prediction"] for row in rows] == ["spam", "ham"]
     outcome = likely("explain", "r", "sms.csv", "--text", "prize")
     assert outcome.exit == 1 and "Leave one of them out" in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize("model", ["logistic", "softmax", "naive-bayes"])
+def test_words_in_place_add_up_to_what_the_run_predicts(likely, files, model):
+    """Counts, or weights that are scaled: the total is the log-odds of the model itself."""
+    done(likely("train", "sms.csv", model, *OPTIONS, "-o", "r"))
+    texts = ["free prize at lunch lunch", "", SPAM[2]]
+    given = [part for text in texts for part in ("--text", text)]
+    rows = likely("explain", "r", *given, "--json").json["result"]["rows"]
+    log_proba = lk.load(files / "r" / "model.likely").predict_log_proba(pa.table({"body": texts}))
+    log_odds = np.abs(log_proba[:, 1] - log_proba[:, 0])
+    np.testing.assert_allclose([row["total"] for row in rows], log_odds, rtol=1e-9)
+    swapped = likely("explain", "r", "--text", texts[0], "--against", rows[0]["class"], "--json")
+    assert swapped.json["result"]["rows"][0]["prediction"] == rows[0]["class"]
+    assert swapped.json["result"]["rows"][0]["total"] == pytest.approx(-rows[0]["total"])
+    for row in rows:
+        assert sum(word["contribution"] for word in row["words"]) + row["base"] == pytest.approx(
+            row["total"]
+        )
 
 
 def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypatch):

@@ -6,6 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
+import likely
+import likely.runtime
 from likely import NaiveBayes
 from likely.errors import InvalidInput
 from likely.text.sequences import Sequences
@@ -91,3 +93,73 @@ def test_a_word_outside_the_vocabulary_is_refused():
     model = NaiveBayes("multinomial").fit(Sequences.of(ids, 60), y)
     with pytest.raises(InvalidInput, match=r"an id of a word is 60; the vocabulary has 60 words"):
         model.predict([[1, 2], [60]])
+
+
+def by_ids():
+    return NaiveBayes("multinomial").fit([[0, 1], [2]], ["a", "b"])
+
+
+@pytest.mark.parametrize("lists", [list, tuple, np.array])
+def test_a_document_alone_is_read_as_among_others(lists):
+    """Three ids, and three words: as counts they would fit the columns."""
+    model, document = by_ids(), lists([2, 2, 2])
+    assert model.reads_ids_
+    assert model.predict([document]).tolist() == ["b"]
+    together = model.predict_joint_log_proba([document, lists([2])])
+    assert_allclose(model.predict_joint_log_proba([document]), together[:1], rtol=1e-14)
+    assert_allclose(model.predict_log_proba([[]])[0], model.class_log_prior_)
+    assert model.explain([document]).total[0, 1] > 0
+
+
+def test_batches_of_equal_length_are_read_as_the_first():
+    model = NaiveBayes("multinomial").partial_fit([[0, 1], [2]], ["a", "b"], ["a", "b"])
+    model.partial_fit([[2, 2, 2], [2, 1, 0]], ["b", "a"])
+    whole = NaiveBayes("multinomial").fit([[0, 1], [2], [2, 2, 2], [2, 1, 0]], ["a", "b", "b", "a"])
+    assert_allclose(model.class_coef_, whole.class_coef_, rtol=1e-14)
+
+
+def test_ids_of_equal_length_are_given_as_sequences():
+    ids, y = [[0, 1], [2, 2]], ["a", "b"]
+    model = NaiveBayes("multinomial").fit(Sequences.of(ids), y)
+    assert model.n_features_in_ == 3
+    assert model.predict([[2, 2, 2]]).tolist() == ["b"]
+    counts = NaiveBayes("multinomial").fit(ids, y)  # a matrix, as in scikit-learn
+    assert counts.n_features_in_ == 2
+    assert not counts.reads_ids_
+
+
+@pytest.mark.parametrize("call", ["predict", "predict_joint_log_proba", "explain"])
+def test_a_model_of_counts_refuses_lists_of_unequal_length(call):
+    model = NaiveBayes("multinomial").fit([[1, 0, 2], [0, 3, 1]], ["a", "b"])
+    with pytest.raises(InvalidInput, match=r"rows of 3 values were expected.*Sequences\.of"):
+        getattr(model, call)([[2, 2], [0]])
+    with pytest.raises(InvalidInput, match="unequal length, and the model was fitted to columns"):
+        model.partial_fit([[2, 2], [0]], ["a", "b"])
+    assert model.predict(Sequences.of([[1, 1]], 3)).tolist() == ["b"]
+
+
+def test_a_matrix_is_counts_for_every_model():
+    assert by_ids().predict(np.array([[3, 0, 0]])).tolist() == ["a"]
+
+
+def test_a_fit_to_other_rows_forgets_the_ids():
+    model = by_ids().fit([[1, 0, 2], [0, 3, 1]], ["a", "b"])
+    assert not model.reads_ids_
+
+
+@pytest.mark.parametrize("event", ["multinomial", "bernoulli"])
+def test_a_saved_model_reads_ids_as_before(tmp_path, event):
+    model = NaiveBayes(event).fit([[0, 1], [2]], ["a", "b"])
+    likely.save(model, tmp_path / "m.likely")
+    for document in ([[2, 2, 2]], [[0, 1, 2], [2]], [[]]):
+        expected = model.predict_proba(document)
+        assert_allclose(likely.load(tmp_path / "m.likely").predict_proba(document), expected)
+        alone = likely.runtime.load(tmp_path / "m.likely")
+        assert_allclose(alone.predict_proba(document), expected, rtol=1e-12)
+
+
+def test_a_refused_fit_does_not_look_fitted():
+    model = NaiveBayes("multinomial")
+    with pytest.raises(InvalidInput):
+        model.fit([[0, 1], [2]], ["a", "b", "c"])
+    assert "reads_ids_" not in vars(model)

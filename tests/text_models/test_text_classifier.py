@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import likely
@@ -318,8 +319,6 @@ def test_what_cannot_be_learned_is_refused(texts, y, said):
 
 
 def test_weights_that_a_model_does_not_take_are_refused():
-    from sklearn.neighbors import KNeighborsClassifier
-
     with pytest.raises(InvalidInput, match="fit does not take it"):
         TextClassifier(KNeighborsClassifier()).fit(TEXTS, Y, WEIGHT)
 
@@ -346,6 +345,56 @@ def test_words_and_model_of_different_fits_are_refused():
     model.words_ = BagOfWords().fit(["other words"])
     with pytest.raises(InvalidInput, match="fitted together"):
         model.predict(NEW)
+
+
+def linear():
+    return SGDClassifier(loss="log_loss", random_state=0)
+
+
+@pytest.mark.parametrize(
+    "words", [BagOfWords(n_features=64), BagOfWords(vocabulary=["buy", "lunch", "at", "pills"])]
+)
+@pytest.mark.parametrize("use_idf", [False, True])
+def test_batches_of_any_model_are_all_remembered(words, use_idf):
+    words = clone(words).set_params(use_idf=use_idf)
+    model, by_hand, seen = TextClassifier(linear(), words), linear(), clone(words)
+    frame = pd.DataFrame({"text": TEXTS, "label": Y})
+    for here in (slice(0, 2), slice(2, 8)):
+        model.partial_fit(frame[here], "label", classes=sorted(set(Y)))
+        rows = seen.partial_fit(TEXTS[here]).transform(TEXTS[here])
+        by_hand.partial_fit(rows, Y[here], classes=sorted(set(Y)))
+    assert model.n_documents_ == model.words_.n_documents_ == len(TEXTS)
+    assert_array_equal(model.model_.coef_, by_hand.coef_)
+    if use_idf:
+        assert_array_equal(model.words_.idf_, clone(words).fit(TEXTS).idf_)
+
+
+def test_a_refused_batch_of_any_model_is_not_remembered():
+    model = TextClassifier(linear(), BagOfWords(n_features=64, use_idf=True))
+    model.partial_fit(TEXTS, Y, classes=sorted(set(Y)))
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.partial_fit(["a", "b"], ["ham"])
+    assert model.n_documents_ == model.words_.n_documents_ == len(TEXTS)
+    assert_array_equal(model.words_.idf_, BagOfWords(n_features=64, use_idf=True).fit(TEXTS).idf_)
+
+
+def test_a_stream_of_documents_given_once_is_read_once():
+    model = TextClassifier(linear(), BagOfWords(n_features=64, use_idf=True))
+    model.partial_fit(iter(TEXTS), Y, classes=sorted(set(Y)))
+    assert model.n_documents_ == len(TEXTS)
+
+
+@pytest.mark.parametrize("words", [None, BagOfWords(n_features=64)])
+def test_a_calibrated_model_is_not_fitted_in_a_stream(words):
+    model = TextClassifier(NaiveBayes("multinomial", calibrate="length"), words)
+    with pytest.raises(InvalidInput, match="set calibrate=None, or call fit on all rows"):
+        model.partial_fit(TEXTS, Y, classes=sorted(set(Y)))
+
+
+def test_a_model_without_partial_fit_is_refused_by_name():
+    model = TextClassifier(KNeighborsClassifier(), BagOfWords(n_features=64))
+    with pytest.raises(InvalidInput, match="KNeighborsClassifier has no partial_fit"):
+        model.partial_fit(TEXTS, Y, classes=sorted(set(Y)))
 
 
 @pytest.mark.parametrize(

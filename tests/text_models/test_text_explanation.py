@@ -1,6 +1,7 @@
 """Words of a document with their contributions, which add up to the log-odds of its class."""
 
 import html
+import json
 import re
 
 import numpy as np
@@ -190,3 +191,25 @@ def test_it_is_given_as_json_and_as_a_frame(model):
     assert_allclose(facts["base"] + sum(facts["terms"].values()), facts["total"])
     frame = found.to_frame("pandas")
     assert_allclose(frame["contribution"].sum(), found.total)
+
+
+@pytest.mark.filterwarnings("error")
+def test_words_that_no_class_can_have_together_leave_no_total():
+    """−∞ of one class and of the other: their difference has no value, and says so."""
+    never = TextClassifier(NaiveBayes("multinomial", smoothing=0))
+    found = never.fit(["cat dog dog", "cat bird"], ["a", "b"]).explain("bird dog cat")
+    assert np.isnan(found.total)
+    assert "log-odds not defined against" in found.title()
+    assert re.search(r"total +not defined\n\nNote: A total is not defined where", str(found))
+    assert "nan" not in str(found) + found.to_html()
+    assert "not defined" in found.text(top=1)
+    json.dumps(found.to_json(), allow_nan=False)
+    assert "not defined" not in str(never.explain("bird cat"))  # one class is impossible: +inf
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_that_no_class_can_have_leave_no_total():
+    model = NaiveBayes("multinomial", smoothing=0).fit([[1, 2, 0], [1, 0, 1]], ["a", "b"])
+    found = model.explain([[1, 1, 1], [1, 0, 1]])
+    assert np.isnan(found.total[0, 1]) and found.total[1, 1] == np.inf
+    assert str(found).count("not defined") == 2  # the total of one row, and the note

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from likely.explanations.explanation import Explanation
     from likely.runs import Run
+    from likely.text_models.text_explanation import TextExplanation
 
 FIRST_ROWS = 3  # without --row
 BACKGROUND_ROWS = 500  # of the table, for models that compare a row with others
@@ -48,26 +49,59 @@ def texts_answer(
             Exit.DATA,
             shlex.join(["likely", "explain", run, "DATA"]),
         )
-    if isinstance(opened.model, TextClassifier):
-        return _words_answer(opened, run, texts, top, against)
     table = pa.table({name: pa.array(texts, pa.string())})
+    label = None if against is None else _label(opened.model, against)
+    if isinstance(opened.model, TextClassifier):
+        documents: Any = opened.model.explain(list(texts), label)
+        return _words_answer(opened, run, table, documents, top)
+    in_place = _in_place(opened, table, texts, label)
+    if in_place is not None:
+        return _words_answer(opened, run, table, in_place, top)
     tables = table, table, tuple(range(len(texts)))
     return _answer(opened, run, "--text", tables, top, against)
 
 
+def _in_place(
+    opened: "Run", table: "pa.Table", texts: tuple[str, ...], against: Any
+) -> "list[TextExplanation] | None":
+    """The explanations of documents that are all a prepared model reads; None without weights."""
+    from likely.names import has_method
+    from likely.workbench.preparation.texts import TextColumn
+    from likely.workbench.preparation.word_explanations import explained_in_place
+
+    model = opened.model
+    if not has_method(model, "predict_log_proba"):
+        return None
+    (column,) = (step for step in model.preparation_.steps if isinstance(step, TextColumn))
+    log_proba = model.predict_log_proba(_features(opened, table))
+    found = [
+        explained_in_place(model.model_, column, text, row, against)
+        for text, row in zip(texts, log_proba, strict=True)
+    ]
+    kept = [each for each in found if each is not None]
+    return kept if len(kept) == len(found) else None
+
+
 def _words_answer(
-    opened: "Run", run: str, texts: tuple[str, ...], top: int | None, against: str | None
+    opened: "Run",
+    run: str,
+    table: "pa.Table",
+    found: "list[TextExplanation]",
+    top: int | None,
 ) -> Answer:
-    """The explanations of documents by a classifier of texts."""
+    """The explanations of documents, each with its words in their places."""
     from likely.cli.terminal import width
 
-    label = None if against is None else _label(opened.model, against)
-    found = [opened.model.explain(text, label) for text in texts]
     parts = [each.text(top=top or MOST_COLUMNS, width=width()) for each in found]
+    rows = [each.to_json() for each in found]
+    for i, chances in enumerate(_probabilities(opened, table)):
+        rows[i]["prediction"] = chances[0][0]
+        rows[i]["probabilities"] = {str(label): p for label, p in chances}
+        parts[i] += f"\nprobability: {_most_probable(chances)}"
     model = opened.facts.get("model", type(opened.model).__name__)
     return Answer(
         text="\n\n".join(parts),
-        result={"model": model, "data": "--text", "rows": [each.to_json() for each in found]},
+        result={"model": model, "data": "--text", "rows": rows},
         next=shlex.join(["likely", "explain", run]),
     )
 
@@ -101,8 +135,7 @@ def _answer(
         each["prediction"] = value
     for i, chances in enumerate(_probabilities(opened, table)):
         facts["rows"][i]["probabilities"] = {str(label): p for label, p in chances}
-        shown = ", ".join(f"{label} {p:.3f}" for label, p in chances[:MOST_CLASSES])
-        texts[i] += f"\nprobability: {shown}"
+        texts[i] += f"\nprobability: {_most_probable(chances)}"
     if moved is not None:
         for each, value in zip(facts["rows"], moved.tolist(), strict=True):
             each["offset"] = value
@@ -130,6 +163,10 @@ def _probabilities(opened: "Run", table: "pa.Table") -> list[list[tuple[Any, flo
         sorted(zip(labels, row, strict=True), key=lambda pair: -pair[1])
         for row in probability.tolist()
     ]
+
+
+def _most_probable(chances: list[tuple[Any, float]]) -> str:
+    return ", ".join(f"{label} {p:.3f}" for label, p in chances[:MOST_CLASSES])
 
 
 def _explained(

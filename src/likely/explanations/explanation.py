@@ -35,6 +35,10 @@ DECIMALS = 3  # parts are added up, so that all have the same last digit
 SMALLEST = 5e-3  # of totals that three decimals can show
 DIGITS = 4  # where they cannot
 LONGEST_CELL = 24
+UNDEFINED = (
+    "A total is not defined where both classes are impossible, each by a value or word that it "
+    "never had; with smoothing above 0 all are possible."
+)
 LOG_ODDS, PROBABILITY, PREDICTION = "log-odds", "probability", "prediction"
 
 
@@ -76,8 +80,12 @@ class Explanation:
 
     @property
     def total(self) -> Array:
-        """The explained score of each row, base plus contributions, (n_rows, n_groups)."""
-        return np.asarray(self.base + self.contributions.sum(axis=1))
+        """The explained score of each row, base plus contributions, (n_rows, n_groups).
+
+        It is nan where contributions are infinite with both signs.
+        """
+        with np.errstate(invalid="ignore"):  # inf − inf
+            return np.asarray(self.base + self.contributions.sum(axis=1))
 
     @property
     def shown(self) -> list[int]:
@@ -135,11 +143,11 @@ class Explanation:
         groups = [
             {
                 "group": _plain(self.groups[g]),
-                "base": _number(base[g]),
+                "base": finite_or_none(base[g]),
                 "contributions": dict(
-                    zip(self.names, map(_number, self.contributions[i, :, g]), strict=True)
+                    zip(self.names, map(finite_or_none, self.contributions[i, :, g]), strict=True)
                 ),
-                "total": _number(self.total[i, g]),
+                "total": finite_or_none(self.total[i, g]),
             }
             for g in self.shown
         ]
@@ -207,7 +215,7 @@ class Explanation:
         scale = np.abs([value for _, values in parts for value in values if np.isfinite(value)])
         few = scale.max(initial=0.0) >= SMALLEST
         form = f"+.{DECIMALS}f" if few else f"+.{DIGITS}g"
-        return [[name, *(format(float(value), form) for value in values)] for name, values in parts]
+        return [[name, *(signed(value, form) for value in values)] for name, values in parts]
 
     def parts(self, i: int, top: int) -> list[tuple[str, Array]]:
         """What the total of a row consists of, in words, with the values of each shown group."""
@@ -218,7 +226,8 @@ class Explanation:
         rows += [(self.label(i, int(j)), values[j]) for j in order[:top]]
         if len(order) > top:
             rest = order[top:]
-            rows.append((f"{count(len(rest), 'other column')}", values[rest].sum(axis=0)))
+            with np.errstate(invalid="ignore"):  # inf − inf
+                rows.append((f"{count(len(rest), 'other column')}", values[rest].sum(axis=0)))
         return [*rows, ("total", self.total[i, self.shown])]
 
     def label(self, i: int, j: int) -> str:
@@ -252,7 +261,7 @@ def log_odds_explanation(
         base = log_prior - log_prior[..., [reference]]
     log_odds[:, :, reference] = 0.0
     base[..., reference] = 0.0
-    return Explanation(
+    found = Explanation(
         log_odds,
         base,
         classes,
@@ -261,6 +270,12 @@ def log_odds_explanation(
         notes=tuple(notes),
         base_is=base_is,
     )
+    return found.also(UNDEFINED) if np.isnan(found.total).any() else found
+
+
+def signed(value: Any, form: str = f"+.{DECIMALS}f") -> str:
+    """A contribution or a total with its sign; one that is nan in words."""
+    return "not defined" if np.isnan(value) else format(float(value), form)
 
 
 def reference_class(classes: Array, against: object) -> int:
@@ -284,5 +299,6 @@ def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _number(value: Any) -> float | None:
+def finite_or_none(value: Any) -> float | None:
+    """A number for JSON, which has no infinity."""
     return float(value) if np.isfinite(value) else None

@@ -4,6 +4,9 @@
     p(counts | k) = B Π_v φ_kv^counts_v      B = d! / Π_v counts_v!, the number of their orders
 
 The sequences have the estimates and the posterior of their counts; log p(x, k) differs by ln B.
+
+Lists of whole numbers are ids or counts.  A model to be fitted takes lists of unequal length for
+ids, and others for a matrix; a fitted one takes all of them for what it was fitted to.
 """
 
 from typing import Any
@@ -11,16 +14,28 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
-from likely.text.sequences import Sequences, is_sequences
+from likely.errors import InvalidInput
+from likely.text.sequences import Sequences, is_lists, is_sequences
+
+
+def are_ids(X: Any, *, reads_ids: bool, n_columns: int) -> bool:
+    """Whether a fitted model reads rows as sequences of ids; ``reads_ids`` if fitted to them."""
+    if reads_ids:
+        return is_lists(X) or is_sequences(X)
+    if is_lists(X) and is_sequences(X):
+        raise InvalidInput(
+            "X is a list of rows of unequal length, and the model was fitted to columns; rows of "
+            f"{n_columns} values were expected. If these are ids of words, give "
+            f"Sequences.of(lists, {n_columns}), of likely.text.sequences."
+        )
+    return is_sequences(X)
 
 
 def counts_of_documents(X: Any, event: Any, n_words: int | None = None) -> Any:
-    """Counts of sequences, or presence for Bernoulli models, as CSR; any other X as it is.
+    """Counts of sequences of ids, or presence for Bernoulli models, as CSR.
 
     ``n_words`` is the size of the vocabulary, if a model is fitted already.
     """
-    if not is_sequences(X):
-        return X
     sequences = Sequences.of(X, n_words)
     return sequences.to_presence() if event == "bernoulli" else sequences.to_counts()
 

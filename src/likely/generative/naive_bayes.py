@@ -65,6 +65,7 @@ from likely.objectives.evidence import calibrate_evidence
 from likely.objectives.length_evidence import best_factor, calibrate_by_length
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
+from likely.text.sequences import is_sequences
 
 CALIBRATIONS: dict[str, Any] = {"temperature": calibrate_evidence, "length": calibrate_by_length}
 
@@ -131,6 +132,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
     outlier_share_ : array of shape (n_classes,) or None
         With calibration, the share of rows of a class that look like those of another: it bounds
         the evidence against the class.
+    reads_ids_ : bool
+        Whether it was fitted to sequences of word ids, and so reads lists of whole numbers.
     solution_ : Solution or None
         How EM ended, when there were unlabelled rows.
 
@@ -180,8 +183,10 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         """Fit to rows X with labels y.
 
         X is an array, a CSR array, a data frame, a file (its path, or ``likely.read``), or
-        documents as sequences of word ids (``TokenIds``, or lists of unequal length); with a file,
-        y and sample_weight are names of its columns.  y of shape (n, n_classes) holds
+        documents as sequences of word ids (``TokenIds``, or lists of unequal length: lists of
+        equal length are a matrix, so give ``Sequences.of(lists)`` for such ids); with a file,
+        y and sample_weight are names of its columns.  A model that was fitted to sequences reads
+        all lists of lists as ids.  y of shape (n, n_classes) holds
         one-hot or soft labels: rows of probabilities, of the classes that name the columns of a
         frame, or 0, 1, ….
         """
@@ -264,11 +269,18 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         advice = "Use 1.0, or less to trust the labelled rows more."
         refuse_unless_number("unlabelled_weight", self.unlabelled_weight, lowest=0.0, advice=advice)
         check_search(self.tol, self.max_iter)
-        extras, n_words = RowExtras(sample_weight), None if reset else self.n_features_in_
-        X = counts_of_documents(X, self.event, n_words)
-        return check_rows(
+        reads_ids = is_sequences(X)
+        if not reset:
+            X = self._without_ids(X)
+        elif reads_ids:
+            X = counts_of_documents(X, self.event)
+        extras = RowExtras(sample_weight)
+        checked = check_rows(
             self, X, y, extras, target="class", unlabelled=self.unlabelled, reset=reset
         )
+        if reset:
+            self.reads_ids_ = reads_ids
+        return checked
 
     def _remember_columns(
         self, plan: EventPlan, schema: Schema, bins: Discretizer | None, *, sketch: bool = False

@@ -21,7 +21,7 @@ from likely.features.discretize import Discretizer
 from likely.generative.bins import bins_in_words, cut_numbers, joined_numbers
 from likely.generative.dependence import Dependence, dependence
 from likely.generative.description import columns_read
-from likely.generative.documents import counts_of_documents, log_orders
+from likely.generative.documents import are_ids, counts_of_documents, log_orders
 from likely.generative.events import EventPlan
 from likely.generative.surface import FittedClassifier
 from likely.graphical.model_plates import ComponentParameters, event_parameters
@@ -30,7 +30,6 @@ from likely.inputs.labels import codes_among
 from likely.inputs.rows import encode_new_rows
 from likely.objectives.components import total
 from likely.objectives.cooled_evidence import CooledEvidence
-from likely.text.sequences import is_sequences
 
 
 class FittedNaiveBayes(FittedClassifier):
@@ -44,6 +43,7 @@ class FittedNaiveBayes(FittedClassifier):
     temperature_: float
     outlier_share_: Array | None
     length_rate_: float
+    reads_ids_: bool
     event: Any
     smoothing: Any
 
@@ -76,7 +76,7 @@ class FittedNaiveBayes(FittedClassifier):
         counts is larger, by the number of orders.
         """
         joint = super().predict_joint_log_proba(X)
-        return joint if not is_sequences(X) else joint - log_orders(X, self.event)[:, None]
+        return joint if not self._are_ids(X) else joint - log_orders(X, self.event)[:, None]
 
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """Each feature's log-odds for every class against one (the first, unless named)."""
@@ -159,8 +159,18 @@ class FittedNaiveBayes(FittedClassifier):
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)
-        X = counts_of_documents(X, self.event, self.n_features_in_)
+        X = self._without_ids(X)
         return self._cut(encode_new_rows(self, self.schema_, X).design)
+
+    def _are_ids(self, X: Any) -> bool:
+        reads_ids = getattr(self, "reads_ids_", False)  # not there if fitted to sums of classes
+        return are_ids(X, reads_ids=reads_ids, n_columns=self.n_features_in_)
+
+    def _without_ids(self, X: Any) -> Any:
+        """Counts in place of sequences of ids; other rows as they are."""
+        if not self._are_ids(X):
+            return X
+        return counts_of_documents(X, self.event, self.n_features_in_)
 
     def _decode(self, drawn: Any) -> Any:
         if self.discretizer_ is not None:

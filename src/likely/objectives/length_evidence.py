@@ -6,7 +6,8 @@
 Words of a document depend on one another, so that naive Bayes counts the same evidence again and
 again, the more the longer the document is.  One temperature cannot repair that: it would leave long
 documents overconfident and short ones without evidence.  β(L) s_k grows with L up to a/b times the
-evidence of the average word.  The class prior π is not cooled, and an empty document has it.
+evidence of the average word.  The class prior π is not cooled.  An empty document has it in models
+of counts; in Bernoulli models absent words are evidence too, cooled by a alone since L = 0.
 
 a and b minimise the log loss of out-of-fold scores.  The statistics of all other folds are sums of
 fold totals, so that the models of all folds cost one pass over the rows, and no refit.  By the rule

@@ -209,6 +209,7 @@ IF_PRESENT: Types = {  # what some fits learn, whatever the class
     "moved_by_": tuple[str, ...],
     "held_out_": tuple[float, float],
     "library_": str | None,
+    "reads_ids_": bool,
     "column_means_": Array,
     "separated_": bool,
     "alpha_": float | None,

@@ -30,6 +30,7 @@ from likely.runtime.table_model import (
     refuse_moves,
 )
 from likely.saved_values import same_count
+from likely.text.sequences import Sequences, is_lists
 
 
 @final
@@ -97,8 +98,20 @@ class NaiveBayesModel(TableModel):
         self.classes = model.required("classes_")
         self.schema, self.scores = model.required("schema_"), NaiveBayesScores(model)
         same_count("The columns of the schema", len(self.schema.kinds), self.n_columns)
+        self.reads_ids = bool(model.learned("reads_ids_", False))
+        self.presence = model.arguments().get("event") == "bernoulli"
         bins = model.learned("discretizer_")
         self.bins = None if bins is None else Bins.of(bins, model.required("plan_"))
+
+    def rows(self, given: Any) -> Any:
+        """Counts of lists of word ids, or presence, if the model was fitted to such lists."""
+        if not (self.reads_ids and is_lists(given)):
+            return given
+        sequences = Sequences.of(given, self.n_columns)
+        counts = np.zeros(sequences.shape)
+        document = np.repeat(np.arange(len(sequences)), sequences.lengths)
+        np.add.at(counts, (document, sequences.ids), 1)
+        return np.minimum(counts, 1) if self.presence else counts
 
     def answer(self, table: ColumnTable, moves: Moves) -> Array:
         refuse_moves(self, moves)

@@ -10,6 +10,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.model_content import read_content, refusals
+from likely.runtime.columns import ColumnTable
 from likely.runtime.linear import (
     GLMModel,
     LinearRegressionModel,
@@ -82,14 +83,18 @@ class TablePredictor(Predictor):
         Rows are a dict of columns, a list of dicts, or an array.  An offset and an exposure are a
         number for each row, or the name of a column of the rows.
         """
-        table = table_of(rows, self.model.names, self.model.n_columns, self.model.unneeded)
+        table = self._table(rows)
         return self.model.chosen(table, _moves(rows, table.n_rows, offset, exposure))
 
     def predict_log_proba(self, rows: Any, *, offset: Any = None) -> Array:
         if self.classes is None:
             raise InvalidInput(f"{self.name} predicts numbers, not classes. Use predict.")
-        table = table_of(rows, self.model.names, self.model.n_columns, self.model.unneeded)
+        table = self._table(rows)
         return self.model.answer(table, _moves(rows, table.n_rows, offset, None))
+
+    def _table(self, rows: Any) -> ColumnTable:
+        model = self.model
+        return table_of(model.rows(rows), model.names, model.n_columns, model.unneeded)
 
 
 @final

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class TableModel(ABC):
     n_columns: int
     unneeded: tuple[str, ...] = ()  # columns that may be absent
     classes: Array | None  # None for a model of numbers
+
+    def rows(self, given: Any) -> Any:
+        """Rows with the columns of the fit, of documents that are lists of word ids."""
+        return given
 
     @abstractmethod
     def answer(self, table: ColumnTable, moves: Moves) -> Array:

@@ -121,10 +121,17 @@ def is_sequences(given: Any) -> bool:
     """
     if isinstance(given, Sequences) or _is_arrow(given):
         return True
+    return is_lists(given) and len({len(row) for row in given}) > 1
+
+
+def is_lists(given: Any) -> bool:
+    """Whether rows are a list of lists, or of arrays of one axis."""
     if not isinstance(given, list | tuple) or not given:
         return False
-    rows = all(isinstance(row, list | tuple | np.ndarray) for row in given)
-    return rows and len({len(row) for row in given}) > 1
+    return all(
+        isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1)
+        for row in given
+    )
 
 
 def _is_arrow(given: Any) -> bool:

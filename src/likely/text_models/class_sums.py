@@ -5,7 +5,7 @@
 n_v and t_v have no weights: they decide which terms are kept, as in ``BagOfWords``.
 """
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -115,13 +115,18 @@ def learned_sums(words: BagOfWords, given: LabelledDocuments) -> ClassSums:
 
 def add_batch(words: BagOfWords, sums: ClassSums, batch: LabelledBatch) -> None:
     """Add the counts of more documents; their new terms are added to ``words``."""
-    if words.n_features is None:
-        words.partial_fit(batch.documents)
-    else:  # columns are hashes: there is nothing to learn, and nothing that costs their number
-        if "n_documents_" not in vars(words):
-            words.fit([])
-        words.n_documents_ += len(batch.codes)
+    learn_terms(words, batch.documents)
     _add_columns(words, sums, batch)
+
+
+def learn_terms(words: BagOfWords, documents: Any) -> None:
+    """Add the terms of an Arrow array of documents to ``words``."""
+    if words.n_features is None or not words._is_stateless:
+        words.partial_fit(documents)
+        return
+    if "n_documents_" not in vars(words):  # hashes: nothing to learn, at no cost by columns
+        words.fit([])
+    words.n_documents_ += len(documents)
 
 
 def _add_columns(words: BagOfWords, sums: ClassSums, batch: LabelledBatch) -> None:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.generative.bins import refuse_partial
 from likely.generative.class_counts import ClassCounts, fit_class_counts, is_of_counts
 from likely.generative.naive_bayes import NaiveBayes
 from likely.inputs.class_probabilities import ClassProbabilities
@@ -28,7 +29,7 @@ from likely.linear.softmax import SoftmaxRegression
 from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
-from likely.text_models.class_sums import ClassSums, add_batch, learned_sums
+from likely.text_models.class_sums import ClassSums, add_batch, learn_terms, learned_sums
 from likely.text_models.labelled import batch_of, labelled_documents
 from likely.text_models.linear_scores import LinearScores, linear_scores, log_posterior
 from likely.text_models.text_explanation import TextExplanation
@@ -96,6 +97,9 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
         ``classes``, in the first call, names all classes that will occur.  New terms are added to
         the vocabulary; hashed columns (``BagOfWords(n_features=2**20)``) need none, and are faster.
+        Models that are not sums of counts need columns that do not grow: hashed ones, or those of
+        a given vocabulary.  With ``use_idf`` the weights of a batch are those of the documents so
+        far, and are not changed when more come.
         """
         if is_file(X):
             raise InvalidInput(
@@ -278,17 +282,16 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, classes: Array, sample_weight: Any, *, first: bool
     ) -> Self:
         """Any model with ``partial_fit``, on columns that do not change."""
-        if self._new_words().n_features is None:
-            raise InvalidInput(
-                f"partial_fit of {self._model_name()} was called with words whose columns "
-                "grow; fixed columns were expected. Use BagOfWords(n_features=2**20), or fit."
-            )
-        words = self._new_words().partial_fit(X) if first else self.words_
+        _refuse_stream(self._new_model(), self._new_words())
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        batch = documents(X)  # read twice
+        words = self._new_words() if first else self.words_
         model = self._new_model() if first else self.model_
         weight = {} if sample_weight is None else {"sample_weight": self._weight(sample_weight)}
-        model = model.partial_fit(words.transform(X), y, classes=classes, **weight)
-        n_documents = words.n_documents_
-        self._remember(words, classes, n_documents)
+        with unchanged_if_refused(words):
+            learn_terms(words, batch)
+            model = model.partial_fit(words.transform(batch), y, classes=classes, **weight)
+        self._remember(words, classes, words.n_documents_)
         self.model_ = model
         return self
 
@@ -305,3 +308,20 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
 def _is_counted(words: BagOfWords) -> bool:
     """Whether the columns are counts or presences, not weights by tf-idf."""
     return not (words.use_idf or words.sublinear_tf or words.norm is not None)
+
+
+def _refuse_stream(model: Any, words: BagOfWords) -> None:
+    """Refuse models that need all documents at once, and words whose columns grow."""
+    name = type(model).__name__
+    if isinstance(model, NaiveBayes):
+        refuse_partial(model.unlabelled, model.calibrate, model.discretize)
+    if not has_method(model, "partial_fit"):
+        raise InvalidInput(
+            f"{name} has no partial_fit: it cannot be fitted in a stream. Call fit on all "
+            "documents, or use a model that has it, as NaiveBayes."
+        )
+    if words._grows:
+        raise InvalidInput(
+            f"partial_fit of {name} was called with words whose columns grow; fixed columns were "
+            "expected. Use BagOfWords(n_features=2**20) or BagOfWords(vocabulary=…), or fit."
+        )

@@ -17,7 +17,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.control_characters import printable, without_controls
-from likely.explanations.explanation import Explanation
+from likely.explanations.explanation import Explanation, finite_or_none, signed
 from likely.formatting import (
     WIDEST,
     count,
@@ -105,7 +105,10 @@ class TextExplanation:
             "base": group["base"],
             "total": group["total"],
             "text": self.places.shown,
-            "words": [dict(zip(named, word, strict=True)) for word in self.words],
+            "words": [
+                dict(zip(named, (*word[:3], finite_or_none(word[3])), strict=True))
+                for word in self.words
+            ],
             "terms": group["contributions"],
             "notes": list(self.explanation.notes),
         }
@@ -162,7 +165,7 @@ class TextExplanation:
     def title(self) -> str:
         """``spam (probability 0.883): log-odds +2.02 against ham``."""
         return (
-            f"{self.label} (probability {self.probability:.3f}): log-odds {self.total:+.3f} "
+            f"{self.label} (probability {self.probability:.3f}): log-odds {signed(self.total)} "
             f"against {self.against}"
         )
 
@@ -171,7 +174,7 @@ class TextExplanation:
         rows = self.explanation.parts(0, top)
         words = {"other columns": "other terms", "other column": "other term"}
         named = [(_renamed(name, words), values) for name, values in rows]
-        return [[name, f"{float(values[0]):+.3f}"] for name, values in named]
+        return [[name, signed(values[0])] for name, values in named]
 
     def _drawn(
         self, draw: Callable[[str, float], str], escaped: Callable[[str], str], most: int

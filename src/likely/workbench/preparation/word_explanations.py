@@ -1,7 +1,8 @@
 """Explanations of rows with texts, by the words that occur in them.
 
 A word that does not occur adds nothing, so only the others are kept: contributions are computed row
-by row, because those of all words of the vocabulary would not fit into memory.
+by row, because those of all words of the vocabulary would not fit into memory.  A document that is
+all that a linear model or a naive Bayes reads is explained in its place, word by word.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,11 @@ from likely._typing import Array
 from likely.data.word_table import WordTable
 from likely.explanations.any_model import explained
 from likely.explanations.explanation import Explanation
+from likely.generative.naive_bayes import NaiveBayes
+from likely.text_models.linear_scores import LinearScores, linear_scores
+from likely.text_models.text_explanation import TextExplanation
+from likely.text_models.word_contributions import explain_document, two_classes
+from likely.workbench.preparation.texts import TextColumn
 
 
 def explained_by_words(
@@ -48,3 +54,29 @@ def explained_by_words(
         names=(*(names[j] for j in own), *(rows.word_names[k] for k in present)),
         cells=(),
     )
+
+
+def explained_in_place(
+    model: Any, column: TextColumn, document: str, log_proba: Array, against: Any = None
+) -> TextExplanation | None:
+    """What each word of a document adds, shown in the document; None for models without weights.
+
+    The words of ``column`` are all that the model reads, and ``log_proba`` is what it answers.
+    """
+    scores = _scores(model, column)
+    if scores is None or len(model.classes_) < 2:
+        return None
+    pair = two_classes(log_proba, model.classes_, None, against)
+    probability = float(np.exp(log_proba[pair[0]]))
+    return explain_document(column.words, model, scores, document, pair, probability)
+
+
+def _scores(model: Any, column: TextColumn) -> LinearScores | None:
+    """The weights of the words, times the length of a row of them."""
+    found = linear_scores(model, once=bool(column.words.binary))
+    if found is None or len(found.weights) != column.words.n_columns:
+        return None
+    if column.length is None:
+        return found
+    is_bayes = type(model) is NaiveBayes  # whose evidence is cooled by the sum of a row
+    return None if is_bayes else LinearScores(column.length * found.weights, found.intercept)
