@@ -31,11 +31,16 @@ def test_it_shows_columns_balance_and_the_next_command(likely, table):
     assert list(table.parent.iterdir()) == [table]  # nothing is written
 
 
-EXPECTED = {"iris": ["LK201"], "digits": ["LK102"], "breast-cancer": ["LK117", "LK120"]}
+EXPECTED = {
+    "iris": ["LK201"],
+    "digits": ["LK102"],
+    "breast-cancer": ["LK117", "LK120"],
+    "pydoc": ["LK202"],  # a docstring of two modules
+}
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_built_in_data_know_their_target_and_have_four_findings_in_all(likely, name):
+def test_built_in_data_know_their_target_and_have_five_findings_in_all(likely, name):
     outcome = likely("look", name, "--json")
     result = outcome.json["result"]
     assert result["target"] == BUILTIN[name].target
