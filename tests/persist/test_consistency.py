@@ -151,6 +151,11 @@ HEADERS = [
         lambda head: head["fitted"]["inference_"]["part"][1].update(df_residual=-3.0),
         "df_residual must be",
     ),
+    (
+        LOGISTIC,
+        lambda head: head["fitted"]["inference_"]["part"][1].update(n_null={"float": "-inf"}),
+        "The numbers of parameters must be finite",
+    ),
     (POISSON, lambda head: head["fitted"].update(dispersion_=-1.0), "dispersion_ must be 0 or"),
     (BAYES, lambda head: head["fitted"].update(temperature_=-1.0), "temperature_ must be above 0"),
     (BAYES, lambda head: head["fitted"].update(schema_=3), "schema_ is '3', a int"),

@@ -58,6 +58,8 @@ def _check_inference(part: Inference) -> None:
     _check_covariance(part)
     if not part.n > 0 or not np.isfinite(part.n):
         raise unlike("The number of rows", "above 0")
+    if not 0 <= part.n_parameters < np.inf or np.isinf(part.n_null):
+        raise unlike("The numbers of parameters", "finite")
     expected = part.n - part.n_parameters
     if not np.isclose(part.df_residual, expected, rtol=0, atol=1e-6 * part.n):
         raise unlike("df_residual", f"n − n_parameters, {expected:g}")
