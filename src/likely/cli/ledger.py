@@ -80,7 +80,7 @@ def _verify(name: str) -> Answer:
         f"{count(verdict.lines, 'line')}, each with the hash of the previous line; no sealed file "
         f"was changed. Hash of the last line: {verdict.head}. Compare it with a copy kept "
         "elsewhere, as every RUN has one: only that shows whether the whole folder was replaced by "
-        "an earlier one, or written anew with other lines."
+        "an earlier one, or written again with other lines."
     )
     return Answer(
         text=f"{heading(name)} is intact.\n{wrapped(text)}",

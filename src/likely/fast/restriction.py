@@ -2,7 +2,7 @@
 
 An observed variable keeps its place in the tree, but has one state there: its tables are cut where
 the row is.  The cliques are those of the whole graph without the observed variables, so nothing is
-planned anew; their tables shrink by the product of the observed variables' states.
+planned again; their tables shrink by the product of the observed variables' states.
 
 All integers are int64, codes int32.  The caller checks; nothing is checked here.
 """

@@ -317,7 +317,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.length_rate_ = found.length_rate
 
     def _smooth_documents(self, rows: EncodedRows[Schema]) -> None:
-        """Choose the strength of smoothing anew, by documents that are left out, not by tokens."""
+        """Choose the strength of smoothing again, by documents that are left out, not by tokens."""
         chosen, n_classes = self.smoothing_, len(self.classes_)
 
         def learn(factor: float, totals: ComponentTotals) -> Components:

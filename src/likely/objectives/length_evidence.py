@@ -20,7 +20,7 @@ Without the wrong class, classes that no held-out row confuses would leave a wit
 folds do not depend on what rows hold: a document with a copy in another fold is scored by a model
 that has seen it, and many copies make the probabilities overconfident for documents without any.
 
-Smoothing that a fit chooses itself is chosen anew, with a and b: the leave-one-out likelihood
+Smoothing that a fit chooses itself is chosen again, with a and b: the leave-one-out likelihood
 leaves out a token but not its copies in the same document, so that it takes words for more regular
 than they are.  Strengths that differ by factors of 4 are compared by the loss above.
 

@@ -17,6 +17,7 @@ from likely.compute.executor import Executor
 from likely.errors import InvalidInput
 from likely.text.analysis import WORDS, Analysis, Analyzer
 from likely.text.chosen_terms import chosen_terms
+from likely.text.documents import document_parts
 from likely.text.hashing import column_of, hash_of, hash_of_run
 from likely.text.options import analysis_of, check_counts, check_options, given_terms, has_limits
 from likely.text.parts import over_parts
@@ -155,13 +156,10 @@ class BagOfWords(DocumentTransformer):
             self.fit_transform(X)  # left-out terms are counted once it is known which they are
             return self
         self._start()
-        sums = TermSums()
         if not self._grows:
-            for found in self.read(X):
-                sums.add(found, self.n_columns)
-            self._remember_documents(sums)
+            self._remember_documents(self._sums(X))
             return self
-        reader = Reader(self._analysis())
+        reader, sums = Reader(self._analysis()), TermSums()
         for found in reader.learn(X, self.executor):
             sums.add(found, reader.n_ids)
         self.remember(reader, sums.frequency, sums.total, sums.n_documents)
@@ -193,13 +191,7 @@ class BagOfWords(DocumentTransformer):
         if not hasattr(self, "n_documents_"):
             self._start()
         before = TermSums(self.document_frequency_, self.document_frequency_, self.n_documents_)
-        if self._grows:
-            sums = self._grow(X)
-        else:
-            sums = TermSums()
-            for found in self.read(X):
-                sums.add(found, self.n_columns)
-        self._remember_documents(before + sums)
+        self._remember_documents(before + (self._grow(X) if self._grows else self._sums(X)))
         return self
 
     def transform(self, X: Iterable[str]) -> Any:
@@ -341,6 +333,15 @@ class BagOfWords(DocumentTransformer):
                 self._reader = Reader.of(self._analysis(), self._terms)
         assert self._reader is not None
         return self._reader
+
+    def _sums(self, X: Iterable[str]) -> TermSums:
+        """The sums of documents by columns that are known; without need of them, their number."""
+        if not self._counts_documents:  # so that a batch costs nothing by the number of columns
+            return TermSums(n_documents=sum(len(part) for part in document_parts(X)))
+        sums = TermSums()
+        for found in self.read(X):
+            sums.add(found, self.n_columns)
+        return sums
 
     def _grow(self, X: Iterable[str]) -> TermSums:
         """Add the new terms of documents; the sums of the documents, by column."""

@@ -5,7 +5,7 @@
 n_v and t_v have no weights: they decide which terms are kept, as in ``BagOfWords``.
 """
 
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -115,18 +115,8 @@ def learned_sums(words: BagOfWords, given: LabelledDocuments) -> ClassSums:
 
 def add_batch(words: BagOfWords, sums: ClassSums, batch: LabelledBatch) -> None:
     """Add the counts of more documents; their new terms are added to ``words``."""
-    learn_terms(words, batch.documents)
+    words.partial_fit(batch.documents)
     _add_columns(words, sums, batch)
-
-
-def learn_terms(words: BagOfWords, documents: Any) -> None:
-    """Add the terms of an Arrow array of documents to ``words``."""
-    if words.n_features is None or not words._is_stateless:
-        words.partial_fit(documents)
-        return
-    if "n_documents_" not in vars(words):  # hashes: nothing to learn, at no cost by columns
-        words.fit([])
-    words.n_documents_ += len(documents)
 
 
 def _add_columns(words: BagOfWords, sums: ClassSums, batch: LabelledBatch) -> None:

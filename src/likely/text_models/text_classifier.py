@@ -29,7 +29,7 @@ from likely.linear.softmax import SoftmaxRegression
 from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
-from likely.text_models.class_sums import ClassSums, add_batch, learn_terms, learned_sums
+from likely.text_models.class_sums import ClassSums, add_batch, learned_sums
 from likely.text_models.labelled import batch_of, labelled_documents
 from likely.text_models.linear_scores import LinearScores, linear_scores, log_posterior
 from likely.text_models.text_explanation import TextExplanation
@@ -289,7 +289,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         model = self._new_model() if first else self.model_
         weight = {} if sample_weight is None else {"sample_weight": self._weight(sample_weight)}
         with unchanged_if_refused(words):
-            learn_terms(words, batch)
+            words.partial_fit(batch)
             model = model.partial_fit(words.transform(batch), y, classes=classes, **weight)
         self._remember(words, classes, words.n_documents_)
         self.model_ = model
