@@ -15,9 +15,8 @@ import numpy as np
 
 from benchmarks import ours_text
 from benchmarks.against import fasttext_text, scikit_learn_text, vowpal_wabbit
-from benchmarks.child import Sizes, first_call, peak_of_fit
-from benchmarks.contest import COLD_JIT, WARM_JIT
-from benchmarks.race import Skipped
+from benchmarks.child import Sizes, peak_of_fit
+from benchmarks.race import Skipped, first_fits
 from benchmarks.report import Goal, Report, Row, at_most, times_faster
 from benchmarks.text_corpora import NAMES, RESAMPLED, Corpus, corpus
 from benchmarks.workbench import Timed, Work, best_of
@@ -61,7 +60,11 @@ def measure(shrink: int) -> Report:
             for peer in _peers(found)
         ]
         if name == RESAMPLED:
-            rows += [*_threads(given), _memory(given, sizes), *_first_fits(sizes)]
+            rows += [
+                *_threads(given),
+                _memory(given, sizes),
+                *first_fits(__name__, "ours", {**sizes, **SMALL}),
+            ]
     claim = f"{'; '.join(said)}. One thread, Python strings, where nothing else is said."
     return Report("Text", claim, rows, theirs="", answer="share of the documents in their class")
 
@@ -214,19 +217,3 @@ def _memory(given: Corpus, sizes: Sizes) -> Row:
         ours=peak / 1e6,
         goal=at_most(round(2 * given.megabytes), "MB"),
     )
-
-
-def _first_fits(sizes: Sizes) -> list[Row]:
-    ours = first_call(__name__, "ours", {**sizes, **SMALL})
-    return [
-        Row(
-            work="first fit − a later one, nothing compiled yet",
-            ours=ours.empty_cache,
-            goal=at_most(COLD_JIT, "s"),
-        ),
-        Row(
-            work="first fit − a later one, compiled by an earlier process",
-            ours=ours.filled_cache,
-            goal=at_most(WARM_JIT, "s"),
-        ),
-    ]

@@ -120,19 +120,7 @@ class Race:
 
     def first_fits(self, sizes: Sizes) -> list[Row]:
         """What the first fit of a process of ours costs beyond a later one."""
-        ours = first_call(self.module, OURS, sizes)
-        return [
-            Row(
-                work="first fit − a later one, nothing compiled yet",
-                ours=ours.empty_cache,
-                goal=at_most(COLD_JIT, "s"),
-            ),
-            Row(
-                work="first fit − a later one, compiled by an earlier process",
-                ours=ours.filled_cache,
-                goal=at_most(WARM_JIT, "s"),
-            ),
-        ]
+        return first_fits(self.module, OURS, sizes)
 
     def _reference(self, problem: Problem) -> float:
         """What is known, or our answer at a tight tolerance."""
@@ -240,3 +228,20 @@ def needs(package: str, *, advice: str = "install the extra `bench`") -> Any:
         return import_module(package)
     except ImportError as error:
         raise Skipped(f"{package} cannot be imported ({error}); {advice}") from None
+
+
+def first_fits(module: str, name: str, sizes: Sizes) -> list[Row]:
+    """What the first fit of a process of ours costs beyond a later one, with the goals."""
+    ours = first_call(module, name, sizes)
+    return [
+        Row(
+            work="first fit − a later one, nothing compiled yet",
+            ours=ours.empty_cache,
+            goal=at_most(COLD_JIT, "s"),
+        ),
+        Row(
+            work="first fit − a later one, compiled by an earlier process",
+            ours=ours.filled_cache,
+            goal=at_most(WARM_JIT, "s"),
+        ),
+    ]
