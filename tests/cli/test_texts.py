@@ -200,11 +200,12 @@ def test_a_line_is_answered_before_the_next_is_written(run):
 def test_bytes_that_are_no_text_are_noted_and_do_not_end_a_stream(likely, run, monkeypatch):
     import io
 
-    stdin = io.TextIOWrapper(io.BytesIO(b"lunch\nwin a \xff prize\nlunch\n"))
+    stdin = io.TextIOWrapper(io.BytesIO(b"lunch\nwin a \xff prize\nlunch \xff\n"))
     monkeypatch.setattr(sys, "stdin", stdin)
     outcome = likely("predict", "r", "-")
     assert outcome.exit == 0 and "Line 2" in outcome.err and "0xff" in outcome.err
     assert outcome.out.split() == ["prediction", "ham", "spam", "ham"]
+    assert outcome.err.count("is not UTF-8") == 1 and "Line 3" not in outcome.err
 
 
 def test_a_document_is_explained_word_by_word(likely, run):

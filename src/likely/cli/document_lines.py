@@ -47,12 +47,20 @@ def document_tables(name: str) -> "Iterator[pa.Table]":
     """The documents of standard input, block by block, as tables of one column."""
     import pyarrow as pa
 
-    start = 1
+    start, noted = 1, False
     for block in _blocks():
-        lines = block.split(b"\n")
-        texts = [_decoded(line, start + k) for k, line in enumerate(lines)]
+        texts = []
+        for number, line in enumerate(block.split(b"\n"), start):
+            encoding = "utf-8-sig" if number == 1 else "utf-8"
+            try:
+                texts.append(line.removesuffix(b"\r").decode(encoding))
+            except UnicodeDecodeError as error:  # it does not end the stream
+                texts.append(error.object.decode(encoding, errors="replace"))
+                if not noted:
+                    _note(number, error)
+                noted = True
         yield pa.table({name: pa.array(texts, pa.string())})
-        start += len(lines)
+        start += len(texts)
 
 
 def _blocks() -> Iterator[bytes]:
@@ -94,16 +102,11 @@ def _has_more(stream: Any) -> bool:
         return False
 
 
-def _decoded(line: bytes, number: int) -> str:
-    """A line as text; bytes that are not UTF-8 do not end a stream, and are noted."""
-    line, encoding = line.removesuffix(b"\r"), "utf-8-sig" if number == 1 else "utf-8"
-    try:
-        return line.decode(encoding)
-    except UnicodeDecodeError as error:
-        warn_user(
-            f"Line {number} of standard input: byte 0x{error.object[error.start]:02x} is not "
-            "UTF-8, in which documents are read; it was read as \N{REPLACEMENT CHARACTER}. Convert "
-            "the input, for instance with iconv.",
-            ReplacedBytes,
-        )
-        return line.decode(encoding, errors="replace")
+def _note(number: int, error: UnicodeDecodeError) -> None:
+    """Say once that bytes were replaced; a log may have them in every line."""
+    warn_user(
+        f"Line {number} of standard input: byte 0x{error.object[error.start]:02x} is not UTF-8, in "
+        "which documents are read; it was read as \N{REPLACEMENT CHARACTER}, and so are any that "
+        "follow. Convert the input, for instance with iconv.",
+        ReplacedBytes,
+    )

@@ -21,7 +21,6 @@ from likely.explanations.importance import Importance, permutation_importance
 from likely.names import has_method
 from likely.workbench.dataset import Dataset
 from likely.workbench.preparation.steps import Preparation
-from likely.workbench.preparation.texts import TextColumn
 
 FOLDS = 5
 FEWEST_ROWS = 40
@@ -115,12 +114,10 @@ def effects_on(model: Any, X: Any, y: Any, *, held_out: bool) -> ColumnEffects:
     return ColumnEffects(importance, effects, held_out)
 
 
-def _texts(model: Any) -> set[str]:
+def _texts(model: Any) -> tuple[str, ...]:
     """The columns of a prepared model whose words are counted."""
     preparation = vars(model).get("preparation_")
-    if not isinstance(preparation, Preparation):
-        return set()
-    return {step.name for step in preparation.steps if isinstance(step, TextColumn)}
+    return preparation.texts if isinstance(preparation, Preparation) else ()
 
 
 def _most_important(model: Any, X: Any) -> list[str] | None:
