@@ -533,7 +533,7 @@ def _graphs() -> Iterator[Any]:
 
 
 def _prepared() -> Iterator[tuple[bytes, Any]]:
-    from likely.workbench.models import MODELS as ENTRIES
+    from likely.workbench.models.registry import MODELS as ENTRIES
     from tests.laws.test_persistence import data
 
     frame, labels = data("mixed")

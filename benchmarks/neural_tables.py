@@ -27,8 +27,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import likely as lk
-from likely.workbench.model_entry import ModelEntry
-from likely.workbench.models import entry_for
+from likely.workbench.models.model_entry import ModelEntry
+from likely.workbench.models.registry import entry_for
 
 OURS, ONE, LINEAR = "neural-network", "one network", "softmax or linear"
 BOOSTING, MLP = "gradient boosting", "scikit-learn MLP"

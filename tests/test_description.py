@@ -16,7 +16,7 @@ from likely.json_files import as_json
 from likely.reports.page import report_of
 from likely.reports.sections.model import model_page
 from likely.runs import Run, RunFacts
-from likely.workbench.constant import Constant
+from likely.workbench.models.constant import Constant
 from likely.workbench.preparation.prepared import Prepared
 
 

@@ -10,7 +10,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods import likelihood_of
 from likely.metrics.registry import metric_named
 from likely.names import lookup
-from likely.workbench.models import entry_for
+from likely.workbench.models.registry import entry_for
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)

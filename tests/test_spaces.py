@@ -25,11 +25,11 @@ from likely.spaces import (
     Space,
     space_from,
 )
-from likely.workbench.cross_validation import with_settings
-from likely.workbench.models import BASELINE, MODELS, space_of
-from likely.workbench.predictions import predict_for
+from likely.workbench.data.task import Task, task_of
+from likely.workbench.models.registry import BASELINE, MODELS, space_of
+from likely.workbench.scoring.cross_validation import with_settings
+from likely.workbench.scoring.predictions import predict_for
 from likely.workbench.search.tune import tune
-from likely.workbench.task import Task, task_of
 
 EXAMPLES: dict[str, list[Dimension]] = {
     "real": [

@@ -77,17 +77,17 @@ if TYPE_CHECKING:
     from likely.text.bag_of_words import BagOfWords
     from likely.text.token_ids import TokenIds
     from likely.text_models.text_classifier import TextClassifier
-    from likely.workbench.comparison import Comparison, compare
-    from likely.workbench.curves import Curve, learning_curve
-    from likely.workbench.dataset import Dataset
-    from likely.workbench.folds import Folds
+    from likely.workbench.comparison.comparison import Comparison, compare
+    from likely.workbench.curves.curves import Curve, learning_curve
+    from likely.workbench.curves.training_curve import TrainingCurve, training_curve
+    from likely.workbench.data.dataset import Dataset
+    from likely.workbench.data.folds import Folds
+    from likely.workbench.data.opening import dataset
+    from likely.workbench.data.split import Parts, split
     from likely.workbench.look.look import Look, look
-    from likely.workbench.opening import dataset
     from likely.workbench.preparation.prepared import Prepared
     from likely.workbench.search.study import Study
     from likely.workbench.search.tune import tune
-    from likely.workbench.split import Parts, split
-    from likely.workbench.training_curve import TrainingCurve, training_curve
 
 __version__ = "0.1.0"
 
@@ -210,15 +210,15 @@ _HOME = {  # public name: the module that defines it
     "BasisFunctions": "likely.features.basis_functions",
     "BayesianNetwork": "likely.graphical.bayesian_network",
     "BayesianNetworkClassifier": "likely.generative.bayesian_network_classifier",
-    "Comparison": "likely.workbench.comparison",
-    "Curve": "likely.workbench.curves",
-    "Dataset": "likely.workbench.dataset",
+    "Comparison": "likely.workbench.comparison.comparison",
+    "Curve": "likely.workbench.curves.curves",
+    "Dataset": "likely.workbench.data.dataset",
     "Discretizer": "likely.features.discretize",
     "DiscriminantAnalysis": "likely.generative.discriminant",
     "Explanation": "likely.explanations.explanation",
     "FactorGraph": "likely.graphical.factor_graph",
     "FinalScore": "likely.sealing.final_score",
-    "Folds": "likely.workbench.folds",
+    "Folds": "likely.workbench.data.folds",
     "FrankHall": "likely.linear.frank_hall",
     "GLM": "likely.linear.glm",
     "GaussianMixture": "likely.generative.gaussian_mixture",
@@ -241,7 +241,7 @@ _HOME = {  # public name: the module that defines it
     "NeuralNetworkRegressor": "likely.neural.regressor",
     "OrdinalRegression": "likely.linear.ordinal",
     "PartialEffects": "likely.explanations.effects",
-    "Parts": "likely.workbench.split",
+    "Parts": "likely.workbench.data.split",
     "PenaltyPath": "likely.linear.path",
     "PlattScaling": "likely.calibrate.platt",
     "PolynomialFeatures": "likely.features.polynomial",
@@ -253,13 +253,13 @@ _HOME = {  # public name: the module that defines it
     "TemperatureScaling": "likely.calibrate.temperature",
     "TextClassifier": "likely.text_models.text_classifier",
     "TokenIds": "likely.text.token_ids",
-    "TrainingCurve": "likely.workbench.training_curve",
+    "TrainingCurve": "likely.workbench.curves.training_curve",
     "WrittenReport": "likely.reports.report",
-    "compare": "likely.workbench.comparison",
-    "dataset": "likely.workbench.opening",
+    "compare": "likely.workbench.comparison.comparison",
+    "dataset": "likely.workbench.data.opening",
     "explain": "likely.explanations.any_model",
     "fit_many": "likely.neural.many_models",
-    "learning_curve": "likely.workbench.curves",
+    "learning_curve": "likely.workbench.curves.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",
     "look": "likely.workbench.look.look",
@@ -274,8 +274,8 @@ _HOME = {  # public name: the module that defines it
     "save": "likely.persist",
     "seal": "likely.runs.seal_surface",
     "separability": "likely.linear.separation",
-    "split": "likely.workbench.split",
-    "training_curve": "likely.workbench.training_curve",
+    "split": "likely.workbench.data.split",
+    "training_curve": "likely.workbench.curves.training_curve",
     "tune": "likely.workbench.search.tune",
     "warmup": "likely.compiling",
     "write_graph": "likely.graphical.formats.registry",

@@ -304,7 +304,7 @@ def test_a_date_that_is_none_is_named(likely):
 
 def test_a_table_that_memory_cannot_hold_is_refused_before_it_is_read(likely, model, monkeypatch):
     monkeypatch.setattr(arrow, "free_memory", lambda: 1e3)
-    monkeypatch.setattr("likely.workbench.dataset.IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr("likely.workbench.data.dataset.IN_MEMORY_BYTES", 0)
     write("table.csv", csv())
     for verb in ("seal", "compare", "tune", "curve"):
         words = words_of(verb, "table.csv", model)

@@ -16,8 +16,8 @@ from likely.runs import open_run, read_run
 from likely.runs.known_ledgers import evaluated_elsewhere, refuse_earlier_copy
 from likely.sealing.folder import SealFolder
 from likely.sealing.manifest import canonical
-from likely.workbench.final import final_score_of_fit
-from likely.workbench.final_scorer import scorer_for
+from likely.workbench.final.final import final_score_of_fit
+from likely.workbench.final.final_scorer import scorer_for
 from tests.cli.conftest import patients
 from tests.reports.runs_by_hand import rewritten
 

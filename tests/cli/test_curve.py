@@ -5,7 +5,7 @@ import json
 import pytest
 
 import likely as lk
-from likely.workbench.builtin_data import builtin_table
+from likely.workbench.data.builtin_data import builtin_table
 
 
 def test_a_curve_by_size_is_a_table_and_names_the_next_command(likely, table):

@@ -130,5 +130,5 @@ def test_without_a_seal_python_writes_nothing_unless_it_is_asked_to(likely, tabl
 
 
 def test_a_seal_that_cannot_be_written_to_does_not_hinder_a_comparison(seal, monkeypatch):
-    monkeypatch.setattr("likely.workbench.comparison.keep_comparison", lambda *_: ())
+    monkeypatch.setattr("likely.workbench.comparison.comparison.keep_comparison", lambda *_: ())
     assert lk.compare(str(seal), models=["naive-bayes"], folds=2, repeats=1).kept == ()

@@ -7,7 +7,7 @@ import pytest
 from pyarrow.parquet import read_table
 
 from likely.data.split import split_mask
-from likely.workbench.held_out import FRACTION
+from likely.workbench.scoring.held_out import FRACTION
 from tests.cli.conftest import patients
 
 

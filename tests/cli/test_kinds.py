@@ -289,7 +289,7 @@ def test_another_file_is_scored_as_the_kind_that_was_learned(likely, tables):
 
 
 def test_a_file_that_is_streamed_takes_an_order_too(likely, tables, monkeypatch):
-    monkeypatch.setattr("likely.workbench.dataset.IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr("likely.workbench.data.dataset.IN_MEMORY_BYTES", 0)
     for data, order in (
         ("sizes.csv", ["small", "medium", "large"]),
         ("rating.csv", [5, 4, 3, 2, 1]),

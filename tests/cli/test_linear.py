@@ -12,7 +12,7 @@ from scipy import optimize, stats
 import likely as lk
 from likely.data import arrow
 from likely.data.split import split_mask
-from likely.workbench import dataset
+from likely.workbench.data import dataset
 
 
 def claims(n=240, seed=0):
@@ -192,7 +192,7 @@ def test_clustered_errors_need_groups_and_take_them(likely, file):
 def test_a_streamed_file_scores_and_fits_as_one_in_memory(likely, file, monkeypatch, words):
     here = likely("train", file, *words, "--json").json["result"]
     monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 0)
-    monkeypatch.setattr("likely.workbench.held_out.CHUNK_ROWS", 11)
+    monkeypatch.setattr("likely.workbench.scoring.held_out.CHUNK_ROWS", 11)
     there = likely("train", file, *words, "--json").json["result"]
     assert there["columns"] == here["columns"]
     assert len(here["scores"]["measures"]) >= 2

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likely as lk
-from likely.workbench.builtin_data import BUILTIN
+from likely.workbench.data.builtin_data import BUILTIN
 
 ALLOWED_SECONDS = (
     2.5  # of which 1.2 import scikit-learn; dates, codes and collinearity are checked too

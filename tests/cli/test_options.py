@@ -79,7 +79,7 @@ def test_a_streamed_file_is_trained_and_predicted_with_declared_categories(
     likely, tmp_path, shops, monkeypatch
 ):
     whole = fine(likely("train", "shops.csv", "logistic", *ABOUT, "--json"))["result"]
-    monkeypatch.setattr("likely.workbench.dataset.IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr("likely.workbench.data.dataset.IN_MEMORY_BYTES", 0)
     streamed = fine(likely("train", "shops.csv", "logistic", *ABOUT, "--json"))["result"]
     assert streamed["columns"] == whole["columns"]
     assert streamed["scores"]["value"] == pytest.approx(whole["scores"]["value"], rel=1e-6)

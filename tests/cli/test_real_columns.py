@@ -189,7 +189,7 @@ def test_rows_without_a_target_are_left_out_by_every_command(likely, gaps, words
 
 
 def test_a_streamed_file_leaves_out_rows_without_a_target(likely, gaps, monkeypatch):
-    monkeypatch.setattr("likely.workbench.dataset.IN_MEMORY_BYTES", 100)
+    monkeypatch.setattr("likely.workbench.data.dataset.IN_MEMORY_BYTES", 100)
     for model in ("logistic", "naive-bayes"):
         said = done(likely("train", "gaps.csv", model, "--target", "churn"))
         assert "797 rows" in said and "3 rows without a target" in said

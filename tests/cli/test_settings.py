@@ -3,7 +3,7 @@
 import pytest
 
 from likely.cli.models import assigned, settings_tried, space_given
-from likely.workbench.models import MODELS
+from likely.workbench.models.registry import MODELS
 
 NETWORK = MODELS["neural-network"]
 

@@ -240,7 +240,8 @@ def test_words_in_place_add_up_to_what_the_run_predicts(likely, files, model):
 
 
 def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypatch):
-    from likely.workbench import dataset, text_stream
+    from likely.workbench.data import dataset
+    from likely.workbench.scoring import text_stream
 
     monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
     monkeypatch.setattr(text_stream, "AT_ONCE", 32)

@@ -8,7 +8,7 @@ import pytest
 
 import likely as lk
 from likely.cli.models import model_named, trainable
-from likely.workbench import dataset
+from likely.workbench.data import dataset
 
 
 def suited(model):

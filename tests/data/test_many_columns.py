@@ -11,8 +11,8 @@ from likely.cli.main import run
 from likely.data.formats import csv_files
 from likely.data.formats.text_files import text_file
 from likely.data.frames import as_table
-from likely.workbench import suited_models
-from likely.workbench.opening import dataset
+from likely.workbench.comparison import suited_models
+from likely.workbench.data.opening import dataset
 
 
 def seconds(table):

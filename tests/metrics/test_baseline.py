@@ -9,7 +9,7 @@ import likely
 from likely.likelihoods.responses import RESPONSES
 from likely.metrics import Truth
 from likely.metrics.baseline import BestConstant, best_level, best_rate
-from likely.workbench.constant import Constant
+from likely.workbench.models.constant import Constant
 
 YEARS = np.array([1.0, 2.0, 3.0, 4.0])
 AMOUNTS = ("gamma", "inverse-gaussian")

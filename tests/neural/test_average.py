@@ -17,7 +17,7 @@ from likely.neural.average import (
     parts_of_rows,
 )
 from likely.neural.outputs import output_of
-from likely.workbench.constant import Constant
+from likely.workbench.models.constant import Constant
 
 FAST = {"hidden": (8,), "max_epochs": 30, "tol": None, "random_state": 0}
 

@@ -14,17 +14,17 @@ from likely.metrics import constant_prediction, metrics_for, score_of
 from likely.runs import RunFolder, versions
 from likely.sealing.folder import TRAIN
 from likely.sealing.sealed import folder_of
-from likely.workbench.column_effects import held_out_effects
-from likely.workbench.comparison import compare
-from likely.workbench.cross_validation import Loop, cross_validate
-from likely.workbench.curves import CurvePoint, learning_curve
-from likely.workbench.final import final_score_of_fit
-from likely.workbench.final_scorer import scorer_for
+from likely.workbench.comparison.comparison import compare
+from likely.workbench.curves.curves import CurvePoint, learning_curve
+from likely.workbench.data.opening import dataset
+from likely.workbench.data.task import task_of
+from likely.workbench.final.final import final_score_of_fit
+from likely.workbench.final.final_scorer import scorer_for
 from likely.workbench.look.look import look
-from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.task import task_of
-from likely.workbench.validation import validation_of
+from likely.workbench.scoring.column_effects import held_out_effects
+from likely.workbench.scoring.cross_validation import Loop, cross_validate
+from likely.workbench.scoring.validation import validation_of
 
 
 def churn(n=700, seed=3):

@@ -12,9 +12,9 @@ from likely.metrics import Prediction
 from likely.reports.page import report_of
 from likely.runs import read_run
 from likely.special import LOG_FLOOR
-from likely.workbench.folds import Folds
+from likely.workbench.data.folds import Folds
+from likely.workbench.data.task import task_of
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.task import task_of
 from tests.reports.runs_by_hand import churn, counts, flowers, held_out, rescored
 
 

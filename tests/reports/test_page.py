@@ -178,7 +178,7 @@ def test_names_of_columns_classes_and_files_are_text(tmp_path):
     names = [EVIL, "a{{ 7 * 7 }}", "</svg><b>", "http:", EVIL + " target"]
     labels = pa.array(np.where(np.asarray(table["churn"]) == "yes", EVIL, "<i>no</i>"))
     table = table.set_column(4, "churn", labels).rename_columns(names)
-    from likely.workbench.comparison import compare
+    from likely.workbench.comparison.comparison import compare
     from likely.workbench.look.look import look
 
     target = names[-1]

@@ -14,7 +14,7 @@ from likely.errors import InvalidFile, InvalidInput
 from likely.persist import MODEL_FILE
 from likely.reports.page import report_of
 from likely.runs import folder, read_run
-from likely.workbench import records
+from likely.workbench.comparison import records
 from tests.reports.runs_by_hand import rewritten
 
 SOURCE = Path(likely.__file__).parent
@@ -33,8 +33,8 @@ NAMES = {
 }
 ELSEWHERE = {
     ("model_content.py", MODEL_FILE),  # save and load know it, and no RUN
-    ("workbench/records.py", records.COMPARISONS),  # of a SEAL, too
-    ("workbench/records.py", records.CURVES),
+    ("workbench/comparison/records.py", records.COMPARISONS),  # of a SEAL, too
+    ("workbench/comparison/records.py", records.CURVES),
     ("workbench/search/trials.py", folder.STUDY),  # a study, of a RUN or not, has its own
 }
 LITERAL = re.compile(r"""["']([^"'\n]*)["']""")

@@ -18,9 +18,9 @@ from likely.files import watching
 from likely.metrics.losses import LOSSES
 from likely.sealing.folder import COMMITTED, SealFolder
 from likely.sealing.scorer import Scorer
-from likely.workbench.final import final_score_of_fit
-from likely.workbench.final_scorer import TaskScorer
-from likely.workbench.task import Task
+from likely.workbench.data.task import Task
+from likely.workbench.final.final import final_score_of_fit
+from likely.workbench.final.final_scorer import TaskScorer
 from tests.sealing.conftest import counts, labels_of, numbers_only
 
 REASON = "the reviewer asked for it"

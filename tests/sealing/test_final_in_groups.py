@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 
 import likely
 from likely.sealing.folder import SealFolder
-from likely.workbench.final_scorer import scorer_for
+from likely.workbench.final.final_scorer import scorer_for
 
 
 def patients(n_patients=60, size=40, seed=0):

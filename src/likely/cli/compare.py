@@ -14,7 +14,7 @@ from likely.cli.terminal import Settings, global_options
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from likely.workbench.comparison import Comparison
+    from likely.workbench.comparison.comparison import Comparison
 
 NARROWEST = 60  # columns of text
 
@@ -75,7 +75,7 @@ def compare(
     --set applies to each MODEL that has the setting.
     """
     from likely.cli.terminal import showing_progress
-    from likely.workbench.comparison import compare as compare_models
+    from likely.workbench.comparison.comparison import compare as compare_models
 
     named = models_named(models, assignments)
     refuse_unknown_metric(metric)
@@ -99,7 +99,7 @@ def _answer(
 ) -> Answer:
     """The comparison, saved together with earlier ones."""
     from likely.cli.terminal import wrapped
-    from likely.workbench.records import keep_comparison
+    from likely.workbench.comparison.records import keep_comparison
 
     home = None if found.rows.sealed else _home(found)
     kept = found.kept if home is None else keep_comparison(home, found.facts())
@@ -121,7 +121,7 @@ def _home(found: "Comparison") -> Path | None:
 
 def _where(kept: tuple[Path, ...], found: "Comparison") -> str:
     """Where the comparison was saved, or why it was not."""
-    from likely.workbench.records import comparisons_in, models_in
+    from likely.workbench.comparison.records import comparisons_in, models_in
 
     if not kept:
         why = "the SEAL is read-only" if found.rows.sealed else "there is no RUN on these data"
@@ -160,7 +160,7 @@ def _refuse_failure(found: "Comparison", name: str) -> None:
 
 def _text(found: "Comparison") -> str:
     from likely.cli.terminal import heading, width
-    from likely.workbench.comparison_text import text_of
+    from likely.workbench.comparison.comparison_text import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST), in_terminal=True).partition("\n")
     return f"{heading(title)}\n{rest}"
@@ -168,7 +168,7 @@ def _text(found: "Comparison") -> str:
 
 def _findings(found: "Comparison") -> tuple[str, ...]:
     """The warnings of the fits, one for each model and kind."""
-    from likely.workbench.comparison_text import warning_notes
+    from likely.workbench.comparison.comparison_text import warning_notes
 
     return tuple(warning_notes(found))
 
@@ -177,7 +177,7 @@ def _next(
     data: str, found: "Comparison", options: DataOptions, assignments: tuple[str, ...]
 ) -> str:
     """The next command: tune the best model, or look if none is better than the baseline."""
-    from likely.workbench.models import BASELINE, MODELS
+    from likely.workbench.models.registry import BASELINE, MODELS
 
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"

@@ -17,8 +17,8 @@ from likely.cli.terminal import Settings, global_options
 from likely.errors import UnknownName
 
 if TYPE_CHECKING:
-    from likely.workbench.curves import Curve
-    from likely.workbench.dataset import Dataset
+    from likely.workbench.curves.curves import Curve
+    from likely.workbench.data.dataset import Dataset
 
 SUFFIXES = (".svg", ".png", ".pdf", ".json")
 UNDATED: dict[str, dict[str, None]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -83,7 +83,7 @@ def curve(
     """
     from likely.cli.terminal import showing_progress
     from likely.runs.catalogue import is_run
-    from likely.workbench.curves import learning_curve
+    from likely.workbench.curves.curves import learning_curve
 
     _refuse_unknown_suffix(output)
     refuse_unknown_metric(metric, "curve")
@@ -120,7 +120,7 @@ def _answer(
 ) -> Answer:
     """The answer; the curve is saved for the report."""
     from likely.runs.catalogue import is_run
-    from likely.workbench.records import keep_curve
+    from likely.workbench.comparison.records import keep_curve
 
     facts = found.facts() | ({"run": request.home.name} if request.home and is_run(data) else {})
     kept = () if request.home is None else keep_curve(request.home, facts)
@@ -205,7 +205,7 @@ def _of_run(
     from likely.cli.suitability import task_for
     from likely.runs import open_run
     from likely.runs.seals import seal_of
-    from likely.workbench.models import entry_for
+    from likely.workbench.models.registry import entry_for
 
     run = open_run(name)
     facts, given = run.facts, run.facts.get("parameters") or {}
@@ -231,7 +231,7 @@ def _of_run(
 
 
 def _refuse_missing(name: str, data: str) -> None:
-    from likely.workbench.builtin_data import BUILTIN
+    from likely.workbench.data.builtin_data import BUILTIN
 
     if data not in BUILTIN and not Path(data).exists():
         _refuse_changed(name, data, "is missing")

@@ -28,8 +28,8 @@ def text_alone(run: "Run") -> str | None:
     from likely.cli.predict import needed_columns
     from likely.inputs.tables import names_in_fit
     from likely.text_models.text_classifier import TextClassifier
+    from likely.workbench.data.roles import roles_in_run
     from likely.workbench.preparation.prepared import Prepared
-    from likely.workbench.roles import roles_in_run
 
     model = run.model
     if isinstance(model, TextClassifier) and names_in_fit(model) is not None:

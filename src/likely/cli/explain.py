@@ -126,7 +126,7 @@ def _about_texts(opened: "Run", run: str) -> Answer:
 
 def _next(opened: "Run", name: str) -> str:
     """The next command: final, then report for a run on a SEAL; predict for others."""
-    from likely.workbench.predictions import probability_labels
+    from likely.workbench.scoring.predictions import probability_labels
 
     if opened.facts.get("seal") and opened.facts.get("target") is not None:
         verb = "report" if opened.folder.is_scored else "final"

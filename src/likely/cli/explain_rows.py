@@ -115,7 +115,7 @@ def _answer(
     against: str | None,
 ) -> Answer:
     from likely.cli.terminal import heading, width
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.data.roles import roles_in_run
 
     table, others, positions = tables
     found = _explained(opened, table, others, positions, against)
@@ -150,7 +150,7 @@ def _answer(
 def _probabilities(opened: "Run", table: "pa.Table") -> list[list[tuple[Any, float]]]:
     """The classes of each row with their probabilities, the most probable first; or none."""
     from likely.names import has_method
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.data.roles import roles_in_run
 
     if not (has_method(opened.model, "predict_proba") and hasattr(opened.model, "classes_")):
         return []
@@ -232,8 +232,8 @@ def _source(opened: "Run", run: str, data: str) -> Any:
     """The columns of the table that the model reads, and an offset or exposure."""
     from likely.cli.options import with_categories_of_run
     from likely.cli.predict import _refuse_missing_columns, needed_columns
-    from likely.workbench.opening import dataset
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.data.opening import dataset
+    from likely.workbench.data.roles import roles_in_run
 
     rows = dataset(data)
     _refuse_missing_columns(opened, rows.source.names, rows.label, run)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from likely.runs import Run
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
-    from likely.workbench.verdict import Verdict
+    from likely.workbench.verdict.verdict import Verdict
 
 FEATURE_FILES = (".csv", ".tsv", ".parquet")
 MOST_SHOWN = 6  # metrics in addition to the main one
@@ -199,7 +199,7 @@ def _of_predictions(
     escrow: str | None,
     cv_estimate: float | None,
 ) -> Answer:
-    from likely.workbench.final import final_score_of_predictions
+    from likely.workbench.final.final import final_score_of_predictions
 
     _refuse_used_rows(seal, again)
     with _refusals_of(seal):
@@ -211,8 +211,8 @@ def _of_predictions(
             escrow=escrow,
             cv_estimate=cv_estimate,
         )
-    from likely.workbench.evidence import Evidence
-    from likely.workbench.verdict import verdict_on
+    from likely.workbench.verdict.evidence import Evidence
+    from likely.workbench.verdict.verdict import verdict_on
 
     return Answer(
         text=f"{_text(score)}\n\nPredictions: {predictions}.",
@@ -244,8 +244,8 @@ def _evaluated(
     run: "Run", seal: "SealFolder", again: str | None, escrow: str | None
 ) -> "FinalScore":
     from likely.cli.options import DataOptions
-    from likely.workbench.final import final_score_of_fit
-    from likely.workbench.final_scorer import scorer_for
+    from likely.workbench.final.final import final_score_of_fit
+    from likely.workbench.final.final_scorer import scorer_for
 
     given = DataOptions.in_run(run.facts)
     scorer = scorer_for(run.model, seal, kind=given.kind, order=given.order)
@@ -305,7 +305,7 @@ def _refuse_changed(run: "Run") -> None:
 
 def _refuse_other_roles(run: "Run", seal: "SealFolder") -> None:
     """Refuse a model that needs an offset or an exposure that the seal does not have."""
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.data.roles import roles_in_run
 
     sealed = seal.manifest.roles.values()
     for column in roles_in_run(run.facts).at_prediction():
@@ -340,8 +340,8 @@ def _text(score: "FinalScore") -> str:
 
 
 def _verdict_on_run(run: "Run", score: "FinalScore") -> "Verdict | None":
-    from likely.workbench.evidence import evidence_in_run
-    from likely.workbench.verdict import verdict_on
+    from likely.workbench.verdict.evidence import evidence_in_run
+    from likely.workbench.verdict.verdict import verdict_on
 
     folder = run.folder
     evidence = evidence_in_run(

@@ -12,7 +12,7 @@ from likely.cli.terminal import Settings, global_options
 from likely.errors import UnknownName
 
 if TYPE_CHECKING:
-    from likely.workbench.dataset import Dataset
+    from likely.workbench.data.dataset import Dataset
     from likely.workbench.look.look import Look
 
 SEVERITY_COLOURS = {"stop": "red", "warn": "yellow", "note": "cyan"}

@@ -17,9 +17,9 @@ from likely.cli.terminal import Settings, global_options, heading, table, width,
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
-from likely.workbench.import_paths import refuse_short_name
-from likely.workbench.model_entry import InnerModel, ModelEntry
-from likely.workbench.models import BASELINE, MODELS, entry_for
+from likely.workbench.models.import_paths import refuse_short_name
+from likely.workbench.models.model_entry import InnerModel, ModelEntry
+from likely.workbench.models.registry import BASELINE, MODELS, entry_for
 
 Command = Callable[..., Any]
 SET_HELP = (

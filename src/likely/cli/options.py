@@ -17,7 +17,7 @@ from likely.kinds import TARGET_KINDS, TargetKind
 
 if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder
-    from likely.workbench.dataset import Dataset
+    from likely.workbench.data.dataset import Dataset
 
 Command = Callable[..., Any]
 
@@ -110,7 +110,7 @@ class DataOptions:
 
     def on(self, settings: Settings, data: "Dataset") -> "Dataset":
         """The data with these options; an unknown column is refused with the nearest name."""
-        from likely.workbench.opening import dataset
+        from likely.workbench.data.opening import dataset
 
         known = (*data.source.names, *data.dropped)
         for name in self.columns:
@@ -123,7 +123,7 @@ def with_categories_of_run(
     data: "Dataset", facts: Mapping[str, Any], names: Collection[str]
 ) -> "Dataset":
     """The data, with the categories that a RUN was trained with among the columns named."""
-    from likely.workbench.opening import dataset
+    from likely.workbench.data.opening import dataset
 
     declared = DataOptions.in_run(facts).category
     return dataset(data, category=[name for name in declared if name in names])
@@ -131,7 +131,7 @@ def with_categories_of_run(
 
 def open_data(settings: Settings, given: "str | SealFolder", options: DataOptions) -> "Dataset":
     """DATA, or the training rows of a SEAL, with the options about it."""
-    from likely.workbench.opening import dataset
+    from likely.workbench.data.opening import dataset
 
     return options.on(settings, dataset(given))
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from likely.description import ColumnsRead
     from likely.runs import Run
-    from likely.workbench.dataset import Dataset
-    from likely.workbench.opening import HeaderAlone
+    from likely.workbench.data.dataset import Dataset
+    from likely.workbench.data.opening import HeaderAlone
 
 
 @click.command()
@@ -72,7 +72,7 @@ def predict(
     from likely.cli.options import with_categories_of_run
     from likely.cli.terminal import showing_progress
     from likely.runs import open_run
-    from likely.workbench.opening import HeaderAlone, dataset
+    from likely.workbench.data.opening import HeaderAlone, dataset
 
     refuse_json_on_stdout(settings, output, "Predictions")
     if safe_csv:
@@ -138,7 +138,7 @@ def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[st
 
 def _refuse_own_input(run: str, data: str, output: str) -> None:
     """Refuse to overwrite the file that is being predicted."""
-    from likely.workbench.builtin_data import BUILTIN
+    from likely.workbench.data.builtin_data import BUILTIN
 
     if "-" not in (data, output) and data not in BUILTIN and is_same_file(data, output):
         wanted = Path(output)
@@ -155,7 +155,7 @@ def _needed(run: "Run", data: "Dataset", kept: list[str]) -> "Iterator[pa.Table]
     """The columns that a prediction needs, and those that are kept, chunk by chunk."""
     from likely.data.arrow import CHUNK_ROWS
     from likely.data.source_blocks import chunks
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.data.roles import roles_in_run
 
     needed = [*needed_columns(run.model), *roles_in_run(run.facts).at_prediction()]
     return chunks(data.source.select(list(dict.fromkeys([*needed, *kept]))), CHUNK_ROWS)
@@ -170,7 +170,7 @@ def _prediction_chunks(
 ) -> Iterator[Chunk]:
     """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk."""
     from likely.progress import report
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.data.roles import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
     names, read = needed_columns(model), columns_read_by(model)
@@ -258,7 +258,7 @@ def _refuse_gaps(table: "pa.Table", start: int) -> None:
 
 def _labels(opened: "Run", run: str, data: str) -> list[Any]:
     """The labels of the classes, refused for a model of numbers."""
-    from likely.workbench.predictions import probability_labels
+    from likely.workbench.scoring.predictions import probability_labels
 
     if labels := probability_labels(opened.model):
         return labels
@@ -286,7 +286,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
     from difflib import get_close_matches
 
     from likely.inputs.tables import names_in_fit
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.data.roles import roles_in_run
 
     known = names_in_fit(run.model)
     if known is None:

@@ -10,7 +10,7 @@ from likely.cli.answer import Exit, Refusal
 
 if TYPE_CHECKING:
     from likely._typing import Array
-    from likely.workbench.prediction_intervals import PredictionIntervals
+    from likely.workbench.scoring.prediction_intervals import PredictionIntervals
 
 Command = Callable[..., Any]
 LEVEL = 0.95
@@ -68,7 +68,7 @@ class PredictionOptions(NamedTuple):
     ) -> "PredictionOptions":
         """The options, checked against the model of a run."""
         from likely.errors import InvalidInput
-        from likely.workbench.prediction_intervals import prediction_intervals
+        from likely.workbench.scoring.prediction_intervals import prediction_intervals
 
         plain = shlex.join(["likely", "predict", run, data])
         if threshold is not None:
@@ -107,7 +107,7 @@ class PredictionOptions(NamedTuple):
 
 
 def _refuse_without_two_classes(model: Any, run: str, plain: str) -> None:
-    from likely.workbench.predictions import has_probabilities, probability_labels
+    from likely.workbench.scoring.predictions import has_probabilities, probability_labels
 
     labels = probability_labels(model)
     if len(labels) == 2 and has_probabilities(model) and hasattr(model, "classes_"):

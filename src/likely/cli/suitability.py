@@ -1,7 +1,7 @@
 """The task of a target, and whether a model suits a table; if not, which models do.
 
-The entries in ``likely.workbench.models`` say which targets a model takes, and whether it takes
-missing cells.
+The entries in ``likely.workbench.models.registry`` say which targets a model takes, and whether it
+takes missing cells.
 """
 
 import shlex
@@ -16,17 +16,17 @@ from likely.cli.answer import Exit, Refusal
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.kinds import TargetKind, kinds_in_order
-from likely.workbench.model_entry import ModelEntry
-from likely.workbench.models import MODELS
+from likely.workbench.models.model_entry import ModelEntry
+from likely.workbench.models.registry import MODELS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely.cli.options import DataOptions
     from likely.data.source import Source
-    from likely.workbench.dataset import Dataset
-    from likely.workbench.roles import Roles
-    from likely.workbench.task import Task
+    from likely.workbench.data.dataset import Dataset
+    from likely.workbench.data.roles import Roles
+    from likely.workbench.data.task import Task
 
 
 class Gap(NamedTuple):
@@ -49,7 +49,7 @@ class PlannedFit(NamedTuple):
 
     def with_model(self, better: str) -> str:
         """The command that trains another model on the same target."""
-        from likely.workbench.builtin_data import BUILTIN
+        from likely.workbench.data.builtin_data import BUILTIN
 
         known = self.data in BUILTIN and BUILTIN[self.data].target == self.target
         option = [] if known else ["--target", self.target]
@@ -64,7 +64,7 @@ def task_facts(task: "Task") -> dict[str, Any]:
 
 def task_for(data: "Dataset", chosen: ModelEntry, given: Mapping[str, Any]) -> "Task":
     """The task of the target: as it was given, else one that the model can take."""
-    from likely.workbench.task import task_for_models
+    from likely.workbench.data.task import task_for_models
 
     kind, order, target = data.kind, data.order, data.required_target()
     if order is None and given.get("order") is not None and kind in (None, "ordinal"):

@@ -16,7 +16,7 @@ from likely.cli.training import (
 from likely.formatting import listed
 
 if TYPE_CHECKING:
-    from likely.workbench.dataset import Dataset
+    from likely.workbench.data.dataset import Dataset
 
 STREAMED = "naive-bayes"  # the model of counts that is fitted from sums
 
@@ -31,7 +31,7 @@ def is_text_stream(data: "Dataset", request: TrainRequest) -> bool:
 def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Fit in one pass, and score by progressive validation."""
     from likely import NaiveBayes
-    from likely.workbench.text_stream import fit_text_stream as streamed
+    from likely.workbench.scoring.text_stream import fit_text_stream as streamed
 
     text = data.texts[0]
     given: dict[str, Any] = {"event": "multinomial", "smoothing": "auto", **request.given}

@@ -24,14 +24,14 @@ from likely.cli.weka import (
     weka_options,
     words_of,
 )
-from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models.model_entry import ModelEntry
 
 if TYPE_CHECKING:
     from likely.runs import RunFolder
-    from likely.workbench.column_effects import ColumnEffects
-    from likely.workbench.dataset import Dataset
+    from likely.workbench.data.dataset import Dataset
     from likely.workbench.look.look import Look
-    from likely.workbench.verdict import Verdict
+    from likely.workbench.scoring.column_effects import ColumnEffects
+    from likely.workbench.verdict.verdict import Verdict
 
 
 @click.command()
@@ -142,7 +142,7 @@ def train_on(settings: Settings, name: str, request: TrainRequest) -> TrainedMod
 
 def _opened(settings: Settings, name: str, request: TrainRequest) -> "Dataset":
     """The data with the options about it, refused if the model cannot use them."""
-    from likely.workbench.opening import dataset
+    from likely.workbench.data.opening import dataset
 
     data, options = dataset(name), request.options
     if request.weka.target is not None or (options.target is None and data.target is None):
@@ -159,7 +159,7 @@ def _refuse_unused(chosen: ModelEntry, data: "Dataset") -> None:
     """Refuse weights, offsets, exposures or clusters that the fit of the model does not take."""
     import inspect
 
-    from likely.workbench.roles import ARGUMENTS
+    from likely.workbench.data.roles import ARGUMENTS
 
     for role in data.roles.given():
         able = [
@@ -254,8 +254,8 @@ def run_facts(settings: Settings, trained: TrainedModel, found: "Look | None") -
 def _verdict(
     trained: TrainedModel, found: "Look | None", effects: "ColumnEffects | None"
 ) -> "Verdict | None":
-    from likely.workbench.evidence import evidence_in_run
-    from likely.workbench.verdict import verdict_on
+    from likely.workbench.verdict.evidence import evidence_in_run
+    from likely.workbench.verdict.verdict import verdict_on
 
     facts = {**trained.facts, "findings": findings_kept(trained.data, found)}
     return verdict_on(evidence_in_run(facts, held=trained.validation, effects=effects))
@@ -291,7 +291,7 @@ def write_evidence(run: "RunFolder", trained: TrainedModel, found: "Look | None"
 
 def _write_effects(run: "RunFolder", trained: TrainedModel) -> None:
     """Write the importance and the effects of columns, measured on one held-out fold."""
-    from likely.workbench.column_effects import held_out_effects_or_note
+    from likely.workbench.scoring.column_effects import held_out_effects_or_note
 
     if trained.validation is None:
         return

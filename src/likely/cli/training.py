@@ -18,7 +18,7 @@ from likely.cli.terminal import Settings, heading, table, wrapped
 from likely.cli.weka import Weka
 from likely.formatting import count, estimate_cells, listed
 from likely.kinds import target_in_words
-from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models.model_entry import ModelEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from likely.description import ColumnsRead
     from likely.kinds import TargetKind
     from likely.metrics import Score
-    from likely.workbench.dataset import Dataset
-    from likely.workbench.folds import Folds
-    from likely.workbench.held_out import OnePart
-    from likely.workbench.progressive import ProgressiveLoss
-    from likely.workbench.task import Task
-    from likely.workbench.validation import Validation
+    from likely.workbench.data.dataset import Dataset
+    from likely.workbench.data.folds import Folds
+    from likely.workbench.data.task import Task
+    from likely.workbench.scoring.held_out import OnePart
+    from likely.workbench.scoring.progressive import ProgressiveLoss
+    from likely.workbench.scoring.validation import Validation
 
 FOLDS = 5
 SHOWN = (
@@ -71,7 +71,7 @@ class TrainedModel(NamedTuple):
 def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Prepare the columns inside the fit, and cross-validate it on every row."""
     from likely.cli.terminal import showing_progress
-    from likely.workbench.held_out import FEWEST_ROWS
+    from likely.workbench.scoring.held_out import FEWEST_ROWS
 
     chosen = request.model
     task = task_for(data, chosen, request.given)
@@ -120,7 +120,7 @@ def progressive_text(
 
     from likely.cli.terminal import showing_progress
     from likely.names import has_method
-    from likely.workbench.progressive import progressive_losses
+    from likely.workbench.scoring.progressive import progressive_losses
 
     if not rows.settled.text or rows.group is not None:
         return ProgressiveText()
@@ -143,7 +143,7 @@ def progressive_table(losses: "Sequence[ProgressiveLoss]") -> tuple[str, ...]:
 
 def _refuse_without_probabilities(chosen: ModelEntry, model: Any, task: "Task") -> None:
     from likely.errors import InvalidInput
-    from likely.workbench.predictions import has_probabilities
+    from likely.workbench.scoring.predictions import has_probabilities
 
     if task.has_classes and not has_probabilities(model):
         name = type(model).__name__
@@ -179,10 +179,10 @@ def fit_and_validate(
     from sklearn.base import clone
 
     from likely.metrics import mean_score
-    from likely.workbench.cross_validation import Loop, cross_validate
+    from likely.workbench.final.unfitted import refuse_fitted
     from likely.workbench.preparation.prepared import prepared
-    from likely.workbench.unfitted import refuse_fitted
-    from likely.workbench.validation import validation_of
+    from likely.workbench.scoring.cross_validation import Loop, cross_validate
+    from likely.workbench.scoring.validation import validation_of
 
     whole = prepared(model)
     if rows.sealed:  # its RUN may be evaluated on the sealed rows
@@ -273,7 +273,7 @@ def _task_in_memory(data: "Dataset", chosen: ModelEntry, given: dict[str, Any]) 
     None for a streamed file, and for a target that no task fits.
     """
     from likely.errors import InvalidInput
-    from likely.workbench.task import task_of
+    from likely.workbench.data.task import task_of
 
     if data.target is None or not data.in_memory:
         return None
@@ -294,7 +294,7 @@ def _task_in_memory(data: "Dataset", chosen: ModelEntry, given: dict[str, Any]) 
 
 def _kept_rows(part: "OnePart | None", data: "Dataset", seed: int) -> "Validation | None":
     """The held-out rows of a table in memory, for the report."""
-    from likely.workbench.validation import validation_of
+    from likely.workbench.scoring.validation import validation_of
 
     if part is None or part.held is None or not data.in_memory:
         return None
@@ -338,7 +338,7 @@ def _scored_and_fitted(
 ) -> "tuple[OnePart | None, Any]":
     """The score of a fit to four fifths of the rows, and the fit to all of them."""
     from likely.cli.terminal import showing_progress
-    from likely.workbench.held_out import fit_on, hold_out
+    from likely.workbench.scoring.held_out import fit_on, hold_out
 
     make, kind = chosen.load(), _kind_taken(chosen, given)
     with showing_progress(settings, f"scoring {chosen.name}", data.source.n_rows):
@@ -362,7 +362,7 @@ def _needed(
     """The columns and rows that the model reads: no target if it needs none, else labelled rows."""
     from dataclasses import replace
 
-    from likely.workbench.dataset_notes import target_left_out
+    from likely.workbench.data.dataset_notes import target_left_out
 
     if chosen.supervised and given.get("unlabelled") is None:
         data = data.labelled()

@@ -34,13 +34,13 @@ from likely.cli.options import (
 )
 from likely.cli.suitability import about_task
 from likely.cli.terminal import Settings, global_options
-from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.search.strategies import SEARCHES
 
 if TYPE_CHECKING:
     from likely.cli.training import TrainedModel
     from likely.runs import RunFolder
-    from likely.workbench.dataset import Dataset
+    from likely.workbench.data.dataset import Dataset
     from likely.workbench.search.study import Study
 
 OPTIONS = (
@@ -273,7 +273,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         prepared_facts,
         score_text,
     )
-    from likely.workbench.held_out import FEWEST_ROWS
+    from likely.workbench.scoring.held_out import FEWEST_ROWS
     from likely.workbench.search.study_facts import study_facts
 
     objective = study.question.objective

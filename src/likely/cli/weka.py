@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from likely.intervals import Estimate
     from likely.runs import Run
     from likely.sealing.folder import SealFolder
-    from likely.workbench.dataset import Dataset
+    from likely.workbench.data.dataset import Dataset
 
 UNGUARDED = "unguarded: evaluations on this file are not counted. Use likely seal and likely final."
 
@@ -108,10 +108,10 @@ def scored_elsewhere(
     is learned from the training rows; there is none where they are not known. A file that holds
     sealed rows is refused, because its score would be an evaluation that is not counted.
     """
-    from likely.workbench.held_out import predict_elsewhere
-    from likely.workbench.identifiers import UnusedColumns
-    from likely.workbench.opening import dataset
-    from likely.workbench.task import task_of_fit
+    from likely.workbench.data.identifiers import UnusedColumns
+    from likely.workbench.data.opening import dataset
+    from likely.workbench.data.task import task_of_fit
+    from likely.workbench.scoring.held_out import predict_elsewhere
 
     data, target = dataset(test), str(learned.target)
     data.refuse_sealed_rows("score", also=seal if training is None else training.seal)
@@ -170,7 +170,7 @@ def score_loaded(settings: Settings, weka: Weka) -> Answer:
     """``-l MODEL -T FILE``: no training."""
     from likely.cli.terminal import wrapped
     from likely.runs import open_run
-    from likely.workbench.opening import dataset
+    from likely.workbench.data.opening import dataset
 
     if weka.load is None or weka.test is None:
         raise click.UsageError(

@@ -25,29 +25,26 @@ from likely.runs.catalogue import open_run
 from likely.runs.folder import RunFacts, read_run, versions
 from likely.runs.seals import ledger_facts, seal_facts
 from likely.sealing.final_score import FinalScore
-from likely.workbench.column_effects import (
+from likely.workbench.comparison.comparison import Comparison
+from likely.workbench.data.dataset import Dataset
+from likely.workbench.data.opening import dataset
+from likely.workbench.data.task import task_of_fit
+from likely.workbench.look.look import look
+from likely.workbench.models.model_inside import unprepared
+from likely.workbench.models.response import predictive_family
+from likely.workbench.preparation.prepared import Prepared, prepared
+from likely.workbench.scoring.column_effects import (
     MOST_COLUMNS,
     ColumnEffects,
     effects_on,
     held_out_effects_or_note,
 )
-from likely.workbench.comparison import Comparison
-from likely.workbench.cross_validation import Loop, cross_validate
-from likely.workbench.dataset import Dataset
-from likely.workbench.held_out import FEWEST_ROWS, HeldOut
-from likely.workbench.look.look import look
-from likely.workbench.opening import dataset
-from likely.workbench.predictions import (
-    predict_features,
-    predictive_family,
-    truth_of,
-    with_density,
-)
-from likely.workbench.preparation.prepared import Prepared, prepared, unprepared
+from likely.workbench.scoring.cross_validation import Loop, cross_validate
+from likely.workbench.scoring.held_out import FEWEST_ROWS, HeldOut
+from likely.workbench.scoring.predictions import predict_features, truth_of, with_density
+from likely.workbench.scoring.validation import Validation, validation_of
 from likely.workbench.search.study import Study
 from likely.workbench.search.study_facts import study_facts
-from likely.workbench.task import task_of_fit
-from likely.workbench.validation import Validation, validation_of
 
 OUTPUT = "report.html"
 FOLDS = 5

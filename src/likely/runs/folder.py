@@ -12,7 +12,7 @@ from likely.json_files import read_json, write_json
 from likely.persist import MODEL_FILE
 from likely.runs.sealed_score import FINAL, sealed_score
 from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
-from likely.workbench.records import (
+from likely.workbench.comparison.records import (
     Record,
     comparisons_in,
     curves_in,
@@ -24,8 +24,8 @@ from likely.workbench.records import (
 if TYPE_CHECKING:
     from likely.description import Description
     from likely.sealing.folder import SealFolder
-    from likely.workbench.column_effects import ColumnEffects
-    from likely.workbench.validation import Validation
+    from likely.workbench.scoring.column_effects import ColumnEffects
+    from likely.workbench.scoring.validation import Validation
 
 
 FACTS, LOOK = "run.json", "look.json"
@@ -151,7 +151,7 @@ class RunFolder:
 
     def effects(self) -> "ColumnEffects | None":
         """The effects that ``write_effects`` has written; None where there are none."""
-        from likely.workbench.column_effects import ColumnEffects
+        from likely.workbench.scoring.column_effects import ColumnEffects
 
         found = read_json(self.path / EFFECTS)
         if found is None:
@@ -172,7 +172,7 @@ class RunFolder:
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
 
-        from likely.workbench.validation import Validation
+        from likely.workbench.scoring.validation import Validation
 
         path, facts = self.path / VALIDATION, self.path / VALIDATION_FACTS
         if not path.is_file() or not facts.is_file():

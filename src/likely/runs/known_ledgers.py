@@ -19,7 +19,7 @@ from likely.errors import BrokenLedger, HonestyRefusal, LikelyError
 from likely.formatting import all_listed
 from likely.runs.folder import RunFolder
 from likely.runs.seals import is_the_one, ledger_cut, place_of_seal
-from likely.workbench.records import Record
+from likely.workbench.comparison.records import Record
 
 if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder

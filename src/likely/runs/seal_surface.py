@@ -23,11 +23,11 @@ from likely.sealing.judges import JUDGES
 from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
 from likely.sealing.split import row_mask
-from likely.workbench.data_arguments import DataArguments, takes_data_arguments
-from likely.workbench.dataset import UNNAMED, Dataset
+from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
+from likely.workbench.data.dataset import UNNAMED, Dataset
+from likely.workbench.data.opening import dataset
+from likely.workbench.data.task import WITH_EXPOSURE, task_of
 from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute, sorted_findings
-from likely.workbench.opening import dataset
-from likely.workbench.task import WITH_EXPOSURE, task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -242,7 +242,7 @@ def _final(
     scorer: Scorer | None,
 ) -> FinalScore:
     # brings every model; a seal is made without
-    from likely.workbench.final import final_score, final_score_of_predictions
+    from likely.workbench.final.final import final_score, final_score_of_predictions
 
     if (estimator is None) == (predictions is None):
         given = "No estimator and no" if estimator is None else "Both an estimator and"

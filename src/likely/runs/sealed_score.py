@@ -13,7 +13,7 @@ from likely.json_files import as_json
 from likely.runs.seals import LedgerFacts
 from likely.sealing.final_score import FinalScore
 from likely.sealing.ledger import hashes_of, models_evaluated
-from likely.workbench.records import Record
+from likely.workbench.comparison.records import Record
 
 FINAL = "final.json"
 OF_THE_CALL = ("head", "resumed")  # of one call of ``final``, and not of the score

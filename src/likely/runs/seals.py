@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from likely.errors import BrokenLedger, UnusableRun
-from likely.workbench.records import Record
+from likely.workbench.comparison.records import Record
 
 if TYPE_CHECKING:
     from likely.runs.catalogue import Run

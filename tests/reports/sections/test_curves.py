@@ -8,8 +8,8 @@ from likely.description import Description
 from likely.intervals import Estimate
 from likely.reports.sections.curves import curves
 from likely.runs import RunFacts
-from likely.workbench.curves import CurvePoint
-from likely.workbench.records import joined_curves
+from likely.workbench.comparison.records import joined_curves
+from likely.workbench.curves.curves import CurvePoint
 
 RUN = {"model": "logistic", "target": "y", "parameters": {"l2": 0.5, "link": "probit"}}
 

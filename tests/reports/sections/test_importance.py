@@ -10,7 +10,7 @@ from likely.explanations.importance import Importance
 from likely.reports.section import Gallery, LeftOut, Section, TableBlock, Text
 from likely.reports.sections.importance import importance
 from likely.runs.folder import RunFacts
-from likely.workbench.column_effects import ColumnEffects
+from likely.workbench.scoring.column_effects import ColumnEffects
 
 
 @pytest.fixture

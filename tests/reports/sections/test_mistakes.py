@@ -9,7 +9,7 @@ from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, 
 from likely.reports.page import report_of
 from likely.reports.sections.mistakes import MOST_CELLS, mistakes
 from likely.runs import RunFacts
-from likely.workbench.validation import Validation
+from likely.workbench.scoring.validation import Validation
 
 CELLS = {"code": "A7", "months": 3.5, "town": "Ulm", "visits": 2}
 

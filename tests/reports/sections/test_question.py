@@ -9,8 +9,8 @@ from likely.cli.suitability import task_facts
 from likely.cli.training import plain_parameters
 from likely.reports.sections.question import question
 from likely.runs import RunFacts
-from likely.workbench.models import MODELS
-from likely.workbench.task import task_of
+from likely.workbench.data.task import task_of
+from likely.workbench.models.registry import MODELS
 
 TABLE = pa.table({"grade": ["low", "mid", "high"] * 20, "visits": [0, 1, 2, 3] * 15})
 

@@ -9,7 +9,7 @@ from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, 
 from likely.reports.sections.mistakes import mistakes
 from likely.reports.sections.scores import metrics_table, score_of_run
 from likely.runs import RunFacts, read_run
-from likely.workbench.validation import Validation
+from likely.workbench.scoring.validation import Validation
 from tests.reports.runs_by_hand import churn, flowers, write_run
 
 

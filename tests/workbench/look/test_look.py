@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName
-from likely.workbench.builtin_data import BUILTIN, builtin_table
+from likely.workbench.data.builtin_data import BUILTIN, builtin_table
+from likely.workbench.data.task import task_of
 from likely.workbench.look.findings import CODES
 from likely.workbench.look.leaks import binned, explained_share, explained_variance
 from likely.workbench.look.profile import profile_of
 from likely.workbench.look.table_checks import chance_copies
-from likely.workbench.task import task_of
 from tests.workbench.look.look_tables import DATES, ILL, N, sound, with_column, with_target
 
 ALLOWED_SECONDS = 0.3

@@ -8,7 +8,7 @@ import likely as lk
 from likely.errors import InvalidInput
 from likely.intervals import Estimate
 from likely.spaces import Choice, Real, Space
-from likely.workbench.paired import standard_error
+from likely.workbench.scoring.paired import standard_error
 from likely.workbench.search.choice import choose, size_of
 from likely.workbench.search.trials import Trial, TrialScore
 

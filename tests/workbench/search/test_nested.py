@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import likely as lk
 from likely.metrics import METRICS
 from likely.spaces import Integer, Real
-from likely.workbench.folds import Fold, share_of_rows
-from likely.workbench.opening import dataset
+from likely.workbench.data.folds import Fold, share_of_rows
+from likely.workbench.data.opening import dataset
+from likely.workbench.data.task import task_of
 from likely.workbench.search.nested import OuterFold, outer_folds
 from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.trials import TrialScore
 from likely.workbench.search.tune import tune
-from likely.workbench.task import task_of
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::likely.errors.NothingToCalibrate"

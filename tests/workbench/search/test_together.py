@@ -12,8 +12,8 @@ import likely
 from likely.errors import InvalidInput
 from likely.neural import many_models, network
 from likely.spaces import Choice, Real
-from likely.workbench import candidates
-from likely.workbench.candidates import device_for_candidates
+from likely.workbench.scoring import candidates
+from likely.workbench.scoring.candidates import device_for_candidates
 from likely.workbench.search import exploration
 from likely.workbench.search.tune import tune
 

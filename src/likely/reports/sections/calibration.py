@@ -17,7 +17,7 @@ from likely.metrics.classes import Brier, LogLoss
 from likely.reports.figures import ACCENT, MUTED, SERIES, SIZE, diagonal, picture, thousands
 from likely.reports.section import Block, Gallery, LeftOut, Picture, Section, TableBlock, Text
 from likely.runs.folder import RunFacts
-from likely.workbench.validation import Validation
+from likely.workbench.scoring.validation import Validation
 
 TITLE = "Calibration"
 PREDICTED = "Calibration, ranking and mistakes"

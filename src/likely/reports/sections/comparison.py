@@ -22,9 +22,9 @@ from likely.reports.section import (
     Text,
 )
 from likely.runs.folder import RunFacts
-from likely.workbench.folds import split_text
-from likely.workbench.models import BASELINE
-from likely.workbench.records import Record, models_in
+from likely.workbench.comparison.records import Record, models_in
+from likely.workbench.data.folds import split_text
+from likely.workbench.models.registry import BASELINE
 
 TITLE = "Comparison"
 MOST_DRAWN = 20

@@ -24,9 +24,9 @@ from likely.reports.figures import (
 )
 from likely.reports.section import Gallery, LeftOut, Picture, Section, Text
 from likely.runs.folder import RunFacts
-from likely.workbench.curve_text import band_of, baseline_of
-from likely.workbench.folds import split_text
-from likely.workbench.records import Record
+from likely.workbench.comparison.records import Record
+from likely.workbench.curves.curve_text import band_of, baseline_of
+from likely.workbench.data.folds import split_text
 
 TITLE = "Curves"
 TOO_WIDE = 30.0  # the largest x over the smallest: beyond this the axis is logarithmic

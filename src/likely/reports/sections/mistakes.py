@@ -22,7 +22,7 @@ from likely.reports.section import (
     Text,
 )
 from likely.runs.folder import RunFacts
-from likely.workbench.validation import Validation
+from likely.workbench.scoring.validation import Validation
 
 TITLE = "Mistakes"
 MOST_DRAWN = 12  # classes; more do not fit a picture

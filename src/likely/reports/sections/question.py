@@ -8,10 +8,10 @@ from likely.formatting import capitalised, count, listed, setting
 from likely.kinds import TARGET_KINDS, task_in_words
 from likely.reports.section import Block, CodeBlock, Facts, LeftOut, Remark, Section, Text
 from likely.runs.folder import RunFacts
-from likely.workbench.folds import split_text
-from likely.workbench.models import MODELS
-from likely.workbench.records import Record
-from likely.workbench.roles import roles_in_run
+from likely.workbench.comparison.records import Record
+from likely.workbench.data.folds import split_text
+from likely.workbench.data.roles import roles_in_run
+from likely.workbench.models.registry import MODELS
 
 EVALUATIONS = "Evaluations of the test set"
 UNSHOWN = ("random_state",)  # the seed has a line of its own

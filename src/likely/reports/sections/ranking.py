@@ -10,7 +10,7 @@ from likely.reports.figures import MUTED, SERIES, legend_above, picture
 from likely.reports.section import Gallery, LeftOut, Picture, Section
 from likely.reports.sections.calibration import LONGEST_LABEL, events_drawn
 from likely.runs.folder import RunFacts
-from likely.workbench.validation import Validation
+from likely.workbench.scoring.validation import Validation
 
 TITLE = "Ranking"
 LETTERS, HANDLE, MOST_COLUMNS = 56, 4, 3  # of a legend: across it, of a line, and beside each other

@@ -9,7 +9,7 @@ from likely.formatting import number, percent, percent_level
 from likely.reports.figures import ACCENT, MUTED, diagonal, picture, thousands
 from likely.reports.section import Block, Gallery, Picture, Section, TableBlock, Text
 from likely.runs.folder import RunFacts
-from likely.workbench.validation import Validation
+from likely.workbench.scoring.validation import Validation
 
 TITLE = "Residuals"
 MOST_POINTS = 800  # drawn: more would hide each other, and make the file large

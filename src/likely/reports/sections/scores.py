@@ -8,8 +8,8 @@ from likely.metrics import METRICS, Score
 from likely.metrics.score import about_median, title_of, why_dashes
 from likely.reports.section import TableBlock
 from likely.runs import RunFacts
-from likely.workbench.folds import split_text
-from likely.workbench.validation import Validation
+from likely.workbench.data.folds import split_text
+from likely.workbench.scoring.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
 

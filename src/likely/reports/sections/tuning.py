@@ -7,7 +7,7 @@ from likely.formatting import count, estimate, estimate_cells, number, setting
 from likely.metrics.score import title_of
 from likely.reports.section import Block, LeftOut, Remark, Section, TableBlock, Text
 from likely.runs.folder import RunFacts
-from likely.workbench.models import MODELS
+from likely.workbench.models.registry import MODELS
 
 TITLE = "Tuning"
 MOST_TRIALS = 10

@@ -15,8 +15,8 @@ from likely.reports.sections.scores import (
 )
 from likely.runs.folder import RunFacts
 from likely.sealing.final_score import FinalScore
-from likely.workbench.evidence import evidence_in_run
-from likely.workbench.verdict import Verdict, verdict_on
+from likely.workbench.verdict.evidence import evidence_in_run
+from likely.workbench.verdict.verdict import Verdict, verdict_on
 
 ROOM = 0.08  # on both sides of the marks, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards

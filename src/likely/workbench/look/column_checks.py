@@ -9,7 +9,7 @@ import numpy as np
 from likely.data.labels import DATE, MOST, hold_codes
 from likely.formatting import cell, percent, shortened
 from likely.kinds import FEATURE_KINDS
-from likely.workbench.identifiers import CALLED, run_without_gap
+from likely.workbench.data.identifiers import CALLED, run_without_gap
 from likely.workbench.look.number_checks import impossible_zeros, number_for_missing, outliers
 from likely.workbench.look.profile import ISO_DATE, Column, Profile
 

@@ -16,8 +16,10 @@ from likely.data.split import sampled
 from likely.errors import InvalidInput
 from likely.json_files import plain
 from likely.kinds import TargetKind
-from likely.workbench.data_arguments import DataArguments, takes_data_arguments
-from likely.workbench.dataset import Dataset
+from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
+from likely.workbench.data.dataset import Dataset
+from likely.workbench.data.opening import dataset
+from likely.workbench.data.task import Task, task_of
 from likely.workbench.look.column_checks import CHECKS_OF_TEXT, COLUMN_CHECKS
 from likely.workbench.look.dependence import dependent_columns
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
@@ -27,8 +29,6 @@ from likely.workbench.look.profile import Column, Profile, profile_of, time_of_r
 from likely.workbench.look.sealed_rows import warn_of_sealed_rows
 from likely.workbench.look.table_checks import TABLE_CHECKS
 from likely.workbench.look.text_columns import TextFacts, text_facts
-from likely.workbench.opening import dataset
-from likely.workbench.task import Task, task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

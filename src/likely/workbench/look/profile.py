@@ -18,7 +18,7 @@ from likely.data.frames import kind_of_arrow
 from likely.data.labels import are_names, are_repeated, are_written_numbers
 from likely.data.source import column_index
 from likely.kinds import ColumnKind
-from likely.workbench.identifiers import has_many_values
+from likely.workbench.data.identifiers import has_many_values
 
 if TYPE_CHECKING:
     import pyarrow as pa

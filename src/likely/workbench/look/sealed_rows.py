@@ -3,7 +3,7 @@
 from likely.errors import SomeSealedRows, warn_user
 from likely.sealing.folder import seals_near
 from likely.sealing.recognition import holds_sealed_rows
-from likely.workbench.dataset import Dataset
+from likely.workbench.data.dataset import Dataset
 
 
 def warn_of_sealed_rows(data: Dataset) -> None:

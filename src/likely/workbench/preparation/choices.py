@@ -18,7 +18,7 @@ from likely.inputs.estimators import column_needs
 from likely.inputs.foreign_models import takes_missing, takes_sparse
 from likely.quantiles import QuantileSummary, middle_of
 from likely.text.bag_of_words import BagOfWords
-from likely.workbench.identifiers import (
+from likely.workbench.data.identifiers import (
     may_be_called,
     numbers_identify,
     text_identifies,

@@ -39,16 +39,16 @@ from likely.inputs.tables import (
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords
-from likely.workbench.predictions import link_of, predictive_family
-from likely.workbench.preparation.cells import Cells, read_cells
-from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
-from likely.workbench.preparation.dates import CalendarPart, DateColumns
-from likely.workbench.preparation.model_inside import (
+from likely.workbench.models.model_inside import (
     ModelInside,
     given_only,
     if_model_has,
     refuse_unused,
 )
+from likely.workbench.models.response import link_of, predictive_family
+from likely.workbench.preparation.cells import Cells, read_cells
+from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
+from likely.workbench.preparation.dates import CalendarPart, DateColumns
 from likely.workbench.preparation.steps import STEPS
 from likely.workbench.preparation.texts import TextColumn, readable_by
 from likely.workbench.preparation.word_explanations import explained_by_words
@@ -378,8 +378,3 @@ def for_prediction(model: Any) -> Any:
 def prepared(model: Any) -> Prepared:
     """The model with its preparation; a prepared model is returned as it is."""
     return model if isinstance(model, Prepared) else Prepared(model)
-
-
-def unprepared(model: Any) -> Any:
-    """The model without its preparation, not fitted."""
-    return model.model if isinstance(model, Prepared) else model

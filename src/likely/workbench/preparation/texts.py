@@ -21,7 +21,7 @@ from likely.data.word_table import WordTable
 from likely.formatting import count, percent
 from likely.inputs.foreign_models import models_inside
 from likely.text.bag_of_words import BagOfWords
-from likely.workbench.identifiers import is_free_text, text_identifies
+from likely.workbench.data.identifiers import is_free_text, text_identifies
 from likely.workbench.preparation.cells import Cells, levels_of, text_of
 from likely.workbench.preparation.steps import DroppedColumn, Step
 

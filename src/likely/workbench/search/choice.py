@@ -5,8 +5,9 @@
 
     choose the best if d̄ > se, else the default
 
-The standard error is that of the paired test of ``likely.workbench.paired``.  The best of many
-trials is the best partly by luck, and a small gain does not pay for settings that nobody expects.
+The standard error is that of the paired test of ``likely.workbench.scoring.paired``.  The best of
+many trials is the best partly by luck, and a small gain does not pay for settings that nobody
+expects.
 
 Scores that differ by less than one per cent of the width of the interval count as equal; then more
 penalised and smaller models are preferred.
@@ -24,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likely.spaces import Parameters, Space
-from likely.workbench.paired import standard_error
+from likely.workbench.scoring.paired import standard_error
 from likely.workbench.search.exploration import best_of
 from likely.workbench.search.trials import Proposal, Trial
 

@@ -18,7 +18,7 @@ from likely.errors import InvalidFile, InvalidInput, NotConverged, UnsupportedAc
 from likely.formatting import number
 from likely.progress import report
 from likely.spaces import Parameters, Space
-from likely.workbench.cross_validation import caught_warnings, warnings_by_thread
+from likely.workbench.scoring.cross_validation import caught_warnings, warnings_by_thread
 from likely.workbench.search.strategies import Plan, Search, ranked
 from likely.workbench.search.trials import Objective, Proposal, Trial, TrialLog, TrialScore
 from likely.workbench.search.unpromising import (

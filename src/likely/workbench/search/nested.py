@@ -22,8 +22,8 @@ from likely.errors import InvalidInput
 from likely.files import append_line
 from likely.intervals import Estimate
 from likely.spaces import Parameters
-from likely.workbench.folds import Folds
-from likely.workbench.held_out import HeldOut
+from likely.workbench.data.folds import Folds
+from likely.workbench.scoring.held_out import HeldOut
 from likely.workbench.search.choice import choose
 from likely.workbench.search.exploration import Explored
 from likely.workbench.search.question import CrossValidated, Question

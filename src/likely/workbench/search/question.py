@@ -19,20 +19,21 @@ from likely.data.arrow import digest_of_table
 from likely.errors import InvalidInput
 from likely.metrics import Metric, mean_score
 from likely.spaces import Choice, Parameters, Space, space_from
-from likely.workbench.candidates import cross_validate_candidates
-from likely.workbench.cross_validation import (
+from likely.workbench.data.dataset import Dataset
+from likely.workbench.data.folds import Folds, share_of_rows
+from likely.workbench.models.default_spaces import CLASS_LINKS
+from likely.workbench.models.model_entry import ModelEntry
+from likely.workbench.models.model_inside import unprepared
+from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.scoring.candidates import cross_validate_candidates
+from likely.workbench.scoring.cross_validation import (
     Loop,
     Repeat,
     cross_validate,
     hold_out_fold,
     with_settings,
 )
-from likely.workbench.dataset import Dataset
-from likely.workbench.default_spaces import CLASS_LINKS
-from likely.workbench.folds import Folds, share_of_rows
-from likely.workbench.held_out import HeldOut
-from likely.workbench.model_entry import ModelEntry
-from likely.workbench.preparation.prepared import Prepared, unprepared
+from likely.workbench.scoring.held_out import HeldOut
 from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.trials import TrialScore
 from likely.workbench.search.unpromising import MedianRule, Result, StoppedTrial

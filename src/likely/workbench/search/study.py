@@ -17,9 +17,9 @@ from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.metrics import Metric, Score
 from likely.spaces import Parameters
-from likely.workbench.cross_validation import with_settings
-from likely.workbench.held_out import HeldOut
 from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.scoring.cross_validation import with_settings
+from likely.workbench.scoring.held_out import HeldOut
 from likely.workbench.search.choice import Chosen, choose, default_trial
 from likely.workbench.search.exploration import (
     INTERRUPTED,

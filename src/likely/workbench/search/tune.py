@@ -7,11 +7,11 @@ from typing import Any, Unpack
 from likely.compute.executor import Executor
 from likely.metrics import Metric
 from likely.spaces import Parameters, Space
-from likely.workbench.candidates import device_for_candidates
-from likely.workbench.data_arguments import DataArguments, takes_data_arguments
-from likely.workbench.models import entry_for
-from likely.workbench.opening import dataset
-from likely.workbench.predictions import metric_of_models
+from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
+from likely.workbench.data.opening import dataset
+from likely.workbench.models.registry import entry_for
+from likely.workbench.scoring.candidates import device_for_candidates
+from likely.workbench.scoring.predictions import metric_of_models
 from likely.workbench.search.question import (
     CrossValidated,
     Question,

@@ -1,0 +1,301 @@
+"""A comparison as text for the terminal and as HTML for the notebook."""
+
+from collections.abc import Callable, Iterable
+from math import isfinite, nan
+from typing import TYPE_CHECKING
+
+from likely.formatting import (
+    WIDEST,
+    estimate,
+    estimate_cells,
+    html_block,
+    html_paragraph,
+    html_table,
+    listed,
+    number,
+    p_value,
+    paragraph,
+    quoted,
+    text_table,
+)
+from likely.intervals import clearly_better
+from likely.kinds import target_in_words
+from likely.metrics import metrics_for
+from likely.metrics.score import GAIN, UNIT, why_dashes
+from likely.workbench.comparison.fold_categories import unseen_in_folds
+from likely.workbench.data.folds import split_text
+from likely.workbench.models.registry import BASELINE
+from likely.workbench.scoring.unusual_cells import unusual_cells
+from likely.workbench.verdict.row_checks import lone_rows_in_words, row_in_words
+from likely.workbench.verdict.verdict import better_metrics, in_words, worse_metrics
+
+if TYPE_CHECKING:
+    from likely.workbench.comparison.comparison import Comparison
+    from likely.workbench.comparison.comparison_entry import Entry
+
+
+UNSEEN = ("Categories not seen in training", "Categories that the fit did not see")
+CLEAR = 0.05  # a difference with a smaller p is called clear
+
+
+def text_of(found: "Comparison", width: int = WIDEST, *, in_terminal: bool = False) -> str:
+    """The title, the table, and the conclusions in words.
+
+    Advice uses commands and options if ``in_terminal``, else arguments of Python.
+    """
+    first, *more = titles(found)
+    head, *rows = table_of(found)
+    above = [line for each in more for line in paragraph(each, width)]
+    text = sentences(found, in_terminal=in_terminal)
+    below = [line for each in text for line in paragraph(each, width)]
+    return "\n".join([first, *above, "", *text_table(head, rows), "", *below])
+
+
+def html_of(found: "Comparison") -> str:
+    first, *more = titles(found)
+    head, *rows = table_of(found)
+    return html_block(
+        html_paragraph(first, bold=True),
+        html_paragraph(" ".join(more)),
+        html_table(head, rows),
+        *map(html_paragraph, sentences(found)),
+    )
+
+
+def titles(found: "Comparison") -> list[str]:
+    """The rows, the target, the metric and the folds, in sentences."""
+    rows, folds, task = found.rows, found.folds, found.task
+    what = target_in_words(task.kind, len(task.classes) if task.has_classes else None)
+    repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
+    how = f"{folds.n_folds} folds{repeats}{split_text(rows.group, rows.by_time)}"
+    doubt = [task.doubt] if task.doubt else []
+    roles = "".join(f", {role} {name}" for role, name in rows.roles.given().items())
+    return [
+        f"{rows.label}: {rows.table.num_rows:,} rows, target {task.target} ({what}){roles}.",
+        *doubt,
+        f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
+        "The 95 % interval is computed from the held-out rows; p is from the paired t-test over "
+        "folds, corrected for training sets that share rows.",
+    ]
+
+
+def table_of(found: "Comparison") -> list[list[str]]:
+    """A head and a row per model, the best first."""
+    others = [metric.title for metric in found.others]
+    last = ["seconds per fit", "p vs best"]
+    head = ["model", found.metric.title, "95 % interval", *others, *last]
+    return [head, *(_row(found, each, len(head)) for each in found.entries)]
+
+
+def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
+    """The conclusions, with their limits."""
+    parts = [_verdict(found, in_terminal), *_about_near(found), *_about_worse(found)]
+    parts += _about_lone_rows(found)
+    parts += [*_about_links(found), *found.remarks, *found.rows.notes]
+    failures = _once(found, lambda each: filter(None, [each.problem]))
+    parts += [f"{names} failed {problem}" for names, problem in failures]
+    parts += [f"{names}: {note}" for names, note in _once(found, lambda each: each.notes)]
+    if not in_terminal:  # where they are notes below the table
+        parts += warning_notes(found)
+    parts += filter(None, [why_dashes(_infinite(found))])
+    if found.unseen:
+        parts.append(
+            f"Classes whose rows were all in one held-out fold: {quoted(found.unseen)}. The models "
+            "of that fold had not seen them; such a row counts as probability 2⁻⁵² for every model."
+        )
+    parts += [
+        f"Models that take no {role} were not tried: {', '.join(names)}."
+        for role, names in found.unable.items()
+    ]
+    if found.left_out:
+        parts.append(
+            f"Slow models were not tried: {', '.join(found.left_out)}. To include them, use "
+            f"{'--all' if in_terminal else 'everything=True'}."
+        )
+    return parts
+
+
+def _about_near(found: "Comparison") -> list[str]:
+    """The models not clearly worse than the best; those below the baseline are named apart."""
+    if found.best.name == BASELINE:
+        return []
+    names = [each.name for each in found.entries]
+    place = names.index(BASELINE)
+    near = [
+        k
+        for k, each in enumerate(found.entries)
+        if k and k != place and each.against_best is not None and each.against_best.p >= CLEAR
+    ]
+    above = listed([names[k] for k in near if k < place], 60)
+    below = listed([names[k] for k in near if k > place], 60)
+    parts = []
+    if above:
+        parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {above}.")
+    if below:
+        parts.append(
+            f"Below the baseline, though the folds do not show them clearly worse than "
+            f"{found.best.name} (p ≥ {CLEAR}): {below}."
+        )
+    return parts
+
+
+def _about_worse(found: "Comparison") -> list[str]:
+    """The models not to use, and whether they are better than the constant of their own family."""
+    worse = [each for each in found.entries if each.worse_than_baseline]
+    if not worse:
+        return []
+    names, them = listed([each.name for each in worse], 60), "it" if len(worse) == 1 else "them"
+    text = f"Clearly worse than the baseline (constant), do not use {them}: {names}."
+    return [text, *(_about_family(each) for each in worse if each.own is not None)]
+
+
+def _about_lone_rows(found: "Comparison") -> list[str]:
+    """Rows that alone make a model no better than the baseline, numbered from 0."""
+    table, features = found.rows.table, found.rows.features.column_names
+    texts = []
+    for each in found.entries:
+        if each.lone is not None:
+            names = [
+                row_in_words(row, unusual_cells(table, row, features)) for row in each.lone.rows
+            ]
+            texts.append(f"{each.name}: {lone_rows_in_words(each.lone, names)}")
+    return texts
+
+
+def _about_family(each: "Entry") -> str:
+    assert each.own is not None, "asked by the caller"
+    family, gain = each.own
+    beside = f"{each.name}, against its own baseline (a constant of the family {family}): the gain"
+    text = f"{beside} is {estimate(*gain[:3])}."
+    if not clearly_better(gain):
+        return text
+    return f"{text} Its means follow the columns, but this family does not suit the target."
+
+
+def warning_notes(found: "Comparison") -> list[str]:
+    """The warnings of the fits: one for each model and kind, and models with the same together."""
+    texts = _once(found, lambda each: each.warning_kinds)
+    others = [f"{names}: {text}" for names, text in texts if not text.startswith(UNSEEN)]
+    return [*(_about_unseen(found) if len(others) < len(texts) else ()), *others]
+
+
+def _about_unseen(found: "Comparison") -> list[str]:
+    """One note about categories that are in held-out rows only, for all models and folds."""
+    columns, n_unseen = unseen_in_folds(found.rows, found.folds)
+    if not n_unseen:
+        return []
+    return [
+        f"{UNSEEN[0]} are ignored, or read as the reference, in "
+        f"{n_unseen:,} of {found.rows.table.num_rows:,} held-out rows: {listed(columns, 6)}."
+    ]
+
+
+def _infinite(found: "Comparison") -> list[str]:
+    """The models with a score that is shown as a dash."""
+    return [
+        each.name
+        for each in found.entries
+        if not each.problem and not all(map(isfinite, _shown(each)))
+    ]
+
+
+def _shown(each: "Entry") -> list[float]:
+    """The scores that a model has."""
+    return [*([] if each.without_metric else [each.value]), *each.others.values()]
+
+
+def _verdict(found: "Comparison", in_terminal: bool) -> str:
+    best = found.best
+    if found.all_failed:
+        return "No model could be scored except the baseline (constant)."
+    if best.score is None or not isfinite(best.value):
+        return f"No model has a finite {found.metric.title}, so none can be called the best."
+    if best.name == BASELINE:
+        gained = any(each.score and each.score.better_than_baseline for each in found.entries)
+        learned = _learned_otherwise(found)
+        if gained or learned or not _of_gain(found):
+            text = f"No model has a better {found.metric.title} than the baseline (constant)."
+            return f"{text}{learned}"
+        return (
+            "No model is better than the baseline (constant): no model predicts better than "
+            "ignoring the columns."
+        )
+    word = "clearly better" if best.score.better_than_baseline else "not clearly better"
+    sealed = in_terminal and found.rows.sealed
+    advice = "run likely final on the sealed rows" if sealed else "score it on sealed rows"
+    unit = UNIT if best.score.in_nats and not _of_gain(found) else ""
+    return (
+        f"Best: {best.name}, {word} than the baseline: the {GAIN}{unit} is "
+        f"{estimate(*best.score.gain[:3])}.{_contradicted(best)} It was chosen on these folds, so "
+        f"its score is slightly optimistic; {advice} for an unbiased score."
+    )
+
+
+def _learned_otherwise(found: "Comparison") -> str:
+    """A sentence about a model that is clearly better than the baseline by another metric."""
+    for each in found.entries:
+        measures = {} if each.score is None or each.name == BASELINE else each.score.estimates
+        better = better_metrics(measures, each.score.n_rows if each.score else 0)
+        if better:
+            return f" But {each.name} is clearly better by {in_words(better, measures)}."
+    return ""
+
+
+def _contradicted(best: "Entry") -> str:
+    """A sentence about metrics by which the best model is clearly worse than the baseline."""
+    measures = {} if best.score is None else best.score.estimates
+    worse = worse_metrics(measures)
+    if not worse:
+        return ""
+    return f" But it is clearly worse than the baseline by {in_words(worse, measures)}."
+
+
+def _of_gain(found: "Comparison") -> bool:
+    """Whether the models are ordered by the metric of which the gain is a difference."""
+    return found.metric is metrics_for(found.task.kind)[0]
+
+
+def _about_links(found: "Comparison") -> list[str]:
+    """With offsets or exposures and different links: the baseline of each link."""
+    by_link: dict[str | None, list[Entry]] = {}
+    for each in found.entries:
+        if each.score is not None:
+            by_link.setdefault(each.score.baseline_link, []).append(each)
+    if len(by_link) < 2:
+        return []
+    parts = []
+    for link, entries in by_link.items():
+        names = listed([each.name for each in entries], 60)
+        under = "not moved" if link is None else f"{link} link"
+        parts.append(f"{number(entries[0].main.baseline)} ({under}: {names})")
+    columns = " and ".join(found.rows.roles.at_prediction())
+    return [
+        f"The means and the baselines depend on {columns}, through the link of each model: "
+        f"{'; '.join(parts)}."
+    ]
+
+
+def _once(
+    found: "Comparison", texts_of: Callable[["Entry"], Iterable[str]]
+) -> list[tuple[str, str]]:
+    """Each text about models once, with the names of those it is about."""
+    grouped: dict[str, list[str]] = {}
+    for each in found.entries:
+        for text in texts_of(each):
+            grouped.setdefault(text, []).append(each.name)
+    return [(", ".join(names), text) for text, names in grouped.items()]
+
+
+def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
+    if each.problem:
+        return [each.name, "failed", *[""] * (n_cells - 2)]
+    test = None if each.name == BASELINE else each.against_best  # the gain judges the baseline
+    scores = each.main[:3]
+    others = (each.others.get(metric.name, nan) for metric in found.others)
+    return [
+        each.name,
+        *estimate_cells(*scores),
+        *(number(x if isfinite(x) else None) for x in others),
+        f"{each.seconds:.3f}",
+        "best" if each is found.best else "" if test is None else p_value(test.p),
+    ]

@@ -1,0 +1,1 @@
+"""Scores along one axis: rows, a setting, or the steps of a fit."""

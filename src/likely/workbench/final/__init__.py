@@ -1,0 +1,1 @@
+"""The final evaluation on sealed rows."""

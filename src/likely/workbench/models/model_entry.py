@@ -1,0 +1,362 @@
+"""One model of the workbench: its estimator, and all that the workbench needs to know.
+
+a registered name     an entry of ``likely.workbench.models.registry.MODELS``
+an import path        ``sklearn.ensemble.HistGradientBoostingClassifier``: any class with
+                      scikit-learn's conventions; its base classes tell
+                      whether it is for classes or for numbers
+an estimator          a copy of it is fitted
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
+
+import likely
+from likely.errors import InvalidInput
+from likely.formatting import all_listed
+from likely.kinds import (
+    CLASS_KINDS,
+    IN_WORDS,
+    NUMBER_KINDS,
+    TARGET_KINDS,
+    TargetKind,
+    kinds_in_order,
+    kinds_unlike,
+)
+from likely.spaces import Dimension, Space
+from likely.workbench.models.import_paths import EXAMPLE_PATH, class_at
+
+if TYPE_CHECKING:
+    from likely.workbench.data.task import Task
+
+Cost = Literal["low", "medium", "high"]
+
+KINDS_BY_TYPE: Mapping[str | None, frozenset[TargetKind]] = {  # scikit-learn's names
+    "classifier": CLASS_KINDS,
+    "regressor": NUMBER_KINDS,
+    "clusterer": frozenset(),
+    "density_estimator": frozenset(),
+    "outlier_detector": frozenset(),
+}
+_HOME = {"Constant": "likely.workbench.models.constant"}  # of classes that are not public
+
+
+class Scale(NamedTuple):
+    """The rows of a table, and the standard deviation of its target (1 for classes)."""
+
+    rows: int = 1000
+    spread: float = 1.0
+
+
+Dimensions = Callable[[Scale], dict[str, Dimension]]
+
+
+class InnerModel(NamedTuple):
+    """An estimator inside another: its public name and arguments."""
+
+    estimator: str
+    settings: Mapping[str, Any]
+
+    def load(self) -> type[Any]:
+        """The class of the estimator."""
+        return _class_named(self.estimator)
+
+    def __str__(self) -> str:
+        return f"{self.estimator}({', '.join(f'{k}={v!r}' for k, v in self.settings.items())})"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ModelEntry:
+    """A model with the settings that suit a target."""
+
+    name: str
+    estimator: str  # its name in ``likely``, or the import path of a class of another library
+    targets: frozenset[TargetKind]  # kinds for which it is tried where no model is named
+    summary: str
+    cost: Cost = "low"
+    settings: Mapping[str, Any] = field(default_factory=dict)  # constructor arguments
+    also: frozenset[TargetKind] = frozenset()  # kinds that it can predict where it is named
+    streams: bool = False  # whether it can be fitted to a file larger than memory, as it is
+    missing: bool = False  # whether it takes missing cells as they are
+    space: Dimensions | None = None  # which settings are worth searching
+    stop_unpromising: bool = False  # whether trials of a search are stopped at the median
+    example: Any = None  # an estimator that was given in place of a name
+    for_numbers: str = ""  # its estimator for numbers, if it has one for classes and one for them
+    by_kind: Mapping[TargetKind, Mapping[str, Any]] = field(default_factory=dict)  # more settings
+    with_text: Mapping[str, Any] = field(default_factory=dict)  # more settings, by words of texts
+    text_alone: Mapping[str, Any] = field(default_factory=dict)  # and where all columns are texts
+    given: frozenset[str] = frozenset()  # settings of the user, which go before all others
+
+    @property
+    def short_name(self) -> str:
+        """The name without the modules of an import path, for a folder."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def suits(self) -> frozenset[TargetKind]:
+        """All kinds of target that it can predict; empty if it needs no target."""
+        return self.targets | self.also
+
+    @property
+    def supervised(self) -> bool:
+        """Whether it needs a target."""
+        return bool(self.suits)
+
+    @property
+    def is_mixture(self) -> bool:
+        """Whether it is a mixture, which gives the density of rows without a target."""
+        from likely.generative.mixture_surface import FittedMixture
+
+        own = self.load() if self.example is None else type(self._inner)
+        return not self.supervised and issubclass(own, FittedMixture)
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether it predicts classes, and nothing else."""
+        return self.supervised and self.suits <= CLASS_KINDS
+
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether it predicts ordered classes, and nothing else."""
+        return self.suits == {"ordinal"}
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its class belongs to another library, so that skops is needed to save it."""
+        if self.example is not None:
+            return not type(self._inner).__module__.startswith("likely.")
+        return "." in self.estimator
+
+    @property
+    def _inner(self) -> Any:
+        """The estimator that was given, without its preparation."""
+        from likely.workbench.models.model_inside import unprepared
+
+        return unprepared(self.example)
+
+    @property
+    def first_kind(self) -> TargetKind | None:
+        """The kind of number that its response is for, where it has one."""
+        own = self.settings if self.example is None else self._inner.get_params()
+        if self.is_foreign or own.get("response") is None:
+            return None
+        from likely.likelihoods.responses import response_named
+
+        return response_named(own["response"]).target_kind
+
+    def for_task(self, task: "Task | None") -> "ModelEntry":
+        """This model with the estimator and the settings that the target needs.
+
+        Settings that were given go before those of the kind of target.
+        """
+        if task is None:
+            return self
+        numbers = bool(self.for_numbers) and task.kind not in CLASS_KINDS
+        words = {**(self.with_text if task.text else {})}
+        words |= self.text_alone if task.text == "alone" else {}
+        words = {name: value for name, value in words.items() if name not in self.given}
+        return replace(
+            self,
+            estimator=self.for_numbers if numbers else self.estimator,
+            settings={**self.by_kind.get(task.kind, {}), **self.settings, **words},
+            for_numbers="",
+            by_kind={},
+            with_text={},
+            text_alone={},
+        )
+
+    def load(self) -> type[Any]:
+        """The class of the estimator; of two, that for classes."""
+        if self.example is not None:
+            return type(self.example)
+        return class_at(self.estimator) if "." in self.estimator else _class_named(self.estimator)
+
+    def defaults(self) -> dict[str, Any]:
+        """Each constructor argument with its default value."""
+        found = _defaults_of(self.load())
+        return {name: self.settings.get(name, default) for name, default in found.items()}
+
+    def all_defaults(self) -> dict[str, Any]:
+        """The default values, with those of estimators inside as ``part__name``."""
+        inside = {
+            f"{part}__{name}": value
+            for part, inner in self.settings.items()
+            if isinstance(inner, InnerModel)
+            for name, value in {**_defaults_of(inner.load()), **inner.settings}.items()
+        }
+        return {**self.defaults(), **inside}
+
+    def with_settings(self, settings: Mapping[str, Any]) -> "ModelEntry":
+        """This model with settings that override its own; ``part__name`` sets those of a part."""
+        together = {**self.settings, **settings}
+        return replace(self, settings=together, given=self.given | {*settings})
+
+    def accepts(self, argument: str) -> bool:
+        """Whether its fit takes such an argument, and so do those of the models inside it."""
+        inside = [each for each in self.settings.values() if isinstance(each, InnerModel)]
+        own = self.load() if self.example is None else type(self._inner)
+        classes = [own, *(each.load() for each in inside)]
+        return all(argument in signature(each.fit).parameters for each in classes)
+
+    def arguments(self, task: "Task | None", *, seed: int = 0) -> dict[str, Any]:
+        """Settings for a task: its kind, its order and its name, where the model takes them."""
+        takes = signature(self.load()).parameters
+        found: dict[str, Any] = {"random_state": seed} if "random_state" in takes else {}
+        if task is not None and not self.is_foreign:
+            found |= {"kind": task.kind} if "kind" in takes else {}
+            found |= {"order": list(task.order)} if "order" in takes and task.order else {}
+            found |= {"target": task.target} if "target" in takes else {}
+        found |= self.settings
+        return {
+            name: value.load()(**value.settings) if isinstance(value, InnerModel) else value
+            for name, value in found.items()
+        }
+
+    def build(
+        self, task: "Task | None", settings: Mapping[str, Any] | None = None, *, seed: int = 0
+    ) -> Any:
+        """A fresh estimator; ``settings`` override, and ``part__name`` sets those of a part.
+
+        ``task`` is None for rows without a target.
+        """
+        if task is not None and not (self.example is not None and self.supervised):
+            self._refuse_other_kind(task)
+        if self.example is not None:
+            from sklearn.base import clone
+
+            model = clone(self.example)
+            given = {**self.settings, **(settings or {})}
+            return model.set_params(**given) if given else model
+        entry = self.for_task(task)
+        return entry._constructed(entry.with_settings(settings or {}).arguments(task, seed=seed))
+
+    def resembles(self, entry: "ModelEntry") -> bool:
+        """Whether this estimator has the same kind of model inside as an entry of its class."""
+        parts = {k: part for k, part in entry.settings.items() if isinstance(part, InnerModel)}
+        own = self._inner.get_params(deep=False)
+        same = all(type(own[k]).__name__ == part.estimator for k, part in parts.items())
+        return same and (not parts or own.get("along") == entry.settings.get("along"))
+
+    def space_for(self, *, rows: int = 1000, spread: float = 1.0) -> Space:
+        """The usual space at the scale of a table: its rows, its target's standard deviation."""
+        if self.space is not None:
+            return Space(self.space(Scale(rows, spread)))
+        known = ", ".join(list(self.defaults())[:6])
+        raise InvalidInput(
+            f"{self.name} has no default search space; one was expected. Declare which settings "
+            f"to search: space={{…}}, with names such as {known}; or train it as it is."
+        )
+
+    def _constructed(self, arguments: Mapping[str, Any]) -> Any:
+        """The estimator with its own arguments, then with those of the parts inside it."""
+        make = self.load()
+        takes = signature(make).parameters
+        own = {name: value for name, value in arguments.items() if name in takes}
+        needed = [
+            each.name
+            for each in takes.values()
+            if each.default is Parameter.empty
+            and each.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+            and each.name not in own
+        ]
+        if needed:
+            raise InvalidInput(
+                f"{self.name} cannot be made without {', '.join(needed)}; a class whose arguments "
+                "all have defaults was expected. Pass an estimator in place of its name."
+            )
+        inside = {name: value for name, value in arguments.items() if name not in takes}
+        model = make(**own)
+        return model.set_params(**inside) if inside else model
+
+    def _refuse_other_kind(self, task: "Task") -> None:
+        if task.kind in self.suits:
+            return
+        from likely.workbench.models.registry import BASELINE, entries_for
+
+        suited = [each.name for each in entries_for(task.kind, everything=True)]
+        rivals = ", ".join(name for name in suited if name != BASELINE)
+        what = f"is for {kinds_unlike(self.suits, task.kind)}"
+        raise InvalidInput(
+            f"{self.name} {what if self.supervised else 'needs no target'}; the target "
+            f"{task.target!r} holds {IN_WORDS[task.kind]}. Choose one of {rivals}"
+            f"{_or_kind(task, self.suits)}."
+        )
+
+
+def entry_of_estimator(estimator: Any) -> ModelEntry:
+    """The entry of an estimator; its kinds of target follow from its class."""
+    from likely.workbench.models.model_inside import unprepared
+
+    inner = unprepared(estimator)
+    return ModelEntry(
+        type(inner).__name__,
+        type(inner).__name__,
+        frozenset(),
+        "",
+        also=_kinds_of_instance(inner),
+        example=estimator,
+    )
+
+
+def entry_of_path(path: str) -> ModelEntry:
+    """A class of another library by its import path."""
+    from sklearn.base import ClassifierMixin, RegressorMixin
+
+    found = class_at(path)
+    summary = next(iter((found.__doc__ or "").strip().splitlines()), "")
+    if issubclass(found, ClassifierMixin):
+        return ModelEntry(path, path, frozenset(), summary, also=CLASS_KINDS)
+    if issubclass(found, RegressorMixin):
+        return ModelEntry(path, path, frozenset(), summary, also=NUMBER_KINDS)
+    raise InvalidInput(
+        f"{path} is neither a classifier nor a regressor; a model that predicts a target was "
+        f"expected. Give the import path of one, such as {EXAMPLE_PATH}."
+    )
+
+
+def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
+    """The kinds by scikit-learn's tags; every kind if there are no tags.
+
+    A clusterer or a density predicts no target.
+    """
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import get_tags
+
+    if not isinstance(estimator, BaseEstimator):
+        return frozenset(TARGET_KINDS)
+    try:
+        kind = get_tags(estimator).estimator_type
+    except AttributeError:  # of a part inside that is None, or no estimator
+        raise InvalidInput(
+            f"{' '.join(repr(estimator).split())} cannot be fitted: a part of it that must be an "
+            "estimator is none. Give it one."
+        ) from None
+    return KINDS_BY_TYPE.get(kind, frozenset(TARGET_KINDS))
+
+
+def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
+    """The kind that a model would need, if the values allow it."""
+    labels = task.classes
+    if labels and (isinstance(labels[0], str | bool) or labels[0] < 0):
+        kinds = kinds & CLASS_KINDS
+    if len(labels) != 2:
+        kinds = kinds - {"binary"}
+    given = all_listed([repr(kind) for kind in kinds_in_order(kinds)], "or")
+    return f", or use kind={given} (--kind) if that is what it holds" if given else ""
+
+
+def _defaults_of(made: type[Any]) -> dict[str, Any]:
+    return {
+        each.name: None if each.default is Parameter.empty else each.default
+        for each in signature(made).parameters.values()
+        if each.kind is not Parameter.VAR_KEYWORD
+    }
+
+
+def _class_named(name: str) -> type[Any]:
+    home = likely if name in likely.__all__ else import_module(_HOME[name])
+    found: type[Any] = getattr(home, name)
+    return found

@@ -1,0 +1,364 @@
+"""The models of the workbench by their kebab-case names: the one registry.
+
+To add a model, write one entry in ``MODELS``: ``compare``, ``train``, ``tune``, ``curve``,
+``likely models``, the report and their tests read this table.  The order is that of tables: the
+baseline first, then from simple to costly.
+
+A model that cross-validates inside its fit is ``medium``; one that takes more than a second on
+5,000 rows of 20 columns is ``high``, and tried only when requested.
+
+The space of a model (``likely.workbench.models.default_spaces``) says which of its settings are
+searched.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from likely.errors import InvalidInput
+from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
+from likely.names import has_method, known_name
+from likely.spaces import Space
+from likely.workbench.models.default_spaces import (
+    counts_space,
+    discriminant_space,
+    frank_hall_space,
+    lasso_path_space,
+    naive_bayes_space,
+    network_space,
+    neural_space,
+    path_space,
+    penalties_space,
+    ridge_space,
+)
+from likely.workbench.models.import_paths import is_import_path, refuse_short_name
+from likely.workbench.models.model_entry import (
+    InnerModel,
+    ModelEntry,
+    entry_of_estimator,
+    entry_of_path,
+)
+
+BASELINE = "constant"
+MEASURED: frozenset[TargetKind] = NUMBER_KINDS - {"count"}  # a Gaussian may describe them
+COUNTED: frozenset[TargetKind] = frozenset({"count"})  # where it is named: a Gaussian does not
+SEVERAL: frozenset[TargetKind] = frozenset({"classes", "ordinal"})
+
+PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison fits all of it
+NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
+CALIBRATED = {"calibrate": "temperature"}  # evidence that says nothing leaves the class shares
+NETWORKS = {  # a validation loss may stay level for twenty epochs and fall again
+    "early_stopping": True,
+    "patience": 30,
+    "max_epochs": 500,
+    "learning_rate": 3e-3,
+    "n_networks": 5,
+}
+COUNTS = {"response": "negative-binomial"}  # at α = 0 the Poisson
+WITH_WORDS = {"l2": 1.0}  # there are more words than rows, too many to search a penalty in a fit
+CLASSES_BY_WORDS = {"l2": 0.3}  # of 1, 0.3, 0.1, 0.03 the best on descriptions and docstrings
+
+
+MODELS: dict[str, ModelEntry] = {
+    entry.name: entry
+    for entry in (
+        ModelEntry(
+            BASELINE,
+            "Constant",
+            CLASS_KINDS | NUMBER_KINDS,
+            "The baseline: class shares, or the mean with its spread.",
+        ),
+        ModelEntry(
+            "naive-bayes",
+            "NaiveBayes",
+            CLASS_KINDS,
+            "Columns independent given the class; probabilities calibrated by one temperature.",
+            settings=CALIBRATED,
+            with_text={"smoothing": "auto"},
+            text_alone={"calibrate": "length"},
+            streams=True,
+            missing=True,
+            space=naive_bayes_space,
+        ),
+        ModelEntry(
+            "bayesian-network",
+            "BayesianNetworkClassifier",
+            CLASS_KINDS,
+            "Naive Bayes in which each column also depends on one other; numbers are binned.",
+            settings=CALIBRATED,
+            missing=True,
+            space=network_space,
+        ),
+        ModelEntry(
+            "discriminant",
+            "DiscriminantAnalysis",
+            CLASS_KINDS,
+            "A Gaussian per class with one covariance; probabilities calibrated by a temperature.",
+            settings={"covariance": "tied", **CALIBRATED},
+            streams=True,
+            missing=True,
+            space=discriminant_space,
+        ),
+        ModelEntry(
+            "discriminant-full",
+            "DiscriminantAnalysis",
+            CLASS_KINDS,
+            "A Gaussian and a covariance per class, shrunk towards a common one; calibrated.",
+            settings={"covariance": "full", "shrinkage": "pooled", **CALIBRATED},
+            space=discriminant_space,
+        ),
+        ModelEntry(
+            "logistic",
+            "LogisticRegression",
+            frozenset({"binary"}),
+            "Log-odds linear in the columns, with a weak L2 penalty.",
+            with_text=CLASSES_BY_WORDS,
+            streams=True,
+            space=penalties_space,
+        ),
+        ModelEntry(
+            "softmax",
+            "SoftmaxRegression",
+            SEVERAL,
+            "Logistic regression for several classes; its L2 penalty by marginal likelihood.",
+            also=frozenset({"binary"}),
+            settings={"l2": "auto"},
+            with_text=CLASSES_BY_WORDS,
+            streams=True,
+            space=penalties_space,
+        ),
+        ModelEntry(
+            "max-entropy",
+            "MaxEntropy",
+            frozenset(),
+            "Maximum entropy classifier; on the command line the same as softmax.",
+            also=CLASS_KINDS,
+            space=ridge_space,
+        ),
+        ModelEntry(
+            "ordinal",
+            "OrdinalRegression",
+            frozenset({"ordinal"}),
+            "Ordered classes: one predictor, with thresholds.",
+            streams=True,
+            space=penalties_space,
+        ),
+        ModelEntry(
+            "frank-hall",
+            "FrankHall",
+            frozenset({"ordinal"}),
+            "Ordered classes by one logistic regression for each cut between them.",
+            settings={"estimator": InnerModel("LogisticRegression", {})},
+            space=frank_hall_space,
+        ),
+        ModelEntry(
+            "logistic-lasso",
+            "PenaltyPath",
+            frozenset({"binary"}),
+            "Logistic regression with an L1 penalty chosen by cross-validation.",
+            cost="high",
+            settings={
+                "model": InnerModel("LogisticRegression", {"l2": 0.0, "tol": NEAR}),
+                "along": "l1",
+                **PATH,
+            },
+            space=lasso_path_space,
+        ),
+        ModelEntry(
+            "softmax-lasso",
+            "PenaltyPath",
+            SEVERAL,
+            "Softmax regression with an L1 penalty chosen by cross-validation.",
+            cost="high",
+            also=frozenset({"binary"}),
+            settings={
+                "model": InnerModel("SoftmaxRegression", {"l2": 0.0, "tol": NEAR}),
+                "along": "l1",
+                **PATH,
+            },
+            space=lasso_path_space,
+        ),
+        ModelEntry(
+            "linear",
+            "LinearRegression",
+            MEASURED,
+            "Least squares: a Gaussian around a linear mean.",
+            with_text=WITH_WORDS,
+            streams=True,
+            also=COUNTED,
+            space=penalties_space,
+        ),
+        ModelEntry(
+            "glm",
+            "GLM",
+            frozenset(),
+            "Counts, amounts, shares, times: a response (response=poisson) and a link.",
+            also=NUMBER_KINDS,
+            with_text=WITH_WORDS,
+            streams=True,
+        ),
+        ModelEntry(
+            "glm-poisson",
+            "GLM",
+            frozenset({"count"}),
+            "Counts whose log mean is linear.",
+            settings={"response": "poisson"},
+            with_text=WITH_WORDS,
+            space=penalties_space,
+        ),
+        ModelEntry(
+            "glm-negative-binomial",
+            "GLM",
+            frozenset({"count"}),
+            "Overdispersed counts, with a linear log mean; alpha by maximum likelihood.",
+            settings={"response": "negative-binomial"},
+            with_text=WITH_WORDS,
+            space=counts_space,
+        ),
+        ModelEntry(
+            "glm-gamma",
+            "GLM",
+            frozenset({"positive"}),
+            "Amounts with a constant coefficient of variation and a linear log mean.",
+            settings={"response": "gamma", "link": "log"},
+            with_text=WITH_WORDS,
+            space=penalties_space,
+        ),
+        ModelEntry(
+            "glm-inverse-gaussian",
+            "GLM",
+            frozenset({"positive"}),
+            "Amounts with a heavier tail than the gamma's, with a linear log mean.",
+            settings={"response": "inverse-gaussian", "link": "log"},
+            with_text=WITH_WORDS,
+            space=penalties_space,
+        ),
+        ModelEntry(
+            "ridge",
+            "PenaltyPath",
+            MEASURED,
+            "Ridge regression; the penalty is chosen by cross-validation.",
+            cost="high",
+            settings={"model": InnerModel("LinearRegression", {}), "along": "l2", **PATH},
+            also=COUNTED,
+            space=path_space,
+        ),
+        ModelEntry(
+            "lasso",
+            "PenaltyPath",
+            MEASURED,
+            "Least squares with an L1 penalty chosen by cross-validation.",
+            cost="medium",
+            settings={"model": InnerModel("LinearRegression", {}), "along": "l1", **PATH},
+            also=COUNTED,
+            space=lasso_path_space,
+        ),
+        ModelEntry(
+            "neural-network",
+            "NeuralNetworkClassifier",
+            CLASS_KINDS | NUMBER_KINDS,
+            "Layers of units, trained with early stopping; n_networks averages several.",
+            cost="high",
+            settings=NETWORKS,
+            space=neural_space,
+            stop_unpromising=True,
+            for_numbers="NeuralNetworkRegressor",
+            # Ordered classes are categorical: response="ordinal" gained 0 to 0.10 nats a row where
+            # one score orders them, lost 0.23 where none does, and was slower.
+            by_kind={"positive": {"response": "gamma", "link": "log"}, "count": COUNTS},
+        ),
+        ModelEntry(
+            "mixture",
+            "MixtureModel",
+            frozenset(),
+            "Soft clusters and a density, by EM; needs no target.",
+            settings={"n_components": "auto"},
+            streams=True,
+            missing=True,
+        ),
+    )
+}
+
+
+def entry_for(model: Any) -> ModelEntry:
+    """The entry of a registered name, of an import path, or of an estimator.
+
+    >>> entry_for("logistic").estimator
+    'LogisticRegression'
+    >>> sorted(entry_for("sklearn.tree.DecisionTreeClassifier").suits)
+    ['binary', 'classes', 'ordinal']
+    """
+    if isinstance(model, ModelEntry):
+        return model
+    if isinstance(model, str):
+        if is_import_path(model):
+            return entry_of_path(model)
+        refuse_short_name(model)
+        return MODELS[known_name("model", model, MODELS)]
+    if model is None:
+        raise InvalidInput(
+            "No model was given; a name, an import path or an estimator was expected. Use "
+            "model='logistic', for instance; compare shows which are good."
+        )
+    if isinstance(model, type) or not has_method(model, "get_params"):
+        raise InvalidInput(
+            f"The model is {model!r}; expected a name, an import path or an estimator. "
+            f"Choose one of {', '.join(MODELS)}, or pass NaiveBayes(), for instance."
+        )
+    given = entry_of_estimator(model)
+    spaces = (entry.space for entry in _registered_like(given) if entry.space is not None)
+    return replace(given, space=next(spaces, None))
+
+
+def entries_of(models: Any) -> list[ModelEntry]:
+    """The entries of models as ``compare`` takes them: one, several, or a mapping of names."""
+    if models is None:
+        return []
+    if isinstance(models, Mapping):
+        models = list(models.values())
+    alone = isinstance(models, str | ModelEntry) or not isinstance(models, Iterable)
+    alone |= has_method(models, "get_params")  # a forest is an iterable of its trees
+    return [entry_for(model) for model in ([models] if alone else models)]
+
+
+def entries_by_name(models: Any) -> dict[str, ModelEntry]:
+    """Models as ``compare`` takes them, each with its name in a table.
+
+    A second estimator of one class gets a number; a name that is given twice counts once.
+    """
+    if isinstance(models, Mapping):
+        return {str(name): entry_for(one) for name, one in models.items()}
+    found: dict[str, ModelEntry] = {}
+    for entry in entries_of(models):
+        name = entry.name
+        count = sum(known == name or known.startswith(f"{name} ") for known in found)
+        again = count and entry.example is not None
+        found[f"{name} {count + 1}" if again else name] = entry
+    return found
+
+
+def entries_for(kind: TargetKind, *, everything: bool = False) -> list[ModelEntry]:
+    """The models for a kind of target, the baseline first; ``everything`` adds the slow ones."""
+    return [
+        entry
+        for entry in MODELS.values()
+        if kind in entry.targets and (everything or entry.cost != "high")
+    ]
+
+
+def space_of(model: Any, *, rows: int = 1000, spread: float = 1.0) -> Space:
+    """The usual search space of a model, at the scale of a table.
+
+    >>> space_of("discriminant").names
+    ['covariance', 'shrinkage']
+    """
+    return entry_for(model).space_for(rows=rows, spread=spread)
+
+
+def _registered_like(given: ModelEntry) -> list[ModelEntry]:
+    """The registered models of the same class, with the same kind of model inside."""
+    return [
+        entry
+        for entry in MODELS.values()
+        if entry.estimator == given.estimator and not given.is_foreign and given.resembles(entry)
+    ]

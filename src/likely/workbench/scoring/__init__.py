@@ -1,0 +1,1 @@
+"""Predictions of rows that a fit has not seen, and their scores."""

@@ -1,0 +1,129 @@
+"""Texts of a file that is larger than memory: one pass fits, and scores by progressive validation.
+
+    rows n + 1 to 2n are predicted by the model of the first n (see ``progressive``)
+
+The words are hashed, so that memory does not grow with the file.  The score is that of the last
+block: of up to half of the rows, predicted by the model of those before it.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow.compute as pc
+
+from likely._typing import Array
+from likely.data.arrow import values_of
+from likely.data.source_blocks import chunks
+from likely.errors import InvalidInput
+from likely.metrics.baseline import BestConstant
+from likely.metrics.prediction import Prediction, Truth
+from likely.metrics.registry import metrics_for
+from likely.metrics.score import Score, ScoreTotals
+from likely.progress import report
+from likely.text.bag_of_words import BagOfWords
+from likely.text_models.text_classifier import TextClassifier
+from likely.workbench.data.dataset import Dataset
+from likely.workbench.data.task import Task
+from likely.workbench.scoring.predictions import truth_of
+from likely.workbench.scoring.progressive import FIRST_ROWS, ROWS_PER_CLASS, ProgressiveLoss
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+N_COLUMNS = 2**20  # of hashed words
+AT_ONCE = 2048  # documents that are predicted, then learned from
+
+
+class StreamedText(NamedTuple):
+    """A classifier of texts, and what its pass over the file has shown."""
+
+    model: TextClassifier
+    task: Task
+    n_rows: int
+    losses: list[ProgressiveLoss]
+    score: Score | None  # None where there are too few rows
+
+
+class _Block(NamedTuple):
+    """Rows that one model predicts: the first of them, the model, and their totals so far."""
+
+    start: int
+    model: TextClassifier
+    constant: BestConstant
+    totals: ScoreTotals | None = None
+
+
+def fit_text_stream(model: Any, data: Dataset, text: str) -> StreamedText:
+    """Fit a naive Bayes of counts to the words of a column, in one pass after that for classes."""
+    target = data.required_target()
+    labelled = data.labelled().source.select([text, target])
+    task = _task_of_labels(labelled.select([target]), target)
+    classifier = TextClassifier(model, BagOfWords(n_features=N_COLUMNS))
+    first = max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))
+    metrics = metrics_for(task.kind, in_memory=False)
+    labels, seen, n, done = np.array(task.classes), np.zeros(len(task.classes)), 0, []
+    block: _Block | None = None
+    for table in chunks(labelled, AT_ONCE):
+        if n >= (first if block is None else 2 * block.start):
+            done += [] if block is None else [(n, block)]
+            block = _Block(n, _as_it_is(classifier), _constant(seen, task))
+        documents, truth = _documents(table, text), truth_of(task, table, None)
+        if block is not None:
+            block = block._replace(totals=_more(block, documents, truth, metrics))
+        classifier.partial_fit(documents, values_of(table.column(target)), classes=labels)
+        seen += np.bincount(truth.y, minlength=len(seen))
+        n += table.num_rows
+        report("rows", table.num_rows)
+    done += [] if block is None else [(n, block)]
+    classifier.feature_names_in_, classifier.n_features_in_ = np.array([text], dtype=object), 1
+    score = done[-1][1].totals.score() if done and done[-1][1].totals is not None else None
+    score = None if score is None else replace(score, how="progressive validation")
+    return StreamedText(classifier, task, n, list(_losses(done)), score)
+
+
+def _task_of_labels(source: Any, target: str) -> Task:
+    """The classes of a target, which is read once."""
+    found: set[Any] = set()
+    for batch in source:
+        found.update(pc.unique(batch.column(0)).to_pylist())
+    found.discard(None)
+    if len(found) < 2 or len(found) > N_COLUMNS // 1024:
+        raise InvalidInput(
+            f"The target {target!r} has {len(found):,} classes; from 2 to {N_COLUMNS // 1024:,} "
+            "were expected for a file that is larger than memory. Choose another target."
+        )
+    return Task("binary" if len(found) == 2 else "classes", target, tuple(sorted(found)))
+
+
+def _as_it_is(classifier: TextClassifier) -> TextClassifier:
+    """The classifier as it is now; what is learned later does not change its model."""
+    classifier.complete_fit()
+    return copy(classifier)
+
+
+def _constant(seen: Array, task: Task) -> BestConstant:
+    with np.errstate(divide="ignore"):
+        return BestConstant(np.log(seen / seen.sum()))
+
+
+def _documents(table: "pa.Table", text: str) -> Any:
+    return pc.fill_null(table.column(text).cast("large_string"), "")
+
+
+def _more(block: _Block, documents: Any, truth: Truth, metrics: Any) -> ScoreTotals:
+    ours = Prediction.of_classes(block.model.predict_log_proba(documents))
+    here = ScoreTotals.of(metrics, truth, ours, block.constant.prediction(truth))
+    return here if block.totals is None else block.totals + here
+
+
+def _losses(done: list[tuple[int, _Block]]) -> Iterator[ProgressiveLoss]:
+    """The mean log loss of each block, and of all so far."""
+    before: ScoreTotals | None = None
+    for n, block in done:
+        assert block.totals is not None  # a block begins with a chunk
+        before = block.totals if before is None else before + block.totals
+        main = before.score().main
+        yield ProgressiveLoss(n, block.totals.score().main.value, main.value, main.baseline)

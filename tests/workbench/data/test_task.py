@@ -1,0 +1,163 @@
+"""What kind of task a target column poses, and what it refuses."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+
+from likely.errors import InvalidInput, UnknownName
+from likely.workbench.data.roles import Roles
+from likely.workbench.data.task import task_for_models, task_of
+
+MANY = 200
+
+
+def table(values, **more):
+    return pa.table({"x": np.arange(float(len(values))), "y": pa.array(values, **more)})
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["no", "yes", None] * 20, "binary"),
+        ([True, False] * 20, "binary"),
+        (["a", "b", "c"] * 20, "classes"),
+        ([0, 1] * 20, "binary"),
+        ([0.0, 1.0, float("nan")] * 20, "binary"),
+        ([3, 1, 2] * 20, "classes"),
+        (list(range(MANY)), "count"),
+        (list(range(-1, MANY)), "real"),
+        ([0.5 + k for k in range(MANY)], "positive"),
+        ([0.5 * k for k in range(MANY)], "real"),
+        ([-0.5 + k for k in range(MANY)], "real"),
+        ([1.0 + k for k in range(MANY)], "count"),  # integers beside a missing cell are floats
+        ([5, 6, 7], "count"),  # few values, but no more rows than values
+    ],
+)
+def test_the_kind_follows_the_values(values, kind):
+    task = task_of(table(values), "y")
+    assert task.kind == kind
+    assert task.reason
+    assert task.has_classes == (kind in ("binary", "classes"))
+
+
+def test_an_ordered_category_is_ordinal_in_its_own_order():
+    codes = pa.array([0, 2, 1, 0, None], pa.int32())
+    column = pa.DictionaryArray.from_arrays(codes, ["low", "mid", "high"], ordered=True)
+    task = task_of(pa.table({"y": column}), "y")
+    assert (task.kind, task.order) == ("ordinal", ("low", "mid", "high"))
+    assert_array_equal(task.codes(pa.table({"y": column})), [0, 2, 1, 0, -1])
+    assert task_of(pa.table({"y": column}), "y", ordered=False).kind == "classes"
+
+
+def test_an_order_can_be_given_and_must_name_every_class():
+    given = table(["s", "m", "l"] * 9)
+    task = task_of(given, "y", ordered=["s", "m", "l", "xl"])
+    assert task.classes == task.order == ("s", "m", "l")
+    assert task_of(given, "y", ordered=True).order == ("l", "m", "s")
+    with pytest.raises(InvalidInput, match="lacks 'l'"):
+        task_of(given, "y", ordered=["s", "m"])
+
+
+def test_a_kind_that_is_told_overrules_and_is_checked():
+    counts = table([0, 1, 2] * 30)
+    assert task_of(counts, "y", kind="count").kind == "count"
+    assert task_of(counts, "y", kind="ordinal").order == (0, 1, 2)
+    with pytest.raises(InvalidInput, match="holds 0; numbers above 0"):
+        task_of(counts, "y", kind="positive")
+    with pytest.raises(InvalidInput, match="3 different values; two"):
+        task_of(counts, "y", kind="binary")
+    with pytest.raises(InvalidInput, match="labels such as 'a'"):
+        task_of(table(["a", "b"]), "y", kind="real")
+    with pytest.raises(UnknownName, match="Did you mean 'count'"):
+        task_of(counts, "y", kind="counts")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a"] * 9, "nothing but 'a'"),
+        ([None, None], "is empty|holds null"),
+        ([f"name {k}" for k in range(5000)], "5,000 different values in 5,000 rows"),
+        ([1.0, float("inf"), 2.5], "infinity"),
+        ([[1], [2]], "list"),
+    ],
+)
+def test_a_target_that_poses_no_task_is_refused_with_advice(values, message):
+    with pytest.raises(InvalidInput, match=message):
+        task_of(table(values), "y")
+
+
+def test_a_date_and_a_missing_column_are_refused():
+    dates = table([1, 2, 3], type=pa.date32())
+    with pytest.raises(InvalidInput, match="date32"):
+        task_of(dates, "y")
+    with pytest.raises(UnknownName, match="Did you mean 'y'"):
+        task_of(dates, "yy")
+
+
+def test_codes_and_numbers_mark_what_is_missing():
+    labels = table(["b", None, "a", "b"])
+    task = task_of(labels, "y")
+    assert_array_equal(task.codes(labels), [1, -1, 0, 1])
+    assert_array_equal(task.known(labels), [True, False, True, True])
+    numbers = table([1.5, None, float("nan"), 2.0])
+    task = task_of(numbers, "y")
+    assert_array_equal(task.numbers(numbers), [1.5, np.nan, np.nan, 2.0])
+    assert_array_equal(task.known(numbers), [True, False, False, True])
+
+
+def lognormal_whole(n, middle, spread, seed=0):
+    return np.random.default_rng(seed).lognormal(np.log(middle), spread, n).astype(np.int64)
+
+
+AMOUNTS = {
+    "prices, of diamonds": 326 + lognormal_whole(5000, 2400, 1.0),
+    "salaries, few rows": 57_800 + 100 * lognormal_whole(80, 500, 0.4),
+    "populations": lognormal_whole(300, 20_000, 1.5),
+    "fares, round and often the same": 50 * lognormal_whole(3000, 60, 0.3),
+}
+COUNTS = {
+    "days in hospital, as in medpar": 1
+    + np.random.default_rng(0).negative_binomial(1.2, 0.12, 1495),
+    "days absent, as in quine": np.random.default_rng(0).negative_binomial(1.2, 0.07, 146),
+    "few rows, all different": np.array([0, 3, 7, 12, 19, 25, 31, 44, 58, 60, 71, 90]),
+    "visits per month, Poisson with a large mean": np.random.default_rng(0).poisson(5000, 300),
+    "patents of firms, many of some": np.append(lognormal_whole(1700, 8, 1.5), [2100, 3806]),
+    "rare events": np.random.default_rng(0).poisson(30, 400),
+}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_large_and_mostly_different_whole_numbers_are_amounts_and_it_is_said(name):
+    task = task_of(pa.table({"y": AMOUNTS[name]}), "y")
+    assert task.kind == "positive"
+    assert "not as counts; use kind='count'" in task.doubt
+    with_zero = task_of(pa.table({"y": np.append(AMOUNTS[name], 0)}), "y")
+    assert with_zero.kind == "real"
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_small_whole_numbers_and_those_that_vary_like_counts_are_counts(name):
+    assert task_of(pa.table({"y": COUNTS[name]}), "y").kind == "count"
+
+
+@pytest.mark.parametrize(
+    ("values", "roles", "kind"),
+    [
+        ([0, 1, 2, 10], Roles(exposure="e"), "count"),
+        ([0, 1], Roles(exposure="e"), "count"),
+        ([0, 1, 2], Roles(offset="e"), "count"),
+        ([0, 1], Roles(offset="e"), "binary"),
+        ([-1, 0, 1], Roles(exposure="e"), "classes"),
+        (["a", "b", "c"], Roles(exposure="e"), "classes"),
+        ([0, 1, 2], Roles(weight="e"), "classes"),
+        ([0.5, 1.0, 2.0], Roles(exposure="e"), "positive"),
+    ],
+)
+def test_an_exposure_rules_out_classes_of_numbers(values, roles, kind):
+    table = pa.table({"y": values * 50})
+    assert task_of(table, "y", roles=roles).kind == kind
+    assert task_for_models(table, "y", roles=roles).kind == kind
+    if not isinstance(values[0], float):
+        assert task_of(table, "y", kind="classes", roles=roles).kind == "classes"

@@ -1,0 +1,114 @@
+"""What a model says, in the form that metrics read."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from sklearn.linear_model import LogisticRegression as Theirs
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import likely as lk
+from likely.errors import InvalidInput
+from likely.likelihoods.predictive import log_mass
+from likely.special import LOG_FLOOR
+from likely.workbench.data.task import Task, task_of
+from likely.workbench.models.response import predictive_family
+from likely.workbench.scoring.predictions import predict_for, truth_of
+
+
+def numbers(y):
+    x = np.random.default_rng(0).normal(size=len(y))
+    return pa.table({"x": x, "y": pa.array(y)})
+
+
+def test_classes_are_put_in_the_order_of_the_task_and_unseen_ones_at_the_floor():
+    table = numbers(["b", "a", "b", "a"] * 5)
+    task = Task("classes", "y", ("c", "b", "a"))
+    model = lk.NaiveBayes().fit(table.select(["x"]), table.column("y"))
+    prediction = predict_for(model, task, table)
+    assert prediction.unseen == ("c",)
+    assert_array_equal(prediction.log_p[:, 0], LOG_FLOOR)
+    assert_allclose(prediction.log_p[:, [2, 1]], model.predict_log_proba(table.select(["x"])))
+
+
+def test_a_class_unknown_to_the_task_is_refused():
+    table = numbers(["b", "a", "b", "a"] * 5)
+    model = lk.NaiveBayes().fit(table.select(["x"]), table.column("y"))
+    with pytest.raises(InvalidInput, match="knows a class 'b'"):
+        predict_for(model, Task("binary", "y", ("a", "z")), table)
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (lk.LinearRegression(), np.linspace(-1, 2, 40)),
+        (lk.GLM("gamma", "log"), np.linspace(1, 2, 40)),
+        (lk.GLM("poisson"), np.arange(40)),
+        (lk.PenaltyPath(lk.GLM("poisson"), n_penalties=5), np.arange(40)),
+        (lk.PenaltyPath(lk.LinearRegression(), n_penalties=5), np.linspace(-1, 2, 40)),
+    ],
+)
+def test_densities_are_those_of_the_predictive_distribution(model, y):
+    table = numbers(y)
+    model.fit(table.select(["x"]), y)
+    inner = getattr(model, "model_", model)
+    prediction = predict_for(model, task_of(table, "y"), table)
+    expected = inner.predict_distribution(table.select(["x"])).log_prob(y)
+    assert_allclose(prediction.log_density, expected)
+    if isinstance(inner, lk.GLM):  # that of a Gaussian is at RSS/n, where it is largest
+        assert_allclose(expected.sum(), inner.log_likelihood(table.select(["x"]), y))
+    assert_allclose(prediction.means, model.predict(table.select(["x"])))
+
+
+def test_a_gaussian_of_counts_is_given_the_mass_of_the_count():
+    y = np.random.default_rng(1).poisson(30, 60)
+    table = numbers(y)
+    model = lk.LinearRegression().fit(table.select(["x"]), y)
+    prediction = predict_for(model, task_of(table, "y", kind="count"), table)
+    law = stats.norm(prediction.means, np.sqrt(model.dispersion_))
+    assert_allclose(np.exp(prediction.log_density), law.cdf(y + 0.5) - law.cdf(y - 0.5))
+
+
+def test_log_mass_is_finite_and_symmetric_far_out_and_sums_to_one():
+    far = log_mass(np.array([1000.0, -1000.0]), np.zeros(2), 1.0)
+    assert np.isfinite(far).all()
+    assert_allclose(far[0], far[1])
+    counts = np.arange(-60.0, 61.0)
+    assert_allclose(np.exp(log_mass(counts, np.full(121, 0.3), 5.0)).sum(), 1)
+
+
+def test_a_mean_outside_the_family_has_no_density():
+    table = numbers(np.array([1, 2, 3, 4]))
+    spread = predictive_family(lk.GLM("poisson").fit(table.select(["x"]), [1, 2, 3, 4]))
+    found = spread.log_density(np.array([1.0, 1.0]), np.array([-1.0, 2.0]), counts=True)
+    assert found[0] == -np.inf
+    assert_allclose(found[1], stats.poisson(2).logpmf(1))
+
+
+def test_other_libraries_models_are_read_as_far_as_they_speak():
+    table = numbers(np.linspace(0.5, 2, 30))
+    X, y = table.select(["x"]), table.column("y").to_numpy()
+    ridge = Ridge().fit(X.to_pandas(), y)
+    assert predictive_family(ridge) is None
+    pipeline = make_pipeline(StandardScaler(), lk.LinearRegression())
+    pipeline.fit(X.to_pandas(), y)
+    assert predictive_family(pipeline).dispersion == pipeline[-1].dispersion_
+    labels = numbers(["a", "b"] * 10)
+    frame = labels.select(["x"]).to_pandas()
+    theirs = Theirs().fit(frame, labels.column("y").to_pylist())
+    prediction = predict_for(theirs, task_of(labels, "y"), labels)
+    assert_allclose(np.exp(prediction.log_p), theirs.predict_proba(frame))
+    machine = LinearSVC().fit(frame, labels.column("y").to_pylist())
+    said = predict_for(machine, task_of(labels, "y"), labels)
+    assert said.log_proba is None
+    assert np.array(["a", "b"])[said.called].tolist() == machine.predict(frame).tolist()
+
+
+def test_a_row_without_a_target_has_no_truth():
+    table = numbers(["a", "b", None])
+    with pytest.raises(InvalidInput, match=r"row 2 .counted from 0.*Leave such rows out"):
+        truth_of(task_of(table, "y"), table)

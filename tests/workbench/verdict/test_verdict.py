@@ -1,0 +1,361 @@
+"""Each rule of the verdict objects to what it is for, and to nothing else."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from likely.formatting import percent
+from likely.intervals import Estimate
+from likely.metrics import Prediction, Score, Truth, metrics_for, score_of
+from likely.metrics.baseline import constant_prediction
+from likely.sealing.final_score import FinalScore
+from likely.workbench.scoring.validation import Validation
+from likely.workbench.verdict.evidence import Evidence
+from likely.workbench.verdict.paired_metrics import paired_differences
+from likely.workbench.verdict.verdict import RULES, better_metrics, verdict_on
+
+DOCS = Path(__file__).parents[3] / "docs" / "verdict.rst"
+
+
+def numbers(*, n=400, shift=None, spread=1.0, kind="real", seed=0):
+    """Held-out rows of a good model of numbers; ``shift`` is added to its predicted means."""
+    rng = np.random.default_rng(seed)
+    mean = 10 + rng.normal(0, 2, n)
+    y = mean + rng.normal(size=n)
+    said = mean if shift is None else mean + shift
+    log_density = -np.square((y - said) / spread) / 2 - np.log(spread) - 0.919
+    truth = Truth(y, kind=kind)
+    prediction = Prediction.of_numbers(said, log_density)
+    return held(truth, prediction, pit=np.random.default_rng(1).uniform(size=n))
+
+
+def classes(*, n=600, factor=1.0, seed=0):
+    """Held-out rows of two classes, with log-odds that are ``factor`` times the true ones."""
+    rng = np.random.default_rng(seed)
+    eta = rng.normal(0, 2, n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(np.int64)
+    log_p = -np.logaddexp(0, np.stack([factor * eta, -factor * eta], axis=1))
+    return held(Truth(y, None, ("no", "yes"), "binary"), Prediction.of_classes(log_p))
+
+
+def held(truth, prediction, **more):
+    constant = constant_prediction(truth, truth)
+    score = score_of(metrics_for(truth.kind), truth, prediction, constant)
+    n = len(truth.y)
+    return Validation(
+        truth.kind,
+        "y",
+        truth,
+        prediction,
+        row=np.arange(n),
+        fold=np.arange(n) % 5,
+        score=replace(score, folds=5),
+        gain=prediction.gain_over(constant, truth),
+        **more,
+    )
+
+
+def of_held(found, **more):
+    return Evidence(found.score, held=found, **more)
+
+
+def judged(evidence):
+    """The names of the rules that object."""
+    return [each.rule for each in verdict_on(evidence).objections]
+
+
+def gained(value, low, high, **measures):
+    """Evidence of a gain, with estimates of metrics by name."""
+    estimates = {"log-likelihood": Estimate(-2.0, -2.7, -1.3, -2.5), **measures}
+    return Evidence(Score(estimates, Estimate(value, low, high, 0.0), 100))
+
+
+def final(score, **changes):
+    known = {
+        "metric": "log-loss",
+        "estimate": score.main,
+        "level": 0.95,
+        "n_rows": score.n_rows,
+        "evaluation": 1,
+        "budget": 1,
+        "judge": "plain",
+        "gain": score.gain,
+        "measures": score.estimates,
+    }
+    return FinalScore(**{**known, **changes})
+
+
+@pytest.mark.parametrize("found", [numbers(), classes()], ids=["numbers", "classes"])
+def test_a_good_model_is_green_and_no_rule_objects(found):
+    verdict = verdict_on(of_held(found))
+    assert verdict.objections == ()
+    assert verdict.severity == "good"
+    assert verdict.reasons == ()
+    assert "clearly better than the baseline: the gain over the baseline" in verdict.conclusion
+
+
+def test_worse_a_negative_gain_stops():
+    verdict = verdict_on(gained(-1.0, -1.5, -0.5, r2=Estimate(0.16, 0.12, 0.19, 0.0)))
+    assert verdict.severity == "stop"
+    assert [each.rule for each in verdict.objections] == ["worse"]
+    assert "seems to contradict R² 0.160 (0.120 to 0.190), which is better" in verdict.doubts[0]
+
+
+def test_no_gain_an_interval_with_0_warns_and_names_metrics_that_gain():
+    """Never that nothing was learned beside R² 0.156."""
+    plain = verdict_on(gained(0.1, -0.1, 0.3))
+    assert (plain.severity, judged(gained(0.1, -0.1, 0.3))) == ("warn", ["no-gain"])
+    assert "By other metrics" not in plain.doubts[0]
+    other = verdict_on(gained(0.1, -0.1, 0.3, r2=Estimate(0.156, 0.12, 0.19, 0.0)))
+    assert "R² 0.156" in other.doubts[0]
+
+
+def test_other_metrics_that_are_worse_than_their_baseline_are_said():
+    """A gain in log-likelihood beside R² −4.5e12."""
+    bad = {"r2": Estimate(-4.5e12, -9e12, -1e11, 0.0), "rmse": Estimate(9e9, 8e9, 1e10, 4e3)}
+    verdict = verdict_on(gained(0.5, 0.4, 0.6, **bad))
+    assert [each.rule for each in verdict.objections] == ["other-metrics"]
+    assert "By 2 other metrics it is clearly worse than the baseline: R²" in verdict.doubts[0]
+    assert "but not everything agrees" in verdict.conclusion
+    assert verdict.reasons == verdict.objections
+    infinite = {"poisson-deviance": Estimate(np.inf, -np.inf, np.inf, 3.0)}
+    assert judged(gained(0.5, 0.4, 0.6, **infinite)) == ["other-metrics"]
+    assert judged(gained(0.5, 0.4, 0.6, r2=Estimate(-0.1, -0.3, 0.1, 0.0))) == []
+
+
+def test_range_predictions_far_outside_the_observed_one_are_said():
+    """Diamonds: prices up to 915,264, where the largest is 18,823."""
+    shift = np.zeros(400)
+    shift[7] = 900.0
+    found = numbers()
+    far = replace(found, prediction=replace(found.prediction, mean=found.prediction.mean + shift))
+    assert judged(of_held(far)) == ["range"]
+    assert "1 prediction of 400 is far outside" in verdict_on(of_held(far)).doubts[0]
+
+
+def test_impossible_values_that_had_probability_0_are_said():
+    found = classes()
+    log_p = found.prediction.log_p.copy()
+    log_p[3, found.truth.y[3]] = -np.inf
+    worse = replace(found, prediction=Prediction.of_classes(log_p))
+    assert "impossible" in judged(of_held(worse))
+    sealed = Evidence(found.score, final(found.score, n_impossible=2))
+    assert judged(sealed) == ["impossible"]
+
+
+def test_leak_a_suspect_among_the_features_is_said():
+    leak = [{"code": "LK401", "columns": ["paid"], "text": ""}, {"code": "LK102", "columns": ["x"]}]
+    found = classes()
+    assert judged(of_held(found, findings=leak)) == ["leak"]
+    assert judged(of_held(found, findings=leak, features=frozenset({"paid"}))) == ["leak"]
+    assert judged(of_held(found, findings=leak, features=frozenset({"age"}))) == []
+
+
+def test_probabilities_that_are_too_certain_are_said():
+    assert "probabilities" in judged(of_held(classes(n=2000, factor=3.0)))
+
+
+def test_quantiles_of_intervals_that_are_too_narrow_wide_or_shifted_are_said():
+    u = np.random.default_rng(0).uniform(size=400)
+    narrow = of_held(replace(numbers(), pit=np.where(u < 0.5, u / 3, 1 - (1 - u) / 3)))
+    wide = of_held(replace(numbers(), pit=0.3 + 0.4 * u))
+    shifted = of_held(replace(numbers(), pit=u**2.0))
+    assert judged(narrow) == judged(wide) == judged(shifted) == ["quantiles"]
+    assert "too narrow" in verdict_on(narrow).doubts[0]
+    assert "too wide" in verdict_on(wide).doubts[0]
+    assert "below their predicted median" in verdict_on(shifted).doubts[0]
+
+
+def test_quantiles_of_few_rows_are_given_the_benefit_of_chance():
+    pit = np.random.default_rng(3).uniform(size=25)
+    assert judged(of_held(replace(numbers(), pit=pit))) == []
+
+
+def test_folds_in_which_the_model_is_worse_than_the_baseline_are_said():
+    found = numbers()
+    gain = np.where(found.fold == 2, found.gain - found.gain[found.fold == 2].mean() - 2.0, 1.0)
+    gain = gain + 0.1 * np.random.default_rng(0).normal(size=400)
+    evidence = of_held(replace(found, gain=gain))
+    assert judged(evidence) == ["folds"]
+    assert "In fold 3 of 5 the model is clearly worse" in verdict_on(evidence).doubts[0]
+
+
+def test_sealed_rows_that_are_harder_than_held_out_ones_are_said():
+    score = classes().score
+    harder = Estimate(0.60, 0.56, 0.64, 0.69)
+    measures = {**score.estimates, "log-loss": harder}
+    worse = final(score, estimate=harder, measures=measures)
+    assert judged(Evidence(score, worse)) == ["sealed"]
+    near = Estimate(score.main.value + 0.05, score.main.low - 0.1, score.main.high + 0.15, 0.69)
+    assert judged(Evidence(score, final(score, estimate=near))) == []
+
+
+def test_a_score_of_an_earlier_model_has_no_verdict():
+    score = classes().score
+    assert verdict_on(Evidence(score, final(score, of_this_model=False))) is None
+    assert verdict_on(Evidence()) is None
+
+
+def test_every_rule_has_a_test():
+    names = " ".join(name for name in globals() if name.startswith("test_"))
+    for rule in RULES:
+        assert f"test_{rule.replace('-', '_')}_" in names, rule
+
+
+def test_the_docs_have_the_rules_of_the_code():
+    rows = []
+    for line in DOCS.read_text().partition("*stop*")[0].splitlines():
+        text = line.strip()
+        if text.startswith("* - ``"):
+            rows.append([text.removeprefix("* - ").strip("`")])
+        elif text.startswith("- ") and rows:
+            rows[-1].append(text.removeprefix("- "))
+    assert rows == [[name, rule.severity, rule.when] for name, rule in RULES.items()]
+
+
+def test_a_better_metric_must_exceed_the_noise_of_its_baseline_too():
+    """An interval that excludes a baseline number says little if that number is as uncertain."""
+    barely = gained(0.01, -0.02, 0.04, r2=Estimate(0.1, 0.01, 0.19, 0.0))
+    assert "By other metrics" not in verdict_on(barely).doubts[0]
+    around = gained(0.01, -0.02, 0.04, r2=Estimate(0.1, -0.01, 0.21, -0.5))
+    assert "By other metrics" not in verdict_on(around).doubts[0]
+    clear = gained(0.01, -0.02, 0.04, r2=Estimate(0.5, 0.3, 0.7, -0.01))
+    assert "By other metrics" in verdict_on(clear).doubts[0]
+    few = replace(clear, score=replace(clear.score, n_rows=12))
+    assert "By other metrics" not in verdict_on(few).doubts[0]
+
+
+def test_a_worse_likelihood_with_a_better_mean_is_explained():
+    counts = {
+        "poisson-deviance": Estimate(2.0, 1.8, 2.2, 4.0),
+        "poisson-deviance-explained": Estimate(0.5, 0.4, 0.6, 0.0),
+    }
+    text = verdict_on(gained(-0.5, -0.8, -0.2, **counts)).doubts[0]
+    assert "seems to contradict" in text
+    assert "overdispersion" in text
+    assert "By other metrics" not in text
+
+
+def test_one_row_that_alone_makes_a_model_bad_is_named():
+    """Diamonds: a row with lengths of 0 costs 5,925 nats per row on average."""
+    found = numbers()
+    density = found.prediction.log_density.copy()
+    density[7] -= 40_000
+    prediction = replace(found.prediction, log_density=density)
+    surprising = ({"row": 7, "cells": {}, "unusual": {"x": 0.0, "z": 0}},)
+    bad = replace(
+        held(found.truth, prediction, pit=found.pit), surprising=surprising, row=found.row
+    )
+    verdict = verdict_on(of_held(bad))
+    assert "one-row" in [each.rule for each in verdict.objections]
+    (text,) = (each.text for each in verdict.objections if each.rule == "one-row")
+    assert text.startswith("One row carries 99.9 % of what the model loses to the baseline: row 7")
+    assert "(x = 0, z = 0). Without it, the mean gain per row would be 0." in text
+    two = density.copy()
+    two[9] -= 40_000
+    bad = held(found.truth, replace(found.prediction, log_density=two), pit=found.pit)
+    assert "2 rows carry" in " ".join(verdict_on(of_held(bad)).doubts)
+    everywhere = held(found.truth, replace(found.prediction, log_density=density - 90))
+    assert "one-row" not in judged(of_held(everywhere))
+
+
+def test_computed_an_almost_perfect_fit_is_suspicious_and_its_columns_are_named():
+    """Caschool: the target is the mean of two columns."""
+    exact = gained(5.0, 4.9, 5.1, r2=Estimate(0.99999, 0.99995, 1.0, 0.0))
+    assert judged(exact) == ["computed"]
+    named = verdict_on(replace(exact, important=("read", "math")))
+    assert "'read', 'math' have the largest effects" in named.doubts[0]
+    assert "target may be computed from these columns" in named.doubts[0]
+    assert judged(gained(3.0, 2.9, 3.1, r2=Estimate(0.9995, 0.999, 0.9999, 0.0))) == []
+    classes_found = {
+        "log-loss": Estimate(1e-5, 1e-6, 0.03, 0.6),
+        "accuracy": Estimate(1.0, 0.99, 1.0, 0.6),
+    }
+    perfect = Score(classes_found, Estimate(0.6, 0.55, 0.65, 0.0), 300)
+    assert judged(Evidence(perfect)) == ["computed"]
+    penguins = {
+        "log-loss": Estimate(0.007, 0.001, 0.05, 1.05),
+        "accuracy": Estimate(1.0, 0.989, 1.0, 0.44),
+    }
+    assert judged(Evidence(Score(penguins, Estimate(1.04, 1.0, 1.07, 0.0), 344))) == []
+    many = {"accuracy": Estimate(1.0, 0.9999, 1.0, 0.6), "log-loss": Estimate(0.01, 0, 0.01, 0.6)}
+    assert judged(Evidence(Score(many, Estimate(0.6, 0.5, 0.65, 0.0), 50_000))) == ["computed"]
+
+
+def test_threshold_a_rare_class_that_is_never_predicted_is_a_hint_only():
+    rng = np.random.default_rng(0)
+    eta = rng.normal(-3, 0.8, 2000)
+    y = (rng.random(2000) < 1 / (1 + np.exp(-eta))).astype(np.int64)
+    log_p = -np.logaddexp(0, np.stack([eta, -eta], axis=1))
+    for labels, order in ((("no", "yes"), [0, 1]), (("a yes", "b no"), [1, 0])):
+        codes = np.array(order)[y]
+        truth = Truth(codes, None, labels, "binary")
+        found = held(truth, Prediction.of_classes(np.minimum(log_p[:, order], 0)))
+        if (found.prediction.called == order[1]).any():
+            rows = np.flatnonzero(found.prediction.called != order[1])
+            found = held(truth.rows(rows), found.prediction.rows(rows))
+        verdict = verdict_on(of_held(found))
+        assert [each.rule for each in verdict.objections] == ["threshold"]
+        assert verdict.severity == "good"
+        assert "not everything agrees" not in verdict.conclusion
+        (hint,) = verdict.doubts
+        assert f"{labels[order[1]]!r} (" in hint
+        value = float(hint.split("--threshold ")[1].split(":")[0])
+        picked = (np.exp(found.prediction.log_p[:, 1]) >= value) == (order[1] == 1)
+        rare = found.truth.y == order[1]
+        assert picked[rare].mean() > picked[~rare].mean()
+        assert f"finds {percent(picked[rare].mean())} of them" in hint
+    assert "threshold" not in judged(of_held(classes()))
+
+
+def test_other_metrics_are_compared_row_by_row_where_rows_are_known():
+    """Large errors are shared by model and constant: only their difference counts."""
+    rng = np.random.default_rng(0)
+    signal = rng.normal(0, 1.5, 400)
+    y = signal + rng.laplace(0, 5, 400)
+    prediction = Prediction.of_numbers(signal, np.full(400, -9.0))  # a density that is far too low
+    found = held(Truth(y, kind="real"), prediction)
+    paired = paired_differences(found)
+    constant = np.array([y[found.fold != k].mean() for k in found.fold])
+    d = np.square(y - constant) - np.square(y - signal)
+    low, high = ttest_1samp(d, 0).confidence_interval()
+    assert paired["rmse"] == pytest.approx((low, high), rel=1e-6)
+    assert low > 0
+    assert "r2" not in better_metrics(found.score.estimates, 400)
+    (text,) = (each.text for each in verdict_on(of_held(found)).objections if each.rule == "worse")
+    assert "R²" in text
+    grouped = replace(found, score=replace(found.score, n_groups=20))
+    assert paired_differences(grouped) == {}
+
+
+def test_other_metrics_of_classes_are_compared_row_by_row():
+    found = classes(factor=0.5)
+    share = np.array(
+        [[np.mean(found.truth.y[found.fold != k] == c) for c in (0, 1)] for k in range(5)]
+    )
+    constant = share[found.fold]
+    own = np.eye(2)[found.truth.y]
+    p = np.exp(found.prediction.log_p)
+    d = np.square(constant - own).sum(axis=1) - np.square(p - own).sum(axis=1)
+    expected = ttest_1samp(d, 0).confidence_interval()
+    assert paired_differences(found)["brier"] == pytest.approx(tuple(expected), rel=1e-6)
+
+
+def test_one_row_among_sealed_ones_is_counted_by_the_interval_and_not_shown():
+    """Diamonds: the row with lengths of 0 is sealed; mean −5,925, interval −28,266 to 5,703."""
+    found = numbers()
+    zeros = [{"code": "LK117", "columns": ["x", "y"]}]
+    saved = np.random.default_rng(0).normal(1, 0.5, 1200)
+    saved[5] -= 7e6
+    half = 1.96 * saved.std() / np.sqrt(1200)
+    gain = Estimate(saved.mean(), saved.mean() - 4 * half, saved.mean() + half, 0.0)
+    bad = final(replace(found.score, gain=gain, n_rows=1200))
+    verdict = verdict_on(Evidence(found.score, bad, found, findings=zeros))
+    (text,) = (each.text for each in verdict.objections if each.rule == "one-row")
+    assert text.startswith("About one of 1,200 sealed rows carries nearly all of the loss")
+    assert "zeros in 'x', 'y'" in text
+    usual = final(replace(found.score, gain=Estimate(-0.2, -0.6, 0.2, 0.0)))
+    assert "one-row" not in judged(Evidence(found.score, usual, found))
