@@ -63,11 +63,21 @@ class MultinomialStatistics(FieldwiseStatistics):
 
     def imagined_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Self:
         """r λ_k m_v, with r of ``alpha`` and m of the counts; a component without any has m."""
-        throws = np.where(self.multipliers > 0, self.multipliers, 1.0)
-        throws, spread = alpha.sum() * throws, word_spread(self.counts)
+        return self.shared_out(float(alpha.sum()), word_spread(self.counts))
+
+    def shared_out(self, share: float, spread: Array) -> Self:
+        """Pseudo-counts: a share of each component's counts, spread over the sides."""
+        throws = share * np.where(self.multipliers > 0, self.multipliers, 1.0)
         if self.counts.flags.f_contiguous:  # as the counts are stored
             return type(self)(np.outer(spread, throws).T)
         return type(self)(np.outer(throws, spread))
+
+    def add_into(self, total: Self) -> Self:
+        """In place where possible: a table of words is large."""
+        if total.counts.shape != self.counts.shape or not total.counts.flags.writeable:
+            return total + self
+        np.add(total.counts, self.counts, out=total.counts)
+        return total
 
 
 @final

@@ -45,6 +45,12 @@ class Selection:
         except BadCell as error:
             raise error.moved(column=self.features[error.column]) from None
 
+    def values(self, per_column: Array) -> Array:
+        """The values of these columns, of one value for each column of the user's table."""
+        if len(self.features) == len(per_column):  # all of them, in order: words are many
+            return per_column
+        return per_column[list(self.features)]
+
     def of(self, X: NumbersAndCodes | Matrix) -> Matrix:
         source = X if not isinstance(X, NumbersAndCodes) else X.codes if self.coded else X.numeric
         chosen = source if self.everything else source[:, list(self.columns)]
@@ -69,6 +75,10 @@ class ProductStatistics(Statistics):
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def add_into(self, total: Self) -> Self:
+        pairs = zip(self.parts, total.parts, strict=True)
+        return type(self)(tuple(own.add_into(theirs) for own, theirs in pairs))
 
     def scaled(self, factor: float) -> Self:
         return type(self)(tuple(part.scaled(factor) for part in self.parts))
@@ -96,7 +106,7 @@ class ProductStatistics(Statistics):
         per_column = np.broadcast_to(np.asarray(alpha, dtype=float), shape[1])
         for part, own in zip(family.parts, self.parts, strict=True):
             columns = part.selection
-            chosen = per_column[list(columns.features)] if part.family.smoothed else 0.0
+            chosen = columns.values(per_column) if part.family.smoothed else 0.0
             yield own, part.family, chosen, (shape[0], len(columns.columns))
 
     def without_covariances(self) -> Self:
@@ -197,7 +207,7 @@ class ProductFamily:
 
 
 def _pseudo_statistics(part: ProductPart, alpha: Array, n_components: int) -> Any:
-    chosen = alpha[list(part.selection.features)] if part.family.smoothed else 0.0
+    chosen = part.selection.values(alpha) if part.family.smoothed else 0.0
     return part.family.pseudo_statistics(chosen, (n_components, len(part.selection.columns)))
 
 

@@ -23,6 +23,7 @@ from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.data.schema import Schema
 from likely.distributions import DiagonalFamily, Dirichlet, GaussianPrior
+from likely.distributions.lumped_counts import LumpedColumns
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.generative.bins import fit_bins, refuse_partial
@@ -61,13 +62,15 @@ from likely.objectives.components import (
     no_smaller_than_totals,
     total,
 )
-from likely.objectives.evidence import calibrate_evidence
-from likely.objectives.length_evidence import best_factor, calibrate_by_length
+from likely.objectives.held_out_rows import HeldOutBlocks, HeldOutRows
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
 from likely.text.sequences import is_sequences
 
-CALIBRATIONS: dict[str, Any] = {"temperature": calibrate_evidence, "length": calibrate_by_length}
+CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
+    "temperature": lambda held_out, learn: held_out.cooled(learn),
+    "length": lambda held_out, learn: held_out.cooled_by_length(learn),
+}
 
 
 class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
@@ -214,21 +217,30 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.classes_, self.library_ = rows.classes, rows.library
         return EventRows(self._with_bins(rows), totals)
 
-    def fit_totals(self, totals: ComponentTotals, rows: EncodedRows[Schema]) -> Self:
+    def fit_totals(
+        self,
+        totals: ComponentTotals,
+        rows: EncodedRows[Schema],
+        held_out: HeldOutRows | None = None,
+    ) -> Self:
         """Fit to the totals of each class, as if to the rows that were summed.
 
         The rows, as ``encode_rows`` gives them, are read again where more than totals is needed:
-        by EM, when there are unlabelled ones, and to choose a temperature.
+        by EM, when there are unlabelled ones, and to choose a temperature, unless ``held_out``
+        has the rows of the totals for that.
         """
         self.totals_, self.class_count_, self.solution_ = totals, totals.count, None
         self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
         self.temperature_, self.outlier_share_, self.length_rate_ = 1.0, None, 0.0
-        self.components_ = self._components(totals)
         if self.unlabelled is not None:
+            self.components_ = self._components(totals)
             self._learn_unlabelled(rows)
         if self.calibrate is not None:
-            self._cool(rows)
+            n, blocks = len(self.classes_), rows.blocks
+            self._cool(held_out or HeldOutBlocks(self.family_, n, blocks, rows.executor))
+        if self.unlabelled is None:
+            self.components_ = self._components(totals)  # after: a table of words is large
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -299,42 +311,40 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
             return rows
         return rows._replace(blocks=replace(rows.blocks, X=self._cut(rows.blocks.X)))
 
-    def _components(self, totals: ComponentTotals) -> Components:
+    def _components(
+        self,
+        totals: ComponentTotals,
+        *,
+        factor: float = 1.0,
+        columns: LumpedColumns | None = None,
+    ) -> Components:
         """Parameters from totals: the prior is one more block."""
-        smoothed = totals.statistics + self._imagined(totals)
-        member = self.family_.from_own_statistics(smoothed)  # in place: words are many
+        family, smoothing = self.family_, factor * self.smoothing_
+        if columns is not None:
+            family, smoothing = columns.family(family), columns.sums(smoothing)
+        imagined = self._imagined(totals, family, smoothing)
+        smoothed = totals.statistics.add_into(imagined)
+        member = family.from_own_statistics(smoothed)  # in place: words are many
         return Components(class_prior(self.prior, totals.count), member)
 
-    def _cool(self, rows: EncodedRows[Schema]) -> None:
-        """Choose the temperature."""
+    def _cool(self, held_out: HeldOutRows) -> None:
+        """Choose the temperature, and with it the strength of smoothing that was left open.
+
+        That is chosen again by documents that are left out, not by tokens.
+        """
         calibrated = lookup("calibration", self.calibrate, CALIBRATIONS)
         if self.calibrate == "length" and self.smoothing == "auto" and self.unlabelled is None:
-            self._smooth_documents(rows)
-        found = calibrated(
-            self.family_, len(self.classes_), rows.blocks, rows.executor, self._components
-        )
+            self.smoothing_ = held_out.best_factor(self._components) * self.smoothing_
+        found = calibrated(held_out, self._components)
         self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
         self.length_rate_ = found.length_rate
 
-    def _smooth_documents(self, rows: EncodedRows[Schema]) -> None:
-        """Choose the strength of smoothing again, by documents that are left out, not by tokens."""
-        chosen, n_classes = self.smoothing_, len(self.classes_)
-
-        def learn(factor: float, totals: ComponentTotals) -> Components:
-            self.smoothing_ = factor * chosen
-            return self._components(totals)
-
-        self.smoothing_ = chosen * best_factor(
-            self.family_, n_classes, rows.blocks, rows.executor, learn
-        )
-        self.components_ = self._components(self.totals_)
-
-    def _imagined(self, totals: ComponentTotals) -> Any:
-        shape = (len(self.classes_), self.n_features_in_)
+    def _imagined(self, totals: ComponentTotals, family: Any, smoothing: Array) -> Any:
+        shape = (len(self.classes_), len(smoothing))
         chosen = isinstance(self.smoothing, str)
         statistics = totals.statistics
         imagined = statistics.imagined_as_chosen if chosen else statistics.imagined
-        return imagined(self.family_, self.smoothing_, shape)
+        return imagined(family, smoothing, shape)
 
     def _learn_unlabelled(self, rows: EncodedRows[Schema]) -> None:
         given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"
@@ -342,7 +352,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
             self.family_,
             no_smaller_than_totals(rows.blocks, len(self.classes_)),
             rows.executor,
-            self._imagined(self.totals_),
+            self._imagined(self.totals_, self.family_, self.smoothing_),
             self.class_log_prior_ if given else None,
             self.prior.imagined(len(self.classes_)) if isinstance(self.prior, Dirichlet) else 0.0,
             float(self.unlabelled_weight),

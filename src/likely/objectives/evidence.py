@@ -125,14 +125,19 @@ def scored_rows(models: tuple[Components, ...], block: Block) -> ScoredRows:
     scores = np.stack([model.distribution.log_score(X) for model in models])
     chosen = scores[fold, np.arange(block.n_rows)]
     log_prior = np.stack([model.log_mixing for model in models])[fold]
-    impossible = np.isneginf(log_prior)
-    top = np.max(chosen, axis=1, keepdims=True, where=~impossible, initial=-np.inf)
-    centred = np.subtract(chosen, top, where=np.isfinite(top), out=np.zeros(chosen.shape))
-    score, log_prior = np.maximum(centred, LOWEST_SCORE), np.maximum(log_prior, LOWEST_SCORE)
-    own = np.minimum(score, log_prior)[np.arange(block.n_rows), block.y]
-    known = (block.y >= 0) & (own > LOWEST_SCORE)
     weight = np.ones(block.n_rows) if block.weight is None else block.weight
-    return ScoredRows(score[known], log_prior[known], block.y[known], weight[known])
+    return rows_scored(chosen, log_prior, block.y, weight)
+
+
+def rows_scored(score: Array, log_prior: Array, y: Codes, weight: Array) -> ScoredRows:
+    """Rows with their scores, of which those are left out whose class the model has not seen."""
+    impossible = np.isneginf(log_prior)
+    top = np.max(score, axis=1, keepdims=True, where=~impossible, initial=-np.inf)
+    centred = np.subtract(score, top, where=np.isfinite(top), out=np.zeros(score.shape))
+    score, log_prior = np.maximum(centred, LOWEST_SCORE), np.maximum(log_prior, LOWEST_SCORE)
+    own = np.minimum(score, log_prior)[np.arange(len(y)), y]
+    known = (y >= 0) & (own > LOWEST_SCORE)
+    return ScoredRows(score[known], log_prior[known], y[known], weight[known])
 
 
 @final

@@ -30,10 +30,10 @@ Guo, Pleiss, Sun & Weinberger, On calibration of modern neural networks, ICML 20
 Bennett, Assessing the calibration of naive Bayes' posterior estimates, CMU-CS-00-155, 2000.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 
@@ -104,7 +104,11 @@ def calibrate_by_length(
 ) -> CooledEvidence:
     """T = 1/a and b of out-of-fold scores; ``learn`` turns totals into a model."""
     folds = folds_of(family, n_components, blocks, executor)
-    rows = scored_documents(family, folds, blocks, executor, learn)
+    return cooled_by_documents(scored_documents(family, folds, blocks, executor, learn))
+
+
+def cooled_by_documents(rows: ScoredDocuments | None) -> CooledEvidence:
+    """T = 1/a and b of rows that were scored out of fold, if there are any."""
     if rows is None:
         warn_nothing_to_calibrate(
             "there is one class, or each class is missing from the other folds", WORDS
@@ -122,13 +126,26 @@ def best_factor(
 ) -> float:
     """What to multiply the strength of smoothing by; ``learn`` takes it, and totals."""
     folds = folds_of(family, n_components, blocks, executor)
-    large = n_components * blocks.n_features > LARGE_TABLE
+    n_folds = folds_of_factor(n_components, blocks.n_features)
+
+    def scored(factor: float) -> ScoredDocuments | None:
+        return scored_documents(family, folds, blocks, executor, partial(learn, factor), n_folds)
+
+    return factor_of_least_loss(scored)
+
+
+def folds_of_factor(n_components: int, n_features: int) -> int:
+    """The number of folds on which the strength of smoothing is chosen."""
+    return 1 if n_components * n_features > LARGE_TABLE else N_FOLDS
+
+
+def factor_of_least_loss(scored: Callable[[float], ScoredDocuments | None]) -> float:
+    """The factor, a power of 4, whose out-of-fold scores have the smallest loss."""
     losses: dict[int, float] = {}
 
     def loss(step: int) -> float:
         if step not in losses:
-            learned, n_folds = partial(learn, STEP**step), 1 if large else N_FOLDS
-            rows = scored_documents(family, folds, blocks, executor, learned, n_folds)
+            rows = scored(STEP**step)
             losses[step] = np.inf if rows is None else _search(rows).loss
         return losses[step]
 
@@ -167,9 +184,14 @@ def scored_documents(
         if n_components > 1 and totals.count.sum() > 0:
             term = partial(_scored_block, family, learn(totals), fold, folds.n_rows)
             scored.extend(executor.map(term, blocks))
-    if not scored:
+    return joined_documents(scored)
+
+
+def joined_documents(parts: Sequence[ScoredDocuments]) -> ScoredDocuments | None:
+    """The rows of all parts; None without any weight."""
+    if not parts:
         return None
-    rows = ScoredDocuments(*map(np.concatenate, zip(*scored, strict=True)))
+    rows = ScoredDocuments(*map(np.concatenate, zip(*parts, strict=True)))
     return rows if rows.weight.sum() > 0 else None
 
 
@@ -191,25 +213,30 @@ def _scored_block(
     family: ProductFamily, model: Components, fold: int, n_rows: int, block: Block
 ) -> ScoredDocuments:
     """The rows of a fold whose class the model of the other folds has seen."""
-    drawn = hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED) * n_rows < MOST_SCORED
+    drawn = is_scored(hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED), n_rows)
     here = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS) == fold
-    chosen = np.flatnonzero(drawn & here & (block.target >= 0))
-    rows = _rows_of(block, chosen)
+    rows = _rows_of(block, np.flatnonzero(drawn & here & (block.target >= 0)))
     X = rows.X.stored()
+    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    return documents_scored(model, X, rows.target, weight, row_lengths(family, X))
+
+
+def is_scored(uniform: Array, n_rows: int) -> Array:
+    """Which rows are scored, by the uniform numbers of all rows."""
+    return uniform * n_rows < MOST_SCORED
+
+
+def documents_scored(
+    model: Components, X: Any, y: Codes, weight: Array, length: Array
+) -> ScoredDocuments:
+    """Rows scored by a model, of which those are left out whose class it has not seen."""
     score, possible = model.distribution.log_score(X), model.log_mixing > -np.inf
     top = np.max(score, axis=1, keepdims=True, where=possible, initial=-np.inf)
     centred = np.subtract(score, top, where=np.isfinite(top), out=np.zeros(score.shape))
     score = np.clip(np.where(possible, centred, LOWEST_SCORE), LOWEST_SCORE, 0.0)
-    known = score[np.arange(len(chosen)), rows.target] > LOWEST_SCORE
-    weight = np.ones(len(chosen)) if rows.weight is None else rows.weight
-    log_prior = np.maximum(model.log_mixing, LOWEST_SCORE)
-    return ScoredDocuments(
-        score[known],
-        np.broadcast_to(log_prior, score.shape)[known],
-        rows.target[known],
-        weight[known],
-        row_lengths(family, X)[known],
-    )
+    known = score[np.arange(len(y)), y] > LOWEST_SCORE
+    log_prior = np.broadcast_to(np.maximum(model.log_mixing, LOWEST_SCORE), score.shape)
+    return ScoredDocuments(score[known], log_prior[known], y[known], weight[known], length[known])
 
 
 def best_cooling(rows: ScoredDocuments) -> CooledEvidence:
