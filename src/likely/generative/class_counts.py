@@ -9,6 +9,7 @@ over text, or several machines) has the fit of the rows that were summed.
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array
@@ -27,6 +28,7 @@ from likely.generative.surface import check_search
 from likely.inputs.rows import EncodedRows
 from likely.kinds import ColumnKind
 from likely.objectives.components import ComponentTotals, refuse_no_weight
+from likely.objectives.held_out_rows import HeldOutRows
 
 COUNTED = ("auto", "multinomial", "complement", "bernoulli")  # events whose sums are counts
 
@@ -41,19 +43,45 @@ class ClassCounts(FieldwiseAdditive):
 
 
 def is_of_counts(model: Any) -> bool:
-    """Whether counts of each class are all that a fit of the model to sparse rows reads."""
+    """Whether a fit of the model to sparse rows reads counts of each class, and to calibrate it
+    those without each fold, and nothing else.
+    """
     return (
         type(model) is NaiveBayes
         and isinstance(model.event, str)
         and model.event in COUNTED
         and model.unlabelled is None
-        and model.calibrate is None
         and model.discretize is None
     )
 
 
-def fit_class_counts(model: NaiveBayes, counts: ClassCounts, classes: Array) -> NaiveBayes:
-    """A clone of the model, fitted to counts as if to the rows that were summed."""
+def merges_columns(model: NaiveBayes) -> bool:
+    """Whether columns that a row does not have may be merged into one, with the same model.
+
+    Pseudo-counts of 0 leave classes without counts, which a model spreads over all columns.
+    """
+    smoothed = isinstance(model.smoothing, str) or (np.asarray(model.smoothing, float) > 0).all()
+    return bool(model.event != "bernoulli" and smoothed)
+
+
+def class_totals(event: Any, counts: ClassCounts) -> ComponentTotals:
+    """Counts as the totals of the event model."""
+    sums = counts.by_feature.T  # a view
+    statistics = (
+        BernoulliStatistics(sums, counts.of_class[:, None])
+        if event == "bernoulli"
+        else MultinomialStatistics(sums)
+    )
+    return ComponentTotals(counts.of_class, ProductStatistics((statistics,)))
+
+
+def fit_class_counts(
+    model: NaiveBayes, counts: ClassCounts, classes: Array, held_out: HeldOutRows | None = None
+) -> NaiveBayes:
+    """A clone of the model, fitted to counts as if to the rows that were summed.
+
+    ``held_out`` has these rows, for a model that is calibrated.
+    """
     check_search(model.tol, model.max_iter)
     fitted: NaiveBayes = clone(model)
     n_features = len(counts.by_feature)
@@ -64,13 +92,7 @@ def fit_class_counts(model: NaiveBayes, counts: ClassCounts, classes: Array) -> 
     fitted.n_features_in_ = n_features
     fitted._remember_columns(plan, schema, None)
     fitted.classes_, fitted.library_ = classes, None
-    sums = counts.by_feature.T  # a view
-    statistics = (
-        BernoulliStatistics(sums, counts.of_class[:, None])
-        if model.event == "bernoulli"
-        else MultinomialStatistics(sums)
-    )
-    totals = ComponentTotals(counts.of_class, ProductStatistics((statistics,)))
-    nothing = ArrayBlocks(Dense(sums[:0]), None)
+    nothing = ArrayBlocks(Dense(counts.by_feature.T[:0]), None)
     rows = EncodedRows(nothing, schema, classes, executor_for("serial", 0), None)
-    return fitted.fit_totals(refuse_no_weight(totals), rows)
+    totals = refuse_no_weight(class_totals(model.event, counts))
+    return fitted.fit_totals(totals, rows, held_out)

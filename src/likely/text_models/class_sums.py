@@ -1,4 +1,4 @@
-"""Counts of terms by class, from one pass over labelled documents, without a matrix.
+"""Counts of terms by class, from labelled documents, without a matrix.
 
     N_vk = Σ_d w_d [y_d = k] x_dv        n_v = Σ_d [x_dv > 0]        t_v = Σ_d x_dv
 
@@ -9,15 +9,11 @@ from typing import final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.generative.class_counts import ClassCounts
 from likely.text.bag_of_words import BagOfWords
-from likely.text.reader import Reader
-from likely.text.term_counts import TermSums
 from likely.text.term_tables import TermIds
-from likely.text_models.labelled import LabelledBatch, LabelledDocuments
-
-FIRST_ROOM = 1 << 12  # terms, before more are known
+from likely.text_models.labelled import LabelledBatch
 
 
 @final
@@ -62,11 +58,15 @@ class ClassSums:
 
         Ids are below ``n_terms``.
         """
+        self.make_room(n_terms)
+        here = slice(first, first + found.stops.size)
+        self.count(found, batch.codes[here], batch.weight[here])
+        return here.stop
+
+    def count(self, found: TermIds, codes: Codes, weight: Array) -> None:
+        """Add documents with the codes of their classes; there is room for their ids."""
         from likely.fast.text_scores import count_by_class
 
-        self._make_room(n_terms)
-        here = slice(first, first + found.stops.size)
-        codes, weight = batch.codes[here], batch.weight[here]
         number = self.n_documents + 1
         count_by_class(
             found.ids, found.stops, number, codes, weight, self.once, self.seen, self.sums
@@ -74,9 +74,9 @@ class ClassSums:
         known = codes >= 0
         self.of_class += np.bincount(codes[known], weight[known], self.of_class.size)
         self.n_documents += found.stops.size
-        return here.stop
 
-    def _make_room(self, n_terms: int) -> None:
+    def make_room(self, n_terms: int) -> None:
+        """Room for so many terms."""
         room = len(self.sums)
         self.n_terms = n_terms
         if n_terms <= room:
@@ -89,38 +89,9 @@ class ClassSums:
             setattr(self, name, larger)
 
 
-def learned_sums(words: BagOfWords, given: LabelledDocuments) -> ClassSums:
-    """The counts of each class, of the terms that ``words`` keeps; it is fitted in the same pass.
-
-    Terms of a vocabulary that is learned are counted by id; those that are kept become columns.
-    """
-    n_classes, once = len(given.classes), bool(words.binary)
-    if words.vocabulary is not None or words.n_features is not None:
-        words.fit([])
-        sums = ClassSums.of_classes(n_classes, words.n_columns, once=once)
-        for batch in given.batches:
-            _add_columns(words, sums, batch)
-        words._remember_documents(TermSums(sums.frequency.copy(), sums.total, sums.n_documents))
-        return sums
-    words._start()
-    reader = Reader(words._analysis())
-    sums = ClassSums.of_classes(n_classes, FIRST_ROOM, once=once)
-    for batch in given.batches:
-        first = 0
-        for found in reader.learn(batch.documents, words.executor):
-            first = sums.add(batch, found, first, reader.n_ids)
-    order = words.remember(reader, sums.frequency, sums.total, sums.n_documents)
-    return sums.of_terms(order)
-
-
 def add_batch(words: BagOfWords, sums: ClassSums, batch: LabelledBatch) -> None:
     """Add the counts of more documents; their new terms are added to ``words``."""
     words.partial_fit(batch.documents)
-    _add_columns(words, sums, batch)
-
-
-def _add_columns(words: BagOfWords, sums: ClassSums, batch: LabelledBatch) -> None:
-    """Add documents whose terms have columns."""
     first = 0
     for found in words.read(batch.documents):
         first = sums.add(batch, found, first, words.n_columns)

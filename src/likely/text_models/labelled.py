@@ -32,6 +32,7 @@ class LabelledDocuments(NamedTuple):
 
     batches: Iterable[LabelledBatch]
     classes: Array
+    in_memory: bool
 
 
 def labelled_documents(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledDocuments:
@@ -43,7 +44,7 @@ def labelled_documents(estimator: Any, X: Any, y: Any, sample_weight: Any) -> La
     labels, weight = _checked(estimator, len(given), y, sample_weight)
     codes = np.full(len(labels), -1, dtype=np.int64)
     classes, codes[weight > 0] = classes_of(labels[weight > 0])
-    return LabelledDocuments([LabelledBatch(given, codes, weight)], classes)
+    return LabelledDocuments([LabelledBatch(given, codes, weight)], classes, in_memory=True)
 
 
 def batch_of(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Array) -> LabelledBatch:
@@ -86,7 +87,8 @@ def _of_file(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledDocu
     schema = find_schema(source.select([y]), [True], one, table=source, weight=sample_weight)
     (classes,) = schema.categories
     assert classes is not None  # the column is read as codes
-    return LabelledDocuments(_batches(source, texts[0], y, sample_weight, classes), classes)
+    batches = _batches(source, texts[0], y, sample_weight, classes)
+    return LabelledDocuments(batches, classes, in_memory=False)
 
 
 def _batches(

@@ -18,7 +18,12 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.generative.bins import refuse_partial
-from likely.generative.class_counts import ClassCounts, fit_class_counts, is_of_counts
+from likely.generative.class_counts import (
+    ClassCounts,
+    fit_class_counts,
+    is_of_counts,
+    merges_columns,
+)
 from likely.generative.naive_bayes import NaiveBayes
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import unchanged_if_refused
@@ -29,12 +34,16 @@ from likely.linear.softmax import SoftmaxRegression
 from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
-from likely.text_models.class_sums import ClassSums, add_batch, learned_sums
+from likely.text_models.class_sums import ClassSums, add_batch
+from likely.text_models.held_out_documents import HeldOutDocuments
+from likely.text_models.kept_documents import KeptDocuments
 from likely.text_models.labelled import batch_of, labelled_documents
+from likely.text_models.learned_sums import learned_sums
 from likely.text_models.linear_scores import LinearScores, linear_scores, log_posterior
 from likely.text_models.text_explanation import TextExplanation
 from likely.text_models.word_contributions import explain_document, two_classes
 
+FEWEST_CALIBRATED = 50  # documents; by default, a fit to fewer is not calibrated
 ADVICE = "Read it into a frame first, or use NaiveBayes on counts, which streams it."
 
 
@@ -83,13 +92,17 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         one column of text beside the columns that y and sample_weight name: it is read in pieces,
         and a missing text is an empty document.
         """
-        words = self._new_words()
-        if not self._is_of_sums() or is_soft(y):
+        words, model = self._new_words(), self._new_model()
+        if not _is_of_sums(model, words) or is_soft(y):
             return self._fit_to_matrix(words, X, y, sample_weight)
         given = labelled_documents(self, X, y, sample_weight)
-        sums = learned_sums(words, given)
+        sums, kept = learned_sums(words, given, keep=model.calibrate is not None)
         self._remember(words, given.classes, words.n_documents_)
         self._sums = sums
+        if kept is not None and not (self.model is None and _is_small(kept, given.classes)):
+            lumps = merges_columns(model)
+            held_out = HeldOutDocuments(kept, sums.counts, model.event, lumps=lumps)
+            self.model_ = fit_class_counts(model, sums.counts, self.classes_, held_out)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -108,7 +121,8 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         first = "words_" not in vars(self)
         known = all_classes(classes, None if first else self.classes_)
         with unchanged_if_refused(self):
-            if not self._is_of_sums():
+            self._refuse_calibrated()
+            if not _is_of_sums(self._streamed_model(), self._new_words()):
                 return self._continue_with_matrix(X, y, known, sample_weight, first=first)
             batch = batch_of(self, X, y, sample_weight, known)
             words = self._new_words() if first else self.words_
@@ -133,7 +147,8 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def complete_fit(self) -> None:
         """Internal: make the model of the sums that were collected, if that was not done yet."""
         if self._sums is not None and "model_" not in vars(self):
-            self.model_ = fit_class_counts(self._new_model(), self._sums.counts, self.classes_)
+            counts = self._sums.counts
+            self.model_ = fit_class_counts(self._streamed_model(), counts, self.classes_)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | document), (n, n_classes)."""
@@ -187,13 +202,30 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
     def _new_model(self) -> Any:
         if self.model is None:
-            return NaiveBayes("multinomial")
+            return NaiveBayes("multinomial", smoothing="auto", calibrate="length")
         if not has_method(self.model, "fit") or isinstance(self.model, type):
             raise InvalidInput(
                 f"model={self.model!r:.60} was given; a classifier was expected. Write, for "
                 'instance, NaiveBayes("multinomial").'
             )
         return clone(self.model)
+
+    def _streamed_model(self) -> Any:
+        """The model of batches, which cannot be calibrated: by default, it is not."""
+        model = self._new_model()
+        return model if self.model is not None else model.set_params(calibrate=None)
+
+    def _refuse_calibrated(self) -> None:
+        """Refuse batches for a model that is calibrated, by its arguments or by ``fit``."""
+        model = self._streamed_model()
+        if isinstance(model, NaiveBayes):
+            refuse_partial(model.unlabelled, model.calibrate, model.discretize)
+        fitted = vars(self).get("model_")
+        if self.model is None and fitted is not None and fitted.calibrate is not None:
+            raise InvalidInput(
+                "fit has calibrated the model on all of its documents, and partial_fit cannot. "
+                "Call fit on all documents, or begin with partial_fit, which is not calibrated."
+            )
 
     def _model_name(self) -> str:
         return type(self._new_model()).__name__
@@ -208,15 +240,6 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
             )
         words: BagOfWords = clone(self.words)
         return words
-
-    def _is_of_sums(self) -> bool:
-        """Whether the model is a function of the counts of each class."""
-        model, words = self._new_model(), self._new_words()
-        if not is_of_counts(model) or not _is_counted(words):
-            return False
-        if words.unknown == "count" and words.vocabulary is None:
-            return False  # left-out terms are counted once it is known which they are
-        return bool(words.binary or model.event != "bernoulli")  # which refuses counts above 1
 
     def _remember(self, words: BagOfWords, classes: Array, n_documents: int) -> None:
         self.words_, self.classes_, self.n_documents_ = words, classes, n_documents
@@ -282,11 +305,11 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, classes: Array, sample_weight: Any, *, first: bool
     ) -> Self:
         """Any model with ``partial_fit``, on columns that do not change."""
-        _refuse_stream(self._new_model(), self._new_words())
+        _refuse_stream(self._streamed_model(), self._new_words())
         X, y, sample_weight = own_columns(X, y, sample_weight)
         batch = documents(X)  # read twice
         words = self._new_words() if first else self.words_
-        model = self._new_model() if first else self.model_
+        model = self._streamed_model() if first else self.model_
         weight = {} if sample_weight is None else {"sample_weight": self._weight(sample_weight)}
         with unchanged_if_refused(words):
             words.partial_fit(batch)
@@ -305,6 +328,20 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         return sample_weight
 
 
+def _is_of_sums(model: Any, words: BagOfWords) -> bool:
+    """Whether the model is a function of the counts of each class."""
+    if not is_of_counts(model) or not _is_counted(words):
+        return False
+    if words.unknown == "count" and words.vocabulary is None:
+        return False  # left-out terms are counted once it is known which they are
+    return bool(words.binary or model.event != "bernoulli")  # which refuses counts above 1
+
+
+def _is_small(kept: KeptDocuments, classes: Array) -> bool:
+    """Whether there are too few documents, or classes, to choose a temperature by."""
+    return kept.n_rows < FEWEST_CALIBRATED or len(classes) < 2
+
+
 def _is_counted(words: BagOfWords) -> bool:
     """Whether the columns are counts or presences, not weights by tf-idf."""
     return not (words.use_idf or words.sublinear_tf or words.norm is not None)
@@ -313,8 +350,6 @@ def _is_counted(words: BagOfWords) -> bool:
 def _refuse_stream(model: Any, words: BagOfWords) -> None:
     """Refuse models that need all documents at once, and words whose columns grow."""
     name = type(model).__name__
-    if isinstance(model, NaiveBayes):
-        refuse_partial(model.unlabelled, model.calibrate, model.discretize)
     if not has_method(model, "partial_fit"):
         raise InvalidInput(
             f"{name} has no partial_fit: it cannot be fitted in a stream. Call fit on all "

@@ -1,0 +1,159 @@
+"""Documents scored by models of the other folds, from ids that were kept: no matrix, no refit.
+
+    S_{−f} = the counts of all documents but the kept ones of fold f
+
+Only the words of the fold are needed to score its documents.  In models of counts all other words
+are one more column (``likely.distributions.lumped_counts``), so that a table has as many rows as
+the fold has words; presences need all columns, because absent words are evidence, too.  One fold is
+left out at a time.  Where all documents are kept, the numbers are those of ``HeldOutBlocks``.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.distributions.lumped_counts import LumpedColumns, LumpedCounts
+from likely.distributions.product import ProductStatistics
+from likely.distributions.smoothing import UNSEEN
+from likely.generative.class_counts import ClassCounts, class_totals
+from likely.objectives.components import ComponentTotals
+from likely.objectives.cooled_evidence import CooledEvidence
+from likely.objectives.evidence import N_FOLDS, ScoredRows, cooled_by_scores, rows_scored
+from likely.objectives.held_out_rows import HeldOutRows, Learn
+from likely.objectives.length_evidence import (
+    ScoredDocuments,
+    cooled_by_documents,
+    documents_scored,
+    factor_of_least_loss,
+    folds_of_factor,
+    is_scored,
+    joined_documents,
+)
+from likely.text.term_counts import counted, stacked
+from likely.text_models.class_sums import ClassSums
+from likely.text_models.kept_documents import KeptDocuments, KeptPart
+
+
+class _LeftOut(NamedTuple):
+    """The totals without a fold, and how its documents are read by a model of them."""
+
+    totals: ComponentTotals
+    columns: LumpedColumns | None  # of the totals; None for all
+    places: Codes  # of the ids of kept documents, in these columns
+    n_columns: int
+
+
+class _Rows(NamedTuple):
+    """Documents as counts, with their classes."""
+
+    X: Any  # CSR
+    y: Codes
+    weight: Array
+
+
+@final
+class HeldOutDocuments(HeldOutRows):
+    """Kept documents, and the counts of all; ``lumps``: whether other words may be one column."""
+
+    def __init__(
+        self, kept: KeptDocuments, counts: ClassCounts, event: str, *, lumps: bool
+    ) -> None:
+        self.kept, self.counts, self.event, self.lumps = kept, counts, event, lumps
+        self.n_columns, self.n_classes = counts.by_feature.shape
+        self.total = counts.by_feature.sum(axis=0)  # λ_k
+        self.raised = np.count_nonzero(counts.by_feature) + UNSEEN * self.n_columns  # Σ C_v + ½
+        self._known: dict[int, _LeftOut] = {}  # by fold
+
+    def best_factor(self, learn: Learn) -> float:
+        n_folds = folds_of_factor(self.n_classes, self.n_columns)
+        return factor_of_least_loss(lambda factor: self._documents(learn, factor, n_folds))
+
+    def cooled_by_length(self, learn: Learn) -> CooledEvidence:
+        return cooled_by_documents(self._documents(learn, 1.0, N_FOLDS))
+
+    def cooled(self, learn: Learn) -> CooledEvidence:
+        parts: list[ScoredRows] = []
+        for fold in range(N_FOLDS):
+            left = self._without(fold)
+            if self.n_classes < 2 or not left.totals.count.sum() > 0:
+                return cooled_by_scores([], self.counts.of_class)
+            model = learn(left.totals, columns=left.columns)
+            for X, y, weight in self._rows(left, lambda part, f=fold: part.fold == f):
+                score = model.distribution.log_score(X)
+                log_prior = np.broadcast_to(model.log_mixing, score.shape)
+                parts.append(rows_scored(score, log_prior, y, weight))
+        return cooled_by_scores(parts, self.counts.of_class)
+
+    def _documents(self, learn: Learn, factor: float, n_folds: int) -> ScoredDocuments | None:
+        """The documents of the first folds, scored by models of the others."""
+        parts: list[ScoredDocuments] = []
+        for fold in range(n_folds):
+            left = self._without(fold)
+            if self.n_classes < 2 or not left.totals.count.sum() > 0:
+                continue
+            model = learn(left.totals, factor=factor, columns=left.columns)
+            for X, y, weight in self._rows(left, partial(self._is_scored, fold)):
+                length = np.asarray(X.sum(axis=1), dtype=float).ravel()
+                parts.append(documents_scored(model, X, y, weight, length))
+        return joined_documents(parts)
+
+    def _is_scored(self, fold: int, part: KeptPart) -> Array:
+        return (part.fold == fold) & is_scored(part.uniform, self.kept.n_rows)
+
+    def _rows(self, left: _LeftOut, chosen: Callable[[KeptPart], Array]) -> Iterator[_Rows]:
+        """The chosen documents, as counts of the columns of a model."""
+        for part in self.kept.parts:
+            here = part.where(chosen(part)).with_ids(left.places)
+            if here.codes.size:
+                X = stacked([counted(here.found, left.n_columns)], left.n_columns)
+                if self.kept.sums.once:
+                    X.data.fill(1)
+                yield _Rows(X, here.codes, here.weight)
+
+    def _without(self, fold: int) -> _LeftOut:
+        """The totals of all documents but the kept ones of a fold; those of a large table once."""
+        if fold not in self._known:
+            if folds_of_factor(self.n_classes, self.n_columns) < N_FOLDS:
+                self._known.clear()
+            self._known[fold] = self._sums_without(fold)
+        return self._known[fold]
+
+    def _sums_without(self, fold: int) -> _LeftOut:
+        kept, counts = self.kept, self.counts
+        ids = self._ids_of(fold)
+        columns, places = kept.columns[ids], np.full(kept.columns.size, -1, np.int32)
+        places[ids] = np.arange(ids.size)
+        sums = self._counts_without(fold, ids, places)
+        if self.lumps:
+            own = counts.by_feature[columns]
+            others = np.maximum(self.total - own.sum(axis=0), 0.0)  # rounding may leave less
+            raised = self.raised - np.count_nonzero(own) - UNSEEN * ids.size
+            lumped = LumpedCounts.of(sums.by_feature.T, others, raised)
+            totals = ComponentTotals(sums.of_class, ProductStatistics((lumped,)))
+            return _LeftOut(totals, LumpedColumns(columns), places, ids.size + 1)
+        table = counts.by_feature.copy()
+        table[columns] = sums.by_feature
+        totals = class_totals(self.event, ClassCounts(table, sums.of_class))
+        return _LeftOut(totals, None, kept.columns.astype(np.int32), self.n_columns)
+
+    def _ids_of(self, fold: int) -> Codes:
+        """The ids of the words of a fold that have columns."""
+        used = np.zeros(self.kept.columns.size, dtype=bool)
+        for part in self.kept.parts:
+            ids = part.where(part.fold == fold).found.ids
+            used[ids[ids >= 0]] = True
+        return np.flatnonzero(used & (self.kept.columns >= 0))
+
+    def _counts_without(self, fold: int, ids: Codes, places: Codes) -> ClassCounts:
+        """The counts of some ids in all documents but the kept ones of a fold."""
+        others, n_classes = self.kept.others, self.n_classes
+        nothing = ClassCounts(np.zeros((ids.size, n_classes)), np.zeros(n_classes))
+        start = nothing if others is None else ClassCounts(others.by_feature[ids], others.of_class)
+        sums = ClassSums(start, once=self.kept.sums.once)
+        for part in self.kept.parts:
+            codes = np.where(part.fold == fold, -1, part.codes)
+            sums.count(part.with_ids(places).found, codes, part.weight)
+        return sums.counts
