@@ -254,7 +254,9 @@ def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypat
     model = lk.load(files / "r" / "model.likely")
     words = lk.BagOfWords(n_features=2**12)
     texts = [row["body"] or "" for row in rows]
-    own = lk.TextClassifier(lk.NaiveBayes("multinomial", smoothing="auto"), words)
+    assert "calibrated on all of its 160 rows" in said
+    bayes = lk.NaiveBayes("multinomial", smoothing="auto", calibrate="length")
+    own = lk.TextClassifier(bayes, words)
     own.fit(texts, [row["label"] for row in rows])
     np.testing.assert_allclose(model.predict_proba(texts), own.predict_proba(texts), rtol=1e-6)
     outcome = likely("predict", "r", "-", stdin="win a cash prize now\nsee you at lunch\n")

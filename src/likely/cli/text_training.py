@@ -34,8 +34,8 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
     from likely.workbench.scoring.text_stream import fit_text_stream as streamed
 
     text = data.texts[0]
-    given: dict[str, Any] = {"event": "multinomial", "smoothing": "auto", **request.given}
-    model = NaiveBayes(**given)
+    default: dict[str, Any] = {"smoothing": "auto", "calibrate": "length"}
+    model = NaiveBayes(**{"event": "multinomial", **default, **request.given})
     with showing_progress(settings, f"fitting {request.model.name}", data.source.n_rows):
         found = streamed(model, data, text)
     facts = {
@@ -55,7 +55,7 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
     others = _others(data)
     findings: tuple[str, ...] = (
         "The file is larger than memory: words are hashed into 2^20 columns, and the "
-        "probabilities are not calibrated.",
+        f"probabilities are {_calibration(found.n_held_out, found.n_rows)}.",
     )
     if others:
         findings += (
@@ -65,6 +65,13 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
     return TrainedModel(
         found.model, facts, "\n\n".join(parts), findings, data, plain_parameters(model)
     )
+
+
+def _calibration(n_held_out: int | None, n_rows: int) -> str:
+    if n_held_out is None:
+        return "not calibrated"
+    sample = "all" if n_held_out == n_rows else f"a sample of {n_held_out:,}"
+    return f"calibrated on {sample} of its {n_rows:,} rows"
 
 
 def _others(data: "Dataset") -> list[str]:

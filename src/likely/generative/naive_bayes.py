@@ -333,7 +333,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         That is chosen again by documents that are left out, not by tokens.
         """
         calibrated = lookup("calibration", self.calibrate, CALIBRATIONS)
-        if self.calibrate == "length" and self.smoothing == "auto" and self.unlabelled is None:
+        chosen = isinstance(self.smoothing, str) and self.unlabelled is None
+        if self.calibrate == "length" and chosen:
             self.smoothing_ = held_out.best_factor(self._components) * self.smoothing_
         found = calibrated(held_out, self._components)
         self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share

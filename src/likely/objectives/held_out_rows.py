@@ -66,9 +66,7 @@ class HeldOutBlocks(HeldOutRows):
         return best_factor(self.family, self.n_components, self.blocks, self.executor, learned)
 
     def cooled(self, learn: Learn) -> CooledEvidence:
-        return calibrate_evidence(
-            self.family, self.n_components, self.blocks, self.executor, learn
-        )
+        return calibrate_evidence(self.family, self.n_components, self.blocks, self.executor, learn)
 
     def cooled_by_length(self, learn: Learn) -> CooledEvidence:
         return calibrate_by_length(

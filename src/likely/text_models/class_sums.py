@@ -5,6 +5,7 @@
 n_v and t_v have no weights: they decide which terms are kept, as in ``BagOfWords``.
 """
 
+from collections.abc import Iterable
 from typing import final
 
 import numpy as np
@@ -13,6 +14,7 @@ from likely._typing import Array, Codes
 from likely.generative.class_counts import ClassCounts
 from likely.text.bag_of_words import BagOfWords
 from likely.text.term_tables import TermIds
+from likely.text_models.kept_documents import KeptDocuments
 from likely.text_models.labelled import LabelledBatch
 
 
@@ -53,15 +55,24 @@ class ClassSums:
         """t_v, how often each term occurs; with ``once``, in how many documents."""
         return self.seen[:, 2]
 
-    def add(self, batch: LabelledBatch, found: TermIds, first: int, n_terms: int) -> int:
-        """Add documents of a batch from ``first`` on, and return the first that is left.
+    def add(
+        self,
+        batch: LabelledBatch,
+        parts: Iterable[tuple[TermIds, int]],
+        kept: KeptDocuments | None = None,
+    ) -> None:
+        """Add the documents of a batch, in parts with the number of terms so far; keep them, too.
 
-        Ids are below ``n_terms``.
+        Ids of a part are below its number of terms.
         """
-        self.make_room(n_terms)
-        here = slice(first, first + found.stops.size)
-        self.count(found, batch.codes[here], batch.weight[here])
-        return here.stop
+        first = 0
+        for found, n_terms in parts:
+            self._make_room(n_terms)
+            here = slice(first, first + found.stops.size)
+            self.count(found, batch.codes[here], batch.weight[here])
+            if kept is not None:
+                kept.add(batch, found, first)
+            first = here.stop
 
     def count(self, found: TermIds, codes: Codes, weight: Array) -> None:
         """Add documents with the codes of their classes; there is room for their ids."""
@@ -75,8 +86,7 @@ class ClassSums:
         self.of_class += np.bincount(codes[known], weight[known], self.of_class.size)
         self.n_documents += found.stops.size
 
-    def make_room(self, n_terms: int) -> None:
-        """Room for so many terms."""
+    def _make_room(self, n_terms: int) -> None:
         room = len(self.sums)
         self.n_terms = n_terms
         if n_terms <= room:
@@ -89,9 +99,10 @@ class ClassSums:
             setattr(self, name, larger)
 
 
-def add_batch(words: BagOfWords, sums: ClassSums, batch: LabelledBatch) -> None:
+def add_batch(
+    words: BagOfWords, sums: ClassSums, batch: LabelledBatch, kept: KeptDocuments | None = None
+) -> None:
     """Add the counts of more documents; their new terms are added to ``words``."""
     words.partial_fit(batch.documents)
-    first = 0
-    for found in words.read(batch.documents):
-        first = sums.add(batch, found, first, words.n_columns)
+    found = words.read(batch.documents)
+    sums.add(batch, ((ids, words.n_columns) for ids in found), kept)

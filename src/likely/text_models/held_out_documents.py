@@ -1,11 +1,13 @@
 """Documents scored by models of the other folds, from ids that were kept: no matrix, no refit.
 
     S_{−f} = the counts of all documents but the kept ones of fold f
+           = Σ of the other kept documents, or, if not all are kept, S − Σ of those of the fold
 
 Only the words of the fold are needed to score its documents.  In models of counts all other words
 are one more column (``likely.distributions.lumped_counts``), so that a table has as many rows as
 the fold has words; presences need all columns, because absent words are evidence, too.  One fold is
-left out at a time.  Where all documents are kept, the numbers are those of ``HeldOutBlocks``.
+left out at a time.  Where all documents are kept, the numbers are those of ``HeldOutBlocks``.  The
+difference is exact for weights that are whole numbers; else, what rounding leaves of a count is 0.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,6 +38,8 @@ from likely.text.term_counts import counted, stacked
 from likely.text_models.class_sums import ClassSums
 from likely.text_models.kept_documents import KeptDocuments, KeptPart
 
+ROUNDING = 1e-9  # of a count: less is left by sums of weights that are no whole numbers
+
 
 class _LeftOut(NamedTuple):
     """The totals without a fold, and how its documents are read by a model of them."""
@@ -56,15 +60,20 @@ class _Rows(NamedTuple):
 
 @final
 class HeldOutDocuments(HeldOutRows):
-    """Kept documents, and the counts of all; ``lumps``: whether other words may be one column."""
+    """Kept documents, and the counts of all: ``columns`` has the column of each id, or −1.
+
+    ``lumps``: whether words that are not in a fold may be one column.
+    """
 
     def __init__(
-        self, kept: KeptDocuments, counts: ClassCounts, event: str, *, lumps: bool
+        self, kept: KeptDocuments, columns: Codes, sums: ClassSums, event: str, *, lumps: bool
     ) -> None:
-        self.kept, self.counts, self.event, self.lumps = kept, counts, event, lumps
-        self.n_columns, self.n_classes = counts.by_feature.shape
-        self.total = counts.by_feature.sum(axis=0)  # λ_k
-        self.raised = np.count_nonzero(counts.by_feature) + UNSEEN * self.n_columns  # Σ C_v + ½
+        self.kept, self.columns, self.event, self.lumps = kept, columns, event, lumps
+        self.counts, self.once = sums.counts, sums.once
+        self.n_columns, self.n_classes = self.counts.by_feature.shape
+        self.total = self.counts.by_feature.sum(axis=0)  # λ_k
+        seen = np.count_nonzero(self.counts.by_feature)
+        self.raised = seen + UNSEEN * self.n_columns  # Σ C_v + ½
         self._known: dict[int, _LeftOut] = {}  # by fold
 
     def best_factor(self, learn: Learn) -> float:
@@ -81,7 +90,7 @@ class HeldOutDocuments(HeldOutRows):
             if self.n_classes < 2 or not left.totals.count.sum() > 0:
                 return cooled_by_scores([], self.counts.of_class)
             model = learn(left.totals, columns=left.columns)
-            for X, y, weight in self._rows(left, lambda part, f=fold: part.fold == f):
+            for X, y, weight in self._rows(left, partial(_is_of, fold)):
                 score = model.distribution.log_score(X)
                 log_prior = np.broadcast_to(model.log_mixing, score.shape)
                 parts.append(rows_scored(score, log_prior, y, weight))
@@ -109,7 +118,7 @@ class HeldOutDocuments(HeldOutRows):
             here = part.where(chosen(part)).with_ids(left.places)
             if here.codes.size:
                 X = stacked([counted(here.found, left.n_columns)], left.n_columns)
-                if self.kept.sums.once:
+                if self.once:
                     X.data.fill(1)
                 yield _Rows(X, here.codes, here.weight)
 
@@ -122,38 +131,49 @@ class HeldOutDocuments(HeldOutRows):
         return self._known[fold]
 
     def _sums_without(self, fold: int) -> _LeftOut:
-        kept, counts = self.kept, self.counts
         ids = self._ids_of(fold)
-        columns, places = kept.columns[ids], np.full(kept.columns.size, -1, np.int32)
+        columns, places = self.columns[ids], np.full(self.columns.size, -1, np.int32)
         places[ids] = np.arange(ids.size)
-        sums = self._counts_without(fold, ids, places)
+        own = self.counts.by_feature[columns]
+        sums = self._counts_without(fold, own, places)
         if self.lumps:
-            own = counts.by_feature[columns]
             others = np.maximum(self.total - own.sum(axis=0), 0.0)  # rounding may leave less
             raised = self.raised - np.count_nonzero(own) - UNSEEN * ids.size
             lumped = LumpedCounts.of(sums.by_feature.T, others, raised)
             totals = ComponentTotals(sums.of_class, ProductStatistics((lumped,)))
             return _LeftOut(totals, LumpedColumns(columns), places, ids.size + 1)
-        table = counts.by_feature.copy()
+        table = self.counts.by_feature.copy()
         table[columns] = sums.by_feature
         totals = class_totals(self.event, ClassCounts(table, sums.of_class))
-        return _LeftOut(totals, None, kept.columns.astype(np.int32), self.n_columns)
+        return _LeftOut(totals, None, self.columns, self.n_columns)
 
     def _ids_of(self, fold: int) -> Codes:
         """The ids of the words of a fold that have columns."""
-        used = np.zeros(self.kept.columns.size, dtype=bool)
+        used = np.zeros(self.columns.size, dtype=bool)
         for part in self.kept.parts:
             ids = part.where(part.fold == fold).found.ids
             used[ids[ids >= 0]] = True
-        return np.flatnonzero(used & (self.kept.columns >= 0))
+        return np.flatnonzero(used & (self.columns >= 0))
 
-    def _counts_without(self, fold: int, ids: Codes, places: Codes) -> ClassCounts:
-        """The counts of some ids in all documents but the kept ones of a fold."""
-        others, n_classes = self.kept.others, self.n_classes
-        nothing = ClassCounts(np.zeros((ids.size, n_classes)), np.zeros(n_classes))
-        start = nothing if others is None else ClassCounts(others.by_feature[ids], others.of_class)
-        sums = ClassSums(start, once=self.kept.sums.once)
+    def _counts_without(self, fold: int, own: Array, places: Codes) -> ClassCounts:
+        """The counts of the words of a fold in all documents but its own; ``own`` has all."""
+        nothing = ClassCounts(np.zeros(own.shape), np.zeros(self.n_classes))
+        sums, complete = ClassSums(nothing, once=self.once), self.kept.is_complete
         for part in self.kept.parts:
-            codes = np.where(part.fold == fold, -1, part.codes)
-            sums.count(part.with_ids(places).found, codes, part.weight)
-        return sums.counts
+            here = part.where((part.fold == fold) != complete).with_ids(places)
+            sums.count(here.found, here.codes, here.weight)
+        if complete:
+            return sums.counts
+        return ClassCounts(
+            _difference(own, sums.sums), _difference(self.counts.of_class, sums.of_class)
+        )
+
+
+def _is_of(fold: int, part: KeptPart) -> Array:
+    return np.asarray(part.fold == fold)
+
+
+def _difference(total: Array, part: Array) -> Array:
+    """The total without a part of it; what rounding leaves is 0."""
+    left = total - part
+    return np.where(left > ROUNDING * total, left, 0.0)

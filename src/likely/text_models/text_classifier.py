@@ -1,6 +1,7 @@
 """A classifier of raw text: words and a model, fitted and applied together.
 
     documents → terms → counts of each class → model        fit: one pass, no matrix
+                terms of held-out documents → temperature   from the same pass
     documents → terms → Σ over terms of the model's weights  predict: one pass, no matrix
 
 The numbers are those of ``make_pipeline(words, model)``, up to rounding.  Naive Bayes of counts
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.generative.bins import refuse_partial
 from likely.generative.class_counts import (
@@ -36,14 +37,14 @@ from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
 from likely.text_models.class_sums import ClassSums, add_batch
 from likely.text_models.held_out_documents import HeldOutDocuments
-from likely.text_models.kept_documents import KeptDocuments
+from likely.text_models.kept_documents import MOST_IDS, KeptDocuments
 from likely.text_models.labelled import batch_of, labelled_documents
 from likely.text_models.learned_sums import learned_sums
 from likely.text_models.linear_scores import LinearScores, linear_scores, log_posterior
 from likely.text_models.text_explanation import TextExplanation
 from likely.text_models.word_contributions import explain_document, two_classes
 
-FEWEST_CALIBRATED = 50  # documents; by default, a fit to fewer is not calibrated
+FEWEST = 20  # documents of which smoothing and temperature are chosen by default
 ADVICE = "Read it into a frame first, or use NaiveBayes on counts, which streams it."
 
 
@@ -53,7 +54,10 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     model : classifier, optional
-        A model of counts; by default ``NaiveBayes("multinomial")``.
+        A model of counts; by default ``NaiveBayes("multinomial", smoothing="auto",
+        calibrate="length")``, whose probabilities are calibrated on documents that were held out.
+        Of fewer than 20 documents nothing can be chosen: they have one pseudo-count for each word,
+        and are not calibrated.
     words : BagOfWords, optional
         How documents become counts; by default ``BagOfWords()``.  With ``n_features=2**20``
         columns are hashed, and ``partial_fit`` costs what its documents cost, not what the
@@ -90,19 +94,21 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         X is a list, an array, a column or a frame of one column of text; y and sample_weight may
         be names of other columns of a frame.  X may be a file (its path, or ``likely.read``), with
         one column of text beside the columns that y and sample_weight name: it is read in pieces,
-        and a missing text is an empty document.
+        and a missing text is an empty document.  A file of more than 16 million terms is calibrated
+        on a sample of its documents.
         """
         words, model = self._new_words(), self._new_model()
         if not _is_of_sums(model, words) or is_soft(y):
             return self._fit_to_matrix(words, X, y, sample_weight)
         given = labelled_documents(self, X, y, sample_weight)
-        sums, kept = learned_sums(words, given, keep=model.calibrate is not None)
+        kept = None
+        if model.calibrate is not None:
+            kept = KeptDocuments(None if given.in_memory else MOST_IDS)
+        sums, columns = learned_sums(words, given, kept)
         self._remember(words, given.classes, words.n_documents_)
         self._sums = sums
-        if kept is not None and not (self.model is None and _is_small(kept, given.classes)):
-            lumps = merges_columns(model)
-            held_out = HeldOutDocuments(kept, sums.counts, model.event, lumps=lumps)
-            self.model_ = fit_class_counts(model, sums.counts, self.classes_, held_out)
+        if kept is not None and not (self.model is None and _too_few(kept, given.classes)):
+            self.model_ = self._calibrated(model, kept, columns)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -110,6 +116,8 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
         ``classes``, in the first call, names all classes that will occur.  New terms are added to
         the vocabulary; hashed columns (``BagOfWords(n_features=2**20)``) need none, and are faster.
+        Batches cannot be calibrated: by default the model is ``NaiveBayes("multinomial",
+        smoothing="auto")``, and too sure of itself; a model with ``calibrate`` is refused.
         Models that are not sums of counts need columns that do not grow: hashed ones, or those of
         a given vocabulary.  With ``use_idf`` the weights of a batch are those of the documents so
         far, and are not changed when more come.
@@ -128,7 +136,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
             words = self._new_words() if first else self.words_
             once = bool(words.binary)
             sums = ClassSums.of_classes(len(known), 0, once=once) if first else self._running()
-            add_batch(words, sums, batch)
+            add_batch(words, sums, batch, self._kept)
             self._remember(words, known, len(batch.codes) + (0 if first else self.n_documents_))
             self._sums = sums
         return self
@@ -144,9 +152,24 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def model_(self, model: Any) -> None:
         self.__dict__["model_"] = model
 
+    def keep_documents(self) -> Self:
+        """Internal: keep a sample of the documents of batches, on which to calibrate the model.
+
+        The columns of the words must not grow, and no batch was added yet.
+        """
+        model = self._new_model()
+        if is_of_counts(model) and model.calibrate is not None:
+            self._kept = KeptDocuments(MOST_IDS)
+        return self
+
     def complete_fit(self) -> None:
         """Internal: make the model of the sums that were collected, if that was not done yet."""
-        if self._sums is not None and "model_" not in vars(self):
+        if self._sums is None or "model_" in vars(self):
+            return
+        if self._kept is not None:
+            columns = np.arange(self.words_.n_columns, dtype=np.int32)
+            self.model_ = self._calibrated(self._new_model(), self._kept, columns)
+        else:
             counts = self._sums.counts
             self.model_ = fit_class_counts(self._streamed_model(), counts, self.classes_)
 
@@ -193,12 +216,14 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         self.complete_fit()
         state = dict(super().__getstate__())
-        return {name: value for name, value in state.items() if name not in ("_sums", "_scores")}
+        gone = ("_sums", "_scores", "_kept")
+        return {name: value for name, value in state.items() if name not in gone}
 
     # ── parts ───────────────────────────────────────────────────────────────────────────
 
     _sums: ClassSums | None = None  # of each class, where the model is a function of them
     _scores: tuple[Any, LinearScores | None] | None = None  # of which model they are
+    _kept: KeptDocuments | None = None  # of batches
 
     def _new_model(self) -> Any:
         if self.model is None:
@@ -210,15 +235,24 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
             )
         return clone(self.model)
 
+    def _calibrated(self, model: NaiveBayes, kept: KeptDocuments, columns: Codes) -> NaiveBayes:
+        """The model of the sums, calibrated on kept documents."""
+        sums, lumps = self._sums, merges_columns(model)
+        assert sums is not None  # the documents were added to them
+        held_out = HeldOutDocuments(kept, columns, sums, model.event, lumps=lumps)
+        return fit_class_counts(model, sums.counts, self.classes_, held_out)
+
     def _streamed_model(self) -> Any:
-        """The model of batches, which cannot be calibrated: by default, it is not."""
-        model = self._new_model()
-        return model if self.model is not None else model.set_params(calibrate=None)
+        """The model of batches, and of few documents: by default it is not calibrated."""
+        if self.model is not None:
+            return self._new_model()
+        many = vars(self).get("n_documents_", 0) >= FEWEST
+        return NaiveBayes("multinomial", smoothing="auto" if many else 1.0)
 
     def _refuse_calibrated(self) -> None:
         """Refuse batches for a model that is calibrated, by its arguments or by ``fit``."""
         model = self._streamed_model()
-        if isinstance(model, NaiveBayes):
+        if isinstance(model, NaiveBayes) and self._kept is None:
             refuse_partial(model.unlabelled, model.calibrate, model.discretize)
         fitted = vars(self).get("model_")
         if self.model is None and fitted is not None and fitted.calibrate is not None:
@@ -337,9 +371,9 @@ def _is_of_sums(model: Any, words: BagOfWords) -> bool:
     return bool(words.binary or model.event != "bernoulli")  # which refuses counts above 1
 
 
-def _is_small(kept: KeptDocuments, classes: Array) -> bool:
+def _too_few(kept: KeptDocuments, classes: Array) -> bool:
     """Whether there are too few documents, or classes, to choose a temperature by."""
-    return kept.n_rows < FEWEST_CALIBRATED or len(classes) < 2
+    return kept.n_rows < FEWEST or len(classes) < 2
 
 
 def _is_counted(words: BagOfWords) -> bool:

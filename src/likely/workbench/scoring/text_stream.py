@@ -2,10 +2,12 @@
 
     rows n + 1 to 2n are predicted by the model of the first n (see ``progressive``)
 
-The words are hashed, so that memory does not grow with the file.  The score is that of the last
-block: of up to half of the rows, predicted by the model of those before it.
+The words are hashed, so that memory does not grow with the file.  A model that is calibrated is so
+on a sample of the documents, and each model of the progressive validation on those before it.  The
+score is that of the last block: of up to half of the rows, predicted by the model of those before.
 """
 
+import warnings
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
@@ -17,7 +19,7 @@ import pyarrow.compute as pc
 from likely._typing import Array
 from likely.data.arrow import values_of
 from likely.data.source_blocks import chunks
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, NothingToCalibrate
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
@@ -45,6 +47,7 @@ class StreamedText(NamedTuple):
     n_rows: int
     losses: list[ProgressiveLoss]
     score: Score | None  # None where there are too few rows
+    n_held_out: int | None  # documents on which the model was calibrated; None if it was not
 
 
 class _Block(NamedTuple):
@@ -56,19 +59,28 @@ class _Block(NamedTuple):
     totals: ScoreTotals | None = None
 
 
+class _Scored(NamedTuple):
+    """The totals of a block that has ended, whose model is no longer needed."""
+
+    stop: int  # the rows so far
+    totals: ScoreTotals
+
+
 def fit_text_stream(model: Any, data: Dataset, text: str) -> StreamedText:
     """Fit a naive Bayes of counts to the words of a column, in one pass after that for classes."""
     target = data.required_target()
     labelled = data.labelled().source.select([text, target])
     task = _task_of_labels(labelled.select([target]), target)
-    classifier = TextClassifier(model, BagOfWords(n_features=N_COLUMNS))
+    classifier = TextClassifier(model, BagOfWords(n_features=N_COLUMNS)).keep_documents()
     first = max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))
     metrics = metrics_for(task.kind, in_memory=False)
-    labels, seen, n, done = np.array(task.classes), np.zeros(len(task.classes)), 0, []
+    labels, seen, n = np.array(task.classes), np.zeros(len(task.classes)), 0
+    done: list[_Scored] = []
     block: _Block | None = None
     for table in chunks(labelled, AT_ONCE):
         if n >= (first if block is None else 2 * block.start):
-            done += [] if block is None else [(n, block)]
+            done += _ended(n, block)
+            block = None  # before the next: a model is large
             block = _Block(n, _as_it_is(classifier), _constant(seen, task))
         documents, truth = _documents(table, text), truth_of(task, table, None)
         if block is not None:
@@ -77,11 +89,19 @@ def fit_text_stream(model: Any, data: Dataset, text: str) -> StreamedText:
         seen += np.bincount(truth.y, minlength=len(seen))
         n += table.num_rows
         report("rows", table.num_rows)
-    done += [] if block is None else [(n, block)]
+    done += _ended(n, block)
+    block = None
+    classifier.complete_fit()
     classifier.feature_names_in_, classifier.n_features_in_ = np.array([text], dtype=object), 1
-    score = done[-1][1].totals.score() if done and done[-1][1].totals is not None else None
-    score = None if score is None else replace(score, how="progressive validation")
-    return StreamedText(classifier, task, n, list(_losses(done)), score)
+    score = replace(done[-1].totals.score(), how="progressive validation") if done else None
+    n_held_out = None if classifier._kept is None else classifier._kept.n_kept
+    classifier._kept = None
+    return StreamedText(classifier, task, n, list(_losses(done)), score, n_held_out)
+
+
+def _ended(n: int, block: _Block | None) -> list[_Scored]:
+    """The totals of a block, if there is one, after n rows."""
+    return [] if block is None or block.totals is None else [_Scored(n, block.totals)]
 
 
 def _task_of_labels(source: Any, target: str) -> Task:
@@ -100,7 +120,9 @@ def _task_of_labels(source: Any, target: str) -> Task:
 
 def _as_it_is(classifier: TextClassifier) -> TextClassifier:
     """The classifier as it is now; what is learned later does not change its model."""
-    classifier.complete_fit()
+    with warnings.catch_warnings():  # those of the whole file are shown
+        warnings.simplefilter("ignore", NothingToCalibrate)
+        classifier.complete_fit()
     return copy(classifier)
 
 
@@ -119,11 +141,10 @@ def _more(block: _Block, documents: Any, truth: Truth, metrics: Any) -> ScoreTot
     return here if block.totals is None else block.totals + here
 
 
-def _losses(done: list[tuple[int, _Block]]) -> Iterator[ProgressiveLoss]:
+def _losses(done: list[_Scored]) -> Iterator[ProgressiveLoss]:
     """The mean log loss of each block, and of all so far."""
     before: ScoreTotals | None = None
-    for n, block in done:
-        assert block.totals is not None  # a block begins with a chunk
-        before = block.totals if before is None else before + block.totals
+    for n, totals in done:
+        before = totals if before is None else before + totals
         main = before.score().main
-        yield ProgressiveLoss(n, block.totals.score().main.value, main.value, main.baseline)
+        yield ProgressiveLoss(n, totals.score().main.value, main.value, main.baseline)

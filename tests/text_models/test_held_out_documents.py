@@ -1,0 +1,284 @@
+"""Calibration from kept ids gives the numbers of the matrix, in tables of the words of a fold."""
+
+import json
+import warnings
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from likely import BagOfWords, NaiveBayes, TextClassifier
+from likely.data.split import fold_of, hashed_uniforms
+from likely.errors import InvalidInput, NothingToCalibrate
+from likely.objectives.components import Components
+from likely.objectives.evidence import N_FOLDS
+from likely.objectives.length_evidence import (
+    SAMPLE_SEED,
+    best_cooling,
+    documents_scored,
+    joined_documents,
+)
+from likely.text.term_tables import TermIds
+from likely.text_models import text_classifier
+from likely.text_models.held_out_documents import HeldOutDocuments
+from likely.text_models.kept_documents import KeptDocuments
+from likely.text_models.labelled import LabelledBatch
+from likely.text_models.text_classifier import FEWEST
+
+
+def bursty(n, seed=0, n_classes=4):
+    """Documents that repeat their own words; some are empty, and one class has one document."""
+    rng = np.random.default_rng(seed)
+    words = np.array([f"w{i}" for i in range(80)])
+    centre = rng.dirichlet(np.full(len(words), 0.3), n_classes)
+    y = rng.integers(0, n_classes, n)
+    texts = []
+    for k in y:
+        own = rng.gamma(8 * centre[k] + 1e-3)
+        texts.append(" ".join(rng.choice(words, rng.integers(0, 40), p=own / own.sum())))
+    texts += ["alone w1 w2", "rarest alone"]
+    return texts, [f"class {k}" for k in y] + ["rare", "rare too"]
+
+
+TEXTS, Y = bursty(150)
+WEIGHT = np.random.default_rng(1).choice([0.0, 0.4, 1.0, 2.5], len(Y))
+
+
+def assert_equals_pipeline(model, words, weight=None, texts=TEXTS, y=Y):
+    beside = {} if weight is None else {"naivebayes__sample_weight": weight}
+    with warnings.catch_warnings(record=True) as theirs_said:
+        warnings.simplefilter("always")
+        theirs = make_pipeline(clone(words), clone(model)).fit(texts, y, **beside)
+    with warnings.catch_warnings(record=True) as ours_said:
+        warnings.simplefilter("always")
+        ours = TextClassifier(model, words).fit(texts, y, weight)
+    assert [str(each.message) for each in ours_said] == [str(each.message) for each in theirs_said]
+    for name in ("temperature_", "length_rate_", "outlier_share_", "smoothing_"):
+        found, expected = getattr(ours.model_, name), getattr(theirs[1], name)
+        assert (found is None) == (expected is None)
+        if found is not None:
+            assert_allclose(found, expected, rtol=1e-6, err_msg=name)  # of a search
+    assert_allclose(
+        ours.predict_log_proba(texts), theirs.predict_log_proba(texts), rtol=1e-6, atol=1e-9
+    )
+    return ours
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("calibrate", ["length", "temperature"])
+@pytest.mark.parametrize("smoothing", [1.0, "auto", 0.05, 0.0])
+@pytest.mark.parametrize("event", ["multinomial", "complement", "bernoulli", "auto"])
+@pytest.mark.parametrize(
+    "options", [{}, {"n_features": 4096}, {"min_df": 3, "binary": True}], ids=str
+)
+def test_the_numbers_are_those_of_the_pipeline(options, event, smoothing, calibrate, weight):
+    options = {**options, "binary": options.get("binary", False) or event == "bernoulli"}
+    model = NaiveBayes(event, smoothing=smoothing, calibrate=calibrate)
+    assert_equals_pipeline(model, BagOfWords(**options), weight)
+
+
+@pytest.mark.parametrize("calibrate", ["length", "temperature"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"vocabulary": ["w1", "w2", "w3", "w70", "absent"], "unknown": "count"},
+        {"ngram_range": (1, 2), "max_features": 60},
+        {"stop_words": ["w1"], "max_df": 0.5},
+        {"n_features": 16, "ngram_range": (1, 2)},
+        {"analyzer": "char_wb", "ngram_range": (2, 3)},
+    ],
+    ids=str,
+)
+def test_other_words_have_the_numbers_of_the_pipeline(options, calibrate):
+    model = NaiveBayes("multinomial", smoothing="auto", calibrate=calibrate)
+    assert_equals_pipeline(model, BagOfWords(**options))
+
+
+def test_pseudo_counts_of_each_column_are_merged():
+    n = len(BagOfWords().fit(TEXTS).vocabulary_)
+    model = NaiveBayes("multinomial", smoothing=np.linspace(0.1, 2, n), calibrate="length")
+    assert_equals_pipeline(model, BagOfWords())
+
+
+def test_a_large_table_chooses_its_smoothing_on_one_fold_as_the_matrix_does():
+    model = NaiveBayes("multinomial", smoothing="auto", calibrate="length")
+    assert_equals_pipeline(model, BagOfWords(n_features=2**18))
+
+
+@pytest.mark.parametrize("calibrate", ["length", "temperature"])
+@pytest.mark.parametrize(
+    ("texts", "y", "weight"),
+    [
+        (["a1 b1", "b1 c1"], ["x", "y"], None),
+        (["a1 b1"] * 30, ["x"] * 30, None),
+        (["a1 b1", "", "c1"] * 10, ["x", "empty", "y"] * 10, None),
+        (["", "a1", ""] * 10, ["x", "y", "z"] * 10, None),
+        (["a1 b1", "b1 c1"] * 20, ["x", "y"] * 20, None),
+        (["a1 b1", "b1 c1"] * 20, ["x", "y"] * 20, [0.0] * 39 + [1.0]),
+        ([f"a{i} b{i}" for i in range(30)], list(range(30)), None),
+        (["a1 b1 a1"] * 25 + ["c1"] * 25, ["x"] * 25 + ["y"] * 25, None),
+        (["a1 b1"] * 40, ["x", "y"] * 20, None),
+    ],
+    ids=[
+        *("two documents", "one class", "a class of empty documents", "one class has words"),
+        *("duplicates", "one weight", "classes of one document", "separable", "no information"),
+    ],
+)
+@pytest.mark.parametrize("smoothing", [1.0, "auto", 0.0])
+def test_documents_that_tell_little_end_as_in_the_pipeline(texts, y, weight, calibrate, smoothing):
+    model = NaiveBayes("multinomial", smoothing=smoothing, calibrate=calibrate)
+    assert_equals_pipeline(model, BagOfWords(), weight, texts, y)
+
+
+def test_a_table_of_a_fold_has_its_words_only(monkeypatch):
+    widths = []
+    left_out = HeldOutDocuments._sums_without
+
+    def spied(self, fold):
+        found = left_out(self, fold)
+        widths.append(found.n_columns)
+        return found
+
+    monkeypatch.setattr(HeldOutDocuments, "_sums_without", spied)
+    words = BagOfWords(n_features=2**20)
+    TextClassifier(NaiveBayes("multinomial", calibrate="length"), words).fit(TEXTS, Y)
+    assert len(widths) == 5 and max(widths) <= 84
+
+
+def test_the_default_is_calibrated_by_length():
+    ours = TextClassifier().fit(TEXTS, Y)
+    model = NaiveBayes("multinomial", smoothing="auto", calibrate="length")
+    theirs = TextClassifier(model).fit(TEXTS, Y)
+    assert ours.model_.temperature_ == theirs.model_.temperature_ != 1
+    assert_array_equal(ours.predict_proba(TEXTS), theirs.predict_proba(TEXTS))
+
+
+@pytest.mark.parametrize("n", [2, FEWEST - 1])
+def test_by_default_few_documents_are_not_calibrated(n):
+    """One pseudo-count for each word: nothing can be chosen, and nothing is said about it."""
+    texts, y = (["cheap pills", "lunch at noon"] * n)[:n], (["spam", "ham"] * n)[:n]
+    model = TextClassifier().fit(texts, y)
+    assert model.model_.calibrate is None and model.model_.temperature_ == 1
+    plain = TextClassifier(NaiveBayes("multinomial")).fit(texts, y)
+    assert_array_equal(model.predict_proba(texts), plain.predict_proba(texts))
+    assert model.predict(["pills", "lunch"]).tolist() == ["spam", "ham"]
+
+
+def test_by_default_one_class_is_certain_without_a_warning():
+    model = TextClassifier().fit(["a1 b1"] * 30, ["x"] * 30)
+    assert_array_equal(model.predict_proba(["a1", "new"]), [[1.0], [1.0]])
+
+
+def test_by_default_batches_are_fitted_without_calibration():
+    model = TextClassifier()
+    for start, stop in pairwise([0, 10, 60, len(TEXTS)]):
+        model.partial_fit(TEXTS[start:stop], Y[start:stop], classes=sorted(set(Y)))
+    whole = TextClassifier(NaiveBayes("multinomial", smoothing="auto")).fit(TEXTS, Y)
+    assert_allclose(model.predict_log_proba(TEXTS), whole.predict_log_proba(TEXTS), rtol=1e-8)
+    assert model.model_.temperature_ == 1
+
+
+def test_batches_after_a_calibrated_fit_are_refused():
+    model = TextClassifier().fit(TEXTS, Y)
+    before = model.predict_proba(TEXTS)
+    with pytest.raises(InvalidInput, match=r"fit has calibrated the model.*Call fit on all"):
+        model.partial_fit(TEXTS, Y)
+    assert_array_equal(model.predict_proba(TEXTS), before)
+
+
+def test_documents_without_information_leave_the_prior_and_say_so():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(["a1", "b1", "c1"], 8)) for _ in range(400)]
+    y = np.where(rng.random(400) < 0.25, "few", "many")
+    with pytest.warns(NothingToCalibrate, match="no information about the classes"):
+        model = TextClassifier().fit(texts, y)
+    share = np.mean(y == "few")
+    assert_allclose(model.predict_proba(["a1 b1", "c1"])[:, 0], share, rtol=1e-6)
+
+
+def json_lines(path, texts, y, weight):
+    rows = zip(texts, y, weight, strict=True)
+    lines = (json.dumps({"text": t, "y": k, "w": float(w)}) for t, k, w in rows)
+    path.write_text("\n".join(lines), encoding="utf8")
+    return path
+
+
+@pytest.mark.parametrize("calibrate", ["length", "temperature"])
+@pytest.mark.parametrize("words", [BagOfWords(n_features=512), BagOfWords(min_df=2)], ids=str)
+def test_a_file_is_calibrated_as_documents_in_memory(tmp_path, words, calibrate):
+    model = NaiveBayes("multinomial", smoothing="auto", calibrate=calibrate)
+    path = json_lines(tmp_path / "texts.jsonl", TEXTS, Y, WEIGHT)
+    ours = TextClassifier(model, words).fit(path, "y", "w")
+    theirs = TextClassifier(model, words).fit(TEXTS, Y, WEIGHT)
+    assert ours.model_.temperature_ == theirs.model_.temperature_ != 1
+    assert_array_equal(ours.predict_log_proba(TEXTS), theirs.predict_log_proba(TEXTS))
+
+
+def scored_by_refits(kept, texts, y, weight, words, model):
+    """Kept documents of each fold, scored by a fit to all documents but these."""
+    rows, parts = np.flatnonzero(weight > 0), []
+    fold, uniform = fold_of(0, rows.size, 0, N_FOLDS), hashed_uniforms(0, rows.size, SAMPLE_SEED)
+    texts, y, weight = np.array(texts, object)[rows], np.array(y)[rows], weight[rows]
+    counts, classes = words.fit_transform(texts), np.unique(y)
+    for f in range(N_FOLDS):
+        held = (fold == f) & (uniform < kept.share)
+        fitted = model.fit(counts[~held], y[~held], weight[~held])
+        codes = np.searchsorted(classes, fitted.classes_)
+        table = np.full((held.sum(), len(classes)), -np.inf)
+        table[:, codes] = fitted.distribution_.log_score(counts[held])
+        prior = np.full(len(classes), -np.inf)
+        prior[codes] = fitted.class_log_prior_
+        member = SimpleNamespace(log_score=lambda X, found=table: found)
+        length = np.asarray(counts[held].sum(axis=1), dtype=float).ravel()
+        k = np.searchsorted(classes, y[held])
+        parts.append(documents_scored(Components(prior, member), None, k, weight[held], length))
+    return joined_documents(parts)
+
+
+@pytest.mark.parametrize("weight", [np.ones(len(Y)), WEIGHT], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("event", ["multinomial", "complement", "bernoulli"])
+def test_of_a_large_file_a_sample_is_held_out(tmp_path, monkeypatch, event, weight):
+    """Each kept document is scored by the counts of all documents but the kept ones of its fold."""
+    seen = []
+    found = HeldOutDocuments.cooled_by_length
+
+    def spied(self, learn):
+        seen.append(self.kept)
+        return found(self, learn)
+
+    monkeypatch.setattr(HeldOutDocuments, "cooled_by_length", spied)
+    monkeypatch.setattr(text_classifier, "MOST_IDS", 800)
+    path = json_lines(tmp_path / "texts.jsonl", TEXTS, Y, weight)
+    words = BagOfWords(n_features=512, binary=event == "bernoulli")
+    model = NaiveBayes(event, smoothing=0.3, calibrate="length")
+    ours = TextClassifier(model, words).fit(path, "y", "w")
+    (kept,) = seen
+    assert 0 < kept.n_ids <= 800 and 10 < kept.n_kept < 100 < kept.n_rows
+    rows = scored_by_refits(kept, TEXTS, Y, weight, words, NaiveBayes(event, smoothing=0.3))
+    expected = best_cooling(rows)
+    assert_allclose(ours.model_.temperature_, expected.temperature, rtol=1e-6)
+    assert_allclose(ours.model_.length_rate_, expected.length_rate, rtol=1e-6)
+    whole = TextClassifier(NaiveBayes(event, smoothing=0.3), words).fit(TEXTS, Y, weight)
+    assert_allclose(ours.model_.class_coef_, whole.model_.class_coef_, rtol=1e-12)
+
+
+def test_what_is_kept_does_not_depend_on_batches():
+    codes, weight = np.zeros(300, np.int64), np.ones(300)
+    codes[::7] = -1
+    ids, found = np.arange(900, dtype=np.int32), []
+    for size in (300, 100, 13):
+        kept = KeptDocuments(most_ids=200)
+        for start in range(0, 300, size):
+            here = slice(start, start + size)
+            n = len(codes[here])
+            part = TermIds(ids[3 * start : 3 * (start + n)], 3 * np.arange(1, n + 1))
+            kept.add(LabelledBatch(None, codes[here], weight[here]), part, 0)
+        assert kept.n_rows == (codes >= 0).sum() and not kept.is_complete
+        found.append(np.concatenate([part.found.ids for part in kept.parts]))
+    assert 50 < found[0].size <= 200
+    assert_array_equal(found[0], found[1])
+    assert_array_equal(found[0], found[2])
