@@ -105,9 +105,9 @@ def _train(path: Path, *, stream: bool) -> int:
 
 
 def _model() -> Any:
-    from likely import BagOfWords, NaiveBayes, TextClassifier
+    from likely import BagOfWords, TextClassifier
 
-    return TextClassifier(NaiveBayes("multinomial"), BagOfWords(n_features=COLUMNS))
+    return TextClassifier(words=BagOfWords(n_features=COLUMNS))
 
 
 def _fit(path: Path) -> Any:

@@ -92,7 +92,10 @@ class ProductStatistics(Statistics):
         for part, own in zip(family.parts, self.parts, strict=True):
             if part.family.smoothed:
                 features = part.selection.features
-                out[list(features)] = own.chosen_smoothing(part.family, len(features))
+                chosen = own.chosen_smoothing(part.family, len(features))
+                if len(features) == n_features:  # words are many
+                    return np.asarray(chosen)
+                out[list(features)] = chosen
         return out
 
     def imagined_as_chosen(

@@ -41,6 +41,10 @@ class ClassSums:
         """The counts so far; later ones are added in place."""
         return ClassCounts(self.sums[: self.n_terms], self.of_class.copy())
 
+    def anew(self) -> "ClassSums":
+        """The same sums, without what is known of single documents."""
+        return ClassSums(self.counts, once=self.once)
+
     def of_terms(self, order: Array) -> "ClassSums":
         """The sums of some terms, in this order."""
         return ClassSums(ClassCounts(self.sums[order], self.of_class), once=self.once)

@@ -38,6 +38,7 @@ from likely.text.term_counts import counted, stacked
 from likely.text_models.class_sums import ClassSums
 from likely.text_models.kept_documents import KeptDocuments, KeptPart
 
+AT_ONCE = 4096  # documents that are scored together
 ROUNDING = 1e-9  # of a count: less is left by sums of weights that are no whole numbers
 
 
@@ -74,19 +75,21 @@ class HeldOutDocuments(HeldOutRows):
         self.total = self.counts.by_feature.sum(axis=0)  # λ_k
         seen = np.count_nonzero(self.counts.by_feature)
         self.raised = seen + UNSEEN * self.n_columns  # Σ C_v + ½
-        self._known: dict[int, _LeftOut] = {}  # by fold
+        self._known: dict[int, tuple[_LeftOut, list[_Rows]]] = {}  # by fold
 
     def best_factor(self, learn: Learn) -> float:
         n_folds = folds_of_factor(self.n_classes, self.n_columns)
         return factor_of_least_loss(lambda factor: self._documents(learn, factor, n_folds))
 
     def cooled_by_length(self, learn: Learn) -> CooledEvidence:
-        return cooled_by_documents(self._documents(learn, 1.0, N_FOLDS))
+        rows = self._documents(learn, 1.0, N_FOLDS)
+        self._known.clear()  # the last use
+        return cooled_by_documents(rows)
 
     def cooled(self, learn: Learn) -> CooledEvidence:
         parts: list[ScoredRows] = []
         for fold in range(N_FOLDS):
-            left = self._without(fold)
+            left = self._sums_without(fold)
             if self.n_classes < 2 or not left.totals.count.sum() > 0:
                 return cooled_by_scores([], self.counts.of_class)
             model = learn(left.totals, columns=left.columns)
@@ -100,35 +103,47 @@ class HeldOutDocuments(HeldOutRows):
         """The documents of the first folds, scored by models of the others."""
         parts: list[ScoredDocuments] = []
         for fold in range(n_folds):
-            left = self._without(fold)
+            left, rows = self._without(fold)
             if self.n_classes < 2 or not left.totals.count.sum() > 0:
                 continue
             model = learn(left.totals, factor=factor, columns=left.columns)
-            for X, y, weight in self._rows(left, partial(self._is_scored, fold)):
+            for X, y, weight in rows:
                 length = np.asarray(X.sum(axis=1), dtype=float).ravel()
                 parts.append(documents_scored(model, X, y, weight, length))
         return joined_documents(parts)
+
+    def _without(self, fold: int) -> tuple[_LeftOut, list[_Rows]]:
+        """The totals without a fold, and its documents that are scored; of large tables, one."""
+        if fold not in self._known:
+            if folds_of_factor(self.n_classes, self.n_columns) < N_FOLDS:
+                self._known.clear()
+            left = self._sums_without(fold)
+            self._known[fold] = left, list(self._rows(left, partial(self._is_scored, fold)))
+        return self._known[fold]
 
     def _is_scored(self, fold: int, part: KeptPart) -> Array:
         return (part.fold == fold) & is_scored(part.uniform, self.kept.n_rows)
 
     def _rows(self, left: _LeftOut, chosen: Callable[[KeptPart], Array]) -> Iterator[_Rows]:
-        """The chosen documents, as counts of the columns of a model."""
+        """The chosen documents as counts of the columns of a model, some thousands at a time."""
+        waiting: list[KeptPart] = []
         for part in self.kept.parts:
-            here = part.where(chosen(part)).with_ids(left.places)
-            if here.codes.size:
-                X = stacked([counted(here.found, left.n_columns)], left.n_columns)
-                if self.once:
-                    X.data.fill(1)
-                yield _Rows(X, here.codes, here.weight)
+            waiting.append(part.where(chosen(part)))
+            if sum(each.codes.size for each in waiting) >= AT_ONCE:
+                yield self._counted(left, waiting)
+                waiting = []
+        if any(each.codes.size for each in waiting):
+            yield self._counted(left, waiting)
 
-    def _without(self, fold: int) -> _LeftOut:
-        """The totals of all documents but the kept ones of a fold; those of a large table once."""
-        if fold not in self._known:
-            if folds_of_factor(self.n_classes, self.n_columns) < N_FOLDS:
-                self._known.clear()
-            self._known[fold] = self._sums_without(fold)
-        return self._known[fold]
+    def _counted(self, left: _LeftOut, parts: list[KeptPart]) -> _Rows:
+        n_columns = left.n_columns
+        X = stacked(
+            [counted(part.with_ids(left.places).found, n_columns) for part in parts], n_columns
+        )
+        if self.once:
+            X.data.fill(1)
+        y, weight = (np.concatenate(each) for each in zip(*(p[1:3] for p in parts), strict=True))
+        return _Rows(X, y, weight)
 
     def _sums_without(self, fold: int) -> _LeftOut:
         ids = self._ids_of(fold)

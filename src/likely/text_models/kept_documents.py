@@ -16,7 +16,7 @@ from likely.objectives.length_evidence import SAMPLE_SEED
 from likely.text.term_tables import TermIds
 from likely.text_models.labelled import LabelledBatch
 
-MOST_IDS = 2**24  # of a stream: 64 MB of ids
+MOST_IDS = 2**23  # of a stream: 32 MB of ids, several times what is scored
 
 
 class KeptPart(NamedTuple):

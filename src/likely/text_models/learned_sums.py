@@ -37,9 +37,11 @@ def learned_sums(
         words.fit([])
         sums = ClassSums.of_classes(n_classes, words.n_columns, once=once)
         for batch in given.batches:
-            sums.add(batch, ((found, words.n_columns) for found in words.read(batch.documents)), kept)
+            sums.add(
+                batch, ((found, words.n_columns) for found in words.read(batch.documents)), kept
+            )
         words._remember_documents(TermSums(sums.frequency.copy(), sums.total, sums.n_documents))
-        return LearnedSums(sums, np.arange(words.n_columns, dtype=np.int32))
+        return LearnedSums(sums.anew(), np.arange(words.n_columns, dtype=np.int32))
     words._start()
     reader = Reader(words._analysis())
     sums = ClassSums.of_classes(n_classes, FIRST_ROOM, once=once)
