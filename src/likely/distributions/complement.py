@@ -65,7 +65,9 @@ class Complement(Distribution):
         counts = statistics.counts
         others = counts.sum(axis=0) - counts if len(counts) > 1 else counts
         others = np.maximum(others, FEWEST)
-        return cls.trusted(np.log(others.sum(axis=1, keepdims=True)) - np.log(others))
+        log_total = np.log(others.sum(axis=1, keepdims=True))
+        weight = np.log(others, out=others)  # in place: a table of words is large
+        return cls.trusted(np.subtract(log_total, weight, out=weight))
 
     @classmethod
     def leave_one_out(cls, statistics: MultinomialStatistics, alpha: float) -> float:
