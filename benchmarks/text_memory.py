@@ -1,17 +1,20 @@
 """A JSON-lines file of 3 GB, 20 classes, 2²⁰ hashed columns: how much memory its training needs.
 
-    python -m benchmarks.text_memory [--megabytes 3000] [--classes 20] [--stream]
+    python -m benchmarks.text_memory [--megabytes 3000] [--classes 20] [--stream | --in-memory]
 
 The file is made in a temporary folder by resampling (see ``text_corpora``) and deleted at the end.
-A process of its own trains ``TextClassifier`` with ``fit(path, "label")``, or with ``partial_fit``
-over batches of lines (``--stream``), and predicts the first documents.  Reported is the highest
-memory of that process above what it held when everything was imported and compiled.
+A process of its own trains ``TextClassifier`` with ``fit(path, "label")``, which calibrates it on a
+sample of the documents, or with ``partial_fit`` over batches of lines (``--stream``), which does
+not, or with ``fit`` of lists that were read before (``--in-memory``), and predicts the first
+documents.  Reported is the highest memory of that process above what it held when everything was
+imported and compiled, and the lists were read.
 """
 
 import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
@@ -32,8 +35,9 @@ SHOWN = 200  # documents that are predicted
 
 def main() -> int:
     options = _parser().parse_args()
+    how = "stream" if options.stream else "in-memory" if options.in_memory else "fit"
     if options.train:
-        return _train(Path(options.train), stream=options.stream)
+        return _train(Path(options.train), WAYS[how])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts.jsonl"
         started = perf_counter()
@@ -44,10 +48,10 @@ def main() -> int:
             flush=True,
         )
         command = ["-m", "benchmarks.text_memory", "--train", str(path)]
-        found = json.loads(python([*command, *(["--stream"] if options.stream else [])]))
+        found = json.loads(python([*command, *([] if how == "fit" else [f"--{how}"])]))
     text = n_bytes / MB
     print(
-        f"{'partial_fit' if options.stream else 'fit'}: {found['growth'] / MB:,.0f} MB above the "
+        f"{NAMES[how]}: {found['growth'] / MB:,.0f} MB above the "
         f"imports (limit {LIMIT} MB), {found['seconds']:.1f} s, "
         f"{text / found['seconds']:.0f} MB/s; "
         f"{found['share']:.3f} of {SHOWN} documents in their class"
@@ -61,7 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.text_memory")
     parser.add_argument("--megabytes", type=int, default=3000, help="size of the file [3000]")
     parser.add_argument("--classes", type=int, default=20, help="number of classes [20]")
-    parser.add_argument("--stream", action="store_true", help="partial_fit instead of fit(path)")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--stream", action="store_true", help="partial_fit instead of fit(path)")
+    ways.add_argument("--in-memory", action="store_true", help="fit(texts, labels)")
     parser.add_argument("--train", help=argparse.SUPPRESS)
     return parser
 
@@ -86,17 +92,17 @@ def write_lines(path: Path, nbytes: float, n_classes: int) -> tuple[int, int]:
     return n_lines, n_bytes
 
 
-def _train(path: Path, *, stream: bool) -> int:
+def _train(path: Path, prepared: Callable[[Path], Callable[[], Any]]) -> int:
     small = path.with_suffix(".small.jsonl")
     with path.open("rb") as lines:
         first = list(islice(lines, SHOWN))
     small.write_bytes(b"".join(first))
-    fit = _stream if stream else _fit
-    _answer(fit(small), first)  # imports and compiles
+    _answer(prepared(small)(), first)  # imports and compiles
+    fit = prepared(path)
     started, found = perf_counter(), {}
 
     def work() -> None:
-        model = fit(path)
+        model = fit()
         found["share"] = _answer(model, first)
 
     growth = peak_growth(work)
@@ -110,11 +116,22 @@ def _model() -> Any:
     return TextClassifier(words=BagOfWords(n_features=COLUMNS))
 
 
-def _fit(path: Path) -> Any:
-    return _model().fit(path, "label")
+def _fit(path: Path) -> Callable[[], Any]:
+    return lambda: _model().fit(path, "label")
 
 
-def _stream(path: Path) -> Any:
+def _in_memory(path: Path) -> Callable[[], Any]:
+    with path.open("rb") as lines:
+        rows = [json.loads(line) for line in lines]
+    texts, labels = ([row[name] for row in rows] for name in ("text", "label"))
+    return lambda: _model().fit(texts, labels)
+
+
+def _stream(path: Path) -> Callable[[], Any]:
+    return lambda: _batches(path)
+
+
+def _batches(path: Path) -> Any:
     model = _model()
     with path.open("rb") as lines:
         classes = sorted({json.loads(line)["label"] for line in islice(lines, 10_000)})
@@ -131,6 +148,9 @@ def _answer(model: Any, lines: list[bytes]) -> float:
     predicted = model.predict([row["text"] for row in rows])
     return float(np.mean(predicted == np.array([row["label"] for row in rows])))
 
+
+WAYS = {"fit": _fit, "stream": _stream, "in-memory": _in_memory}
+NAMES = {"fit": "fit(path)", "stream": "partial_fit", "in-memory": "fit(texts)"}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -71,7 +71,8 @@ class EventPlan:
     def as_codes(self) -> tuple[bool, ...]:
         """Which columns a schema reads as categories."""
         if len({*self.events}) == 1 and not any(self.discretised):  # text has many columns
-            return (_coded(self.events[0]),) * len(self.events)
+            coded = _coded(self.events[0])
+            return (True,) * len(self.events) if coded else self.discretised
         pairs = zip(self.events, self.discretised, strict=True)
         return tuple(_coded(event) and not cut for event, cut in pairs)
 

@@ -47,7 +47,7 @@ class _LeftOut(NamedTuple):
 
     totals: ComponentTotals
     columns: LumpedColumns | None  # of the totals; None for all
-    places: Codes  # of the ids of kept documents, in these columns
+    places: Codes  # of the ids of kept documents, in these columns; the last is −1
     n_columns: int
 
 
@@ -147,7 +147,7 @@ class HeldOutDocuments(HeldOutRows):
 
     def _sums_without(self, fold: int) -> _LeftOut:
         ids = self._ids_of(fold)
-        columns, places = self.columns[ids], np.full(self.columns.size, -1, np.int32)
+        columns, places = self.columns[ids], np.full(self.columns.size + 1, -1, np.int32)
         places[ids] = np.arange(ids.size)
         own = self.counts.by_feature[columns]
         sums = self._counts_without(fold, own, places)
@@ -160,7 +160,8 @@ class HeldOutDocuments(HeldOutRows):
         table = self.counts.by_feature.copy()
         table[columns] = sums.by_feature
         totals = class_totals(self.event, ClassCounts(table, sums.of_class))
-        return _LeftOut(totals, None, self.columns, self.n_columns)
+        places = np.append(self.columns, np.int32(-1))
+        return _LeftOut(totals, None, places, self.n_columns)
 
     def _ids_of(self, fold: int) -> Codes:
         """The ids of the words of a fold that have columns."""

@@ -38,9 +38,9 @@ class KeptPart(NamedTuple):
         return KeptPart(found, *(each[chosen] for each in self[1:]))
 
     def with_ids(self, places: Array) -> "KeptPart":
-        """The documents with other ids, by the old ones; −1 stays."""
+        """The documents with other ids, by the old ones; the last of ``places`` is that of −1."""
         ids, stops = self.found
-        return self._replace(found=TermIds(np.append(places, np.int32(-1))[ids], stops))
+        return self._replace(found=TermIds(places[ids], stops))
 
 
 @final
@@ -73,8 +73,7 @@ class KeptDocuments:
         fold[known] = fold_of(self.n_rows, n, FOLD_SEED, N_FOLDS)
         uniform[known] = hashed_uniforms(self.n_rows, n, SAMPLE_SEED)
         self.n_rows += n
-        own = TermIds(found.ids.copy(), found.stops)  # a view would keep the room it was cut from
-        self._keep(KeptPart(own, codes, weight, fold, uniform))
+        self._keep(KeptPart(found, codes, weight, fold, uniform))
         while self.most_ids is not None and self.n_ids > self.most_ids:
             self.share /= 2
             parts, self.parts, self.n_ids = self.parts, [], 0
@@ -84,6 +83,9 @@ class KeptDocuments:
     def _keep(self, part: KeptPart) -> None:
         """Keep the documents below the threshold, which those without a class are not."""
         part = part.where(part.uniform < self.share)
+        ids, stops = part.found
+        if ids.base is not None:  # a view would keep the room that it was cut from
+            part = part._replace(found=TermIds(ids.copy(), stops))
         if part.codes.size:
             self.parts.append(part)
-            self.n_ids += part.found.ids.size
+            self.n_ids += ids.size
