@@ -22,11 +22,8 @@ from likely.objectives.length_evidence import (
     documents_scored,
     joined_documents,
 )
-from likely.text.term_tables import TermIds
 from likely.text_models import text_classifier
 from likely.text_models.held_out_documents import HeldOutDocuments
-from likely.text_models.kept_documents import KeptDocuments
-from likely.text_models.labelled import LabelledBatch
 from likely.text_models.text_classifier import FEWEST
 
 
@@ -45,6 +42,7 @@ def bursty(n, seed=0, n_classes=4):
 
 
 TEXTS, Y = bursty(150)
+BY_LENGTH = {"event": "multinomial", "calibrate": "length"}
 WEIGHT = np.random.default_rng(1).choice([0.0, 0.4, 1.0, 2.5], len(Y))
 
 
@@ -190,6 +188,22 @@ def test_batches_after_a_calibrated_fit_are_refused():
     assert_array_equal(model.predict_proba(TEXTS), before)
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"calibrate": "lenght"}, "no calibration 'lenght'"),
+        ({"smoothing": -1.0}, "smoothing must be 0 or more"),
+        ({"executor": "thread"}, "no executor 'thread'"),
+    ],
+)
+def test_a_fit_that_is_refused_changes_nothing(settings, said):
+    model = TextClassifier(NaiveBayes("multinomial", calibrate="length")).fit(TEXTS, Y)
+    before = model.predict_proba(TEXTS)
+    with pytest.raises(InvalidInput, match=said):
+        model.set_params(model=NaiveBayes(**{**BY_LENGTH, **settings})).fit(TEXTS[:50], Y[:50])
+    assert_array_equal(model.predict_proba(TEXTS), before)
+
+
 def test_documents_without_information_leave_the_prior_and_say_so():
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["a1", "b1", "c1"], 8)) for _ in range(400)]
@@ -264,21 +278,3 @@ def test_of_a_large_file_a_sample_is_held_out(tmp_path, monkeypatch, event, weig
     assert_allclose(ours.model_.length_rate_, expected.length_rate, rtol=1e-6)
     whole = TextClassifier(NaiveBayes(event, smoothing=0.3), words).fit(TEXTS, Y, weight)
     assert_allclose(ours.model_.class_coef_, whole.model_.class_coef_, rtol=1e-12)
-
-
-def test_what_is_kept_does_not_depend_on_batches():
-    codes, weight = np.zeros(300, np.int64), np.ones(300)
-    codes[::7] = -1
-    ids, found = np.arange(900, dtype=np.int32), []
-    for size in (300, 100, 13):
-        kept = KeptDocuments(most_ids=200)
-        for start in range(0, 300, size):
-            here = slice(start, start + size)
-            n = len(codes[here])
-            part = TermIds(ids[3 * start : 3 * (start + n)], 3 * np.arange(1, n + 1))
-            kept.add(LabelledBatch(None, codes[here], weight[here]), part, 0)
-        assert kept.n_rows == (codes >= 0).sum() and not kept.is_complete
-        found.append(np.concatenate([part.found.ids for part in kept.parts]))
-    assert 50 < found[0].size <= 200
-    assert_array_equal(found[0], found[1])
-    assert_array_equal(found[0], found[2])

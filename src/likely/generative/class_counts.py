@@ -93,6 +93,6 @@ def fit_class_counts(
     fitted._remember_columns(plan, schema, None)
     fitted.classes_, fitted.library_ = classes, None
     nothing = ArrayBlocks(Dense(counts.by_feature.T[:0]), None)
-    rows = EncodedRows(nothing, schema, classes, executor_for("serial", 0), None)
+    rows = EncodedRows(nothing, schema, classes, executor_for(model.executor, 0), None)
     totals = refuse_no_weight(class_totals(model.event, counts))
     return fitted.fit_totals(totals, rows, held_out)

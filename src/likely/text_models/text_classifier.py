@@ -105,10 +105,11 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         if model.calibrate is not None:
             kept = KeptDocuments(None if given.in_memory else MOST_IDS)
         sums, columns = learned_sums(words, given, kept)
-        self._remember(words, given.classes, words.n_documents_)
-        self._sums = sums
-        if kept is not None and not (self.model is None and _too_few(kept, given.classes)):
-            self.model_ = self._calibrated(model, kept, columns)
+        with unchanged_if_refused(self):
+            self._remember(words, given.classes, words.n_documents_)
+            self._sums = sums
+            if kept is not None and not (self.model is None and _too_few(kept, given.classes)):
+                self.model_ = self._calibrated(model, kept, columns)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
