@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from likely.data.split import hashed_uniforms
 from likely.objectives.length_evidence import SAMPLE_SEED
 from likely.text.term_tables import TermIds
-from likely.text_models.kept_documents import KeptDocuments
+from likely.text_models.kept_documents import MOST_PARTS, KeptDocuments
 from likely.text_models.labelled import LabelledBatch
 
 
@@ -14,7 +14,7 @@ def test_what_is_kept_does_not_depend_on_batches():
     codes, weight = np.zeros(300, np.int64), np.ones(300)
     codes[::7] = -1
     ids, found = np.arange(900, dtype=np.int32), []
-    for size in (300, 100, 13):
+    for size in (300, 100, 13, 2):
         kept = KeptDocuments(most_ids=200)
         for start in range(0, 300, size):
             here = slice(start, start + size)
@@ -26,6 +26,10 @@ def test_what_is_kept_does_not_depend_on_batches():
     assert 50 < found[0].size <= 200
     assert_array_equal(found[0], found[1])
     assert_array_equal(found[0], found[2])
+    assert_array_equal(found[0], found[3])
+    assert len(kept.parts) <= MOST_PARTS < 300 / 2
+    stops = [part.found.stops for part in kept.parts]
+    assert all((np.diff(each, prepend=0) == 3).all() for each in stops)
 
 
 def test_a_document_with_too_many_words_is_not_kept():

@@ -17,6 +17,7 @@ from likely.text.term_tables import TermIds
 from likely.text_models.labelled import LabelledBatch
 
 MOST_IDS = 2**23  # of a stream: 32 MB of ids, several times what is scored
+MOST_PARTS = 32  # of a stream, until they are joined: many small arrays would scatter its memory
 
 
 class KeptPart(NamedTuple):
@@ -41,6 +42,15 @@ class KeptPart(NamedTuple):
         """The documents with other ids, by the old ones; the last of ``places`` is that of −1."""
         ids, stops = self.found
         return self._replace(found=TermIds(places[ids], stops))
+
+    @classmethod
+    def joined(cls, parts: "list[KeptPart]") -> "KeptPart":
+        """The documents of several parts as one."""
+        first = np.cumsum([0, *(part.found.ids.size for part in parts[:-1])])
+        stops = [part.found.stops + n for part, n in zip(parts, first, strict=True)]
+        found = TermIds(np.concatenate([part.found.ids for part in parts]), np.concatenate(stops))
+        others = zip(*(part[1:] for part in parts), strict=True)
+        return cls(found, *(np.concatenate(each) for each in others))
 
 
 @final
@@ -79,6 +89,8 @@ class KeptDocuments:
             parts, self.parts, self.n_ids = self.parts, [], 0
             for part in parts:
                 self._keep(part)
+        if self.most_ids is not None and len(self.parts) > MOST_PARTS:
+            self.parts = [KeptPart.joined(self.parts)]
 
     def _keep(self, part: KeptPart) -> None:
         """Keep the documents below the threshold, which those without a class are not."""
