@@ -319,7 +319,9 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         columns: LumpedColumns | None = None,
     ) -> Components:
         """Parameters from totals: the prior is one more block."""
-        family, smoothing = self.family_, factor * self.smoothing_
+        family, smoothing = self.family_, self.smoothing_
+        if factor != 1.0:  # words are many
+            smoothing = factor * smoothing
         if columns is not None:
             family, smoothing = columns.family(family), columns.sums(smoothing)
         imagined = self._imagined(totals, family, smoothing)

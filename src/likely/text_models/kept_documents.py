@@ -16,7 +16,7 @@ from likely.objectives.length_evidence import SAMPLE_SEED
 from likely.text.term_tables import TermIds
 from likely.text_models.labelled import LabelledBatch
 
-MOST_IDS = 2**23  # of a stream: 32 MB of ids, several times what is scored
+MOST_IDS = 2**22  # of a stream: 16 MB of ids, of about as many documents as are scored
 MOST_PARTS = 32  # of a stream, until they are joined: many small arrays would scatter its memory
 
 

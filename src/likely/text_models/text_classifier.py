@@ -94,7 +94,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         X is a list, an array, a column or a frame of one column of text; y and sample_weight may
         be names of other columns of a frame.  X may be a file (its path, or ``likely.read``), with
         one column of text beside the columns that y and sample_weight name: it is read in pieces,
-        and a missing text is an empty document.  A file of more than 8 million terms is calibrated
+        and a missing text is an empty document.  A file of more than 4 million terms is calibrated
         on a sample of its documents.
         """
         words, model = self._new_words(), self._new_model()
