@@ -50,6 +50,7 @@ from likely.fast.letters import (
 DONE, FULL, LONG, WHOLE = 0, 1, 2, 3  # how a loop ended
 LOOK_UP, GROW, HASH = 0, 1, 2  # what a loop does with a term
 LOW_HALF = np.uint64(0xFFFFFFFF)
+CAPITAL = ord("A")
 AT_A_TIME = 256  # words whose places in the table are read together
 
 
@@ -148,7 +149,7 @@ def find_words(text, i, end, fold, kind, lower, shortest, scratch, hashes, begin
     copied and found in windows: a word is a run of bits that ends in the window.  Returns the byte
     that was reached, the number of words, and how the loop ended.
     """
-    lowercase = fold[ord("A")] == ord("a")
+    lowercase = fold[CAPITAL] != CAPITAL
     found = n = 0
     while i < end and found < hashes.size:
         if LITTLE_ENDIAN and i + WINDOW <= text.size and n + 2 * WINDOW <= scratch.size:
@@ -249,7 +250,8 @@ def read_words(
                     stop_table, stop_start, stop_letters, hashes, begins, lengths, found, scratch
                 )
             if mode == HASH:
-                codes[n_found : n_found + found] = hashes[:found]
+                for j in range(found):  # no slices: their messages take seconds to compile
+                    codes[n_found + j] = hashes[j]
             elif not look_up(
                 hashes, begins, lengths, found, scratch, mode == GROW, terms, out, n_found
             ):
