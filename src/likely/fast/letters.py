@@ -13,11 +13,13 @@ Lemire & Langdale, Parsing gigabytes of JSON per second, VLDB Journal 28 (2019),
 """
 
 import sys
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import extending, njit, types
+
+intrinsic: Any = extending.intrinsic  # its type counts the argument that Numba itself passes
 
 SEED, MULTIPLIER = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 HALF, BYTE, WORD = np.uint64(32), np.uint64(8), np.uint64(64)

@@ -226,7 +226,7 @@ def _sized(values: Iterable[Any]) -> Iterator[tuple[list[Any], int]]:
     """One or a few documents at a time, with their length; those of lists are counted together."""
     if isinstance(values, list | tuple):
         for first in range(0, len(values), TOGETHER):
-            some = values[first : first + TOGETHER]
+            some = list(values[first : first + TOGETHER])
             size = sum(map(len, some)) if set(map(type, some)) == {str} else MOST_BYTES
             if size < MOST_BYTES:
                 yield some, size
