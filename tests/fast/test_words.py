@@ -4,9 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from likely import BagOfWords
-from likely.fast.letters import WINDOW
+from likely.fast.letters import MULTIPLIER, SEED, WINDOW
 from likely.text.hashing import column_of, hash_of
 from likely.text.token_ids import TokenIds
 
@@ -52,3 +53,39 @@ def test_stop_words_are_left_out_of_and_after_windows():
     text = "The cat " * 40 + "thé the " + "the" * 30
     found = words_read([text], stop_words=["the"])
     assert found == [["cat"] * 40 + ["thé", "the" * 30]]
+
+
+def test_long_words_of_other_scripts_between_short_ones_fill_the_room_for_letters():
+    text = " ".join(f"abc {'é' * (100 + n)} Def" for n in range(300))
+    assert words_read([text]) == [WORD.findall(text.lower())]
+
+
+def terms_with_one_hash():
+    """Two terms of 16 characters whose hashes are equal: what the first eight change, the last do.
+
+    h = mixed(mixed(SEED ^ a) ^ b) is the same for (a, b) and (c, d) if d = b ^ mixed(SEED ^ a) ^
+    mixed(SEED ^ c); of many c, some give a d of plain ASCII.
+    """
+    rng = np.random.default_rng(0)
+    a, b = np.split(np.frombuffer(b"firsthalsecondha", "<u8"), 2)
+    c = rng.integers(ord("a"), ord("z"), (4000, 8), dtype=np.uint8).view("<u8").ravel()
+    d = b ^ mixed_once(a) ^ mixed_once(c)
+    plain = ((d.view(np.uint8) > 0x20) & (d.view(np.uint8) < 0x7F)).reshape(-1, 8).all(axis=1)
+    found = plain.argmax()
+    assert plain[found]
+    other = np.array([c[found], d[found]], "<u8").tobytes().decode()
+    return "firsthalsecondha", other
+
+
+def mixed_once(chunk):
+    h = (SEED ^ chunk) * MULTIPLIER
+    return h ^ (h >> np.uint64(32))
+
+
+def test_terms_with_the_same_hash_have_columns_of_their_own():
+    first, second = terms_with_one_hash()
+    assert first != second
+    assert hash_of(first) == hash_of(second)
+    words = BagOfWords(analyzer="char", ngram_range=(16, 16), lowercase=False)
+    assert_array_equal(words.fit_transform([first, second, first]).toarray().sum(axis=0), [2, 1])
+    assert list(words.vocabulary_) == sorted([first, second])
