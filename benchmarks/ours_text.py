@@ -2,15 +2,16 @@
 
 from typing import Any
 
+import numpy as np
+
 from benchmarks.text_corpora import Corpus
+from likely import BagOfWords, NaiveBayes, TextClassifier
 
 HASHED = 2**20
 
 
 def fit(corpus: Corpus, *, executor: str = "serial", hashed: bool = False) -> Any:
     """Multinomial naive Bayes, add-one smoothed, ready to predict."""
-    from likely import BagOfWords, NaiveBayes, TextClassifier
-
     words = BagOfWords(n_features=HASHED if hashed else None, executor=executor)
     model = TextClassifier(NaiveBayes("multinomial"), words)
     model.fit(corpus.texts, corpus.labels)
@@ -24,10 +25,6 @@ def predict(model: Any, corpus: Corpus) -> Any:
 
 def stream(corpus: Corpus, batch: int, *, smoothing: float = 1.0) -> Any:
     """``partial_fit`` of batches with hashed columns."""
-    import numpy as np
-
-    from likely import BagOfWords, NaiveBayes, TextClassifier
-
     model = TextClassifier(
         NaiveBayes("multinomial", smoothing=smoothing), BagOfWords(n_features=HASHED)
     )

@@ -4,7 +4,12 @@ A document is a run of ids: ``ids[stops[d − 1] : stops[d]]`` are the terms of 
 row of a table, −1 left out.  No matrix of documents and terms is built.
 """
 
+import numpy as np
 from numba import njit
+
+from likely.fast.letters import prefetch
+
+AHEAD, PER_LINE = 8, 8  # terms ahead, and weights of a line of the cache
 
 
 @njit(cache=True, nogil=True)
@@ -42,14 +47,25 @@ def add_weights(ids, stops, weights, scores, lengths):
     start = 0
     n_classes = weights.shape[1]
     for d in range(stops.size):
-        n = 0
+        row, n, waiting = scores[d], 0, -1
         for i in range(start, stops[d]):
             term = ids[i]
+            ahead = np.int64(ids[min(i + AHEAD, ids.size - 1)])
+            if ahead >= 0:
+                for k in range(0, n_classes, PER_LINE):
+                    prefetch(weights, ahead * n_classes + k)
             if term < 0:
                 continue
             n += 1
+            if waiting < 0:
+                waiting = term
+                continue
+            for k in range(n_classes):  # two terms at once: the scores are written half as often
+                row[k] += weights[waiting, k] + weights[term, k]
+            waiting = -1
+        if waiting >= 0:
             for k in range(n_classes):
-                scores[d, k] += weights[term, k]
+                row[k] += weights[waiting, k]
         lengths[d] = n
         start = stops[d]
 

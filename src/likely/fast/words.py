@@ -31,23 +31,27 @@ from likely.fast.letters import (
     HALF,
     LITTLE_ENDIAN,
     NONE,
+    ONE,
     SEED,
-    TWO,
+    WINDOW,
     WORD,
-    bytes_below,
+    bits_below,
     code_point,
+    copy_window,
     hash_of,
     load_8,
+    lowest_bit,
     mixed,
-    outside_words,
+    prefetch,
     put,
-    store_8,
+    short_hash_of,
 )
 
 DONE, FULL, LONG, WHOLE = 0, 1, 2, 3  # how a loop ended
 LOOK_UP, GROW, HASH = 0, 1, 2  # what a loop does with a term
-LOW_HALF, ALL = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)
-AT_A_TIME = 64  # words whose places in the table are read together
+LOW_HALF = np.uint64(0xFFFFFFFF)
+CAPITAL = ord("A")
+AT_A_TIME = 256  # words whose places in the table are read together
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -65,6 +69,8 @@ def place_of(table, start, letters, h, text, begin, n):
                 return at
             first = start[np.int64(entry & LOW_HALF) - 1]
             j = 0
+            while j + CHUNK <= n and load_8(letters, first + j) == load_8(text, begin + j):
+                j += CHUNK
             while j < n and letters[first + j] == text[begin + j]:
                 j += 1
             if j == n:
@@ -90,85 +96,103 @@ def add_term(terms, at, h, text, begin, n):
 
 
 @njit(cache=True, nogil=True)
-def find_words(
-    text, i, end, fold, kind, lower, shortest, stop_words, scratch, hashes, begins, lengths
-):
-    """The next words of a document from byte i on, as many as ``hashes`` has room for.
+def next_word(text, i, end, fold, kind, lower, shortest, scratch, n):
+    """The next word of a document from byte i on, of any script, written to ``scratch[n:]``.
 
-    Word j is written to ``scratch``, from ``begins[j]`` on, in lower case.  Returns the byte that
-    was reached, the number of words, and how the loop ended.
+    Returns the byte that was reached, the place after the word (n if it is too short, or if there
+    is none), its hash, and how the loop ended; if it needs room, the word is not read.
     """
-    stop_table, stop_start, stop_letters = stop_words
-    case = ALL if fold[ord("A")] == ord("a") else NONE
-    found = n = 0
-    while i < end and found < hashes.size:
+    while i < end:
+        point, width = code_point(text, i)
+        if kind[point] != 0:
+            break
+        i += width
+    first, begin, extra = i, n, 0
+    h, chunk, shift = SEED, NONE, NONE
+    while i < end:
+        if n + 2 * CHUNK > scratch.size:
+            return first, begin, h, LONG
         b = text[i]
-        if fold[b] == 0:
-            if b < 0x80:
-                i += 1
-                continue
+        if b < 0x80:
+            if fold[b] == 0:
+                break
+            scratch[n] = fold[b]
+            after = n + 1
+            i += 1
+        else:
             point, width = code_point(text, i)
             if kind[point] == 0:
-                i += width
-                continue
-        first, begin, extra = i, n, 0
-        h, chunk, shift = SEED, NONE, NONE
-        ended = False
-        while LITTLE_ENDIAN and i + CHUNK <= end and n + 2 * CHUNK <= scratch.size:
-            x = load_8(text, i)  # type: ignore[call-arg, var-annotated]  # of Numba
-            outside, capital = outside_words(x)
-            x |= (capital >> TWO) & case
-            store_8(scratch, n, x)
-            if outside == NONE:
-                h = mixed(h ^ x)
-                n += CHUNK
-                i += CHUNK
-                continue
-            mask, k = bytes_below(outside)
-            chunk, shift = x & mask, np.uint64(8 * k)
-            n += k
-            i += k
-            ended = text[i] < 0x80
-            break
-        while i < end and not ended:
-            if n + 2 * CHUNK > scratch.size:
-                return first, found, DONE if found > 0 else LONG
-            b = text[i]
-            if b < 0x80:
-                if fold[b] == 0:
+                break
+            if kind[point] == 2:
+                return first, begin, h, WHOLE
+            after = put(scratch, n, lower[point])
+            extra += after - n - 1
+            i += width
+        while n < after:
+            chunk |= np.uint64(scratch[n]) << shift
+            shift += BYTE
+            n += 1
+            if shift == WORD:
+                h, chunk, shift = mixed(h ^ chunk), NONE, NONE
+    if n - begin - extra < shortest:
+        return i, begin, h, DONE
+    if shift != NONE:
+        h = mixed(h ^ chunk)
+    return i, n, mixed(h), DONE
+
+
+@njit(cache=True, nogil=True)
+def find_words(text, i, end, fold, kind, lower, shortest, scratch, hashes, begins, lengths):
+    """The next words of a document from byte i on, as many as ``hashes`` has room for.
+
+    Word j is written to ``scratch``, from ``begins[j]`` on, in lower case.  Words of ASCII are
+    copied and found in windows: a word is a run of bits that ends in the window.  Returns the byte
+    that was reached, the number of words, and how the loop ended.
+    """
+    lowercase = fold[CAPITAL] != CAPITAL
+    found = n = 0
+    while i < end and found < hashes.size:
+        if LITTLE_ENDIAN and i + WINDOW <= text.size and n + 2 * WINDOW <= scratch.size:
+            inside, beyond = copy_window(text, i, scratch, n, lowercase)
+            until = min(min(end - i, WINDOW), np.int64(lowest_bit(beyond)))
+            rest = inside & bits_below(until)
+            before, n_read = found, until
+            while rest != NONE:
+                first = np.int64(lowest_bit(rest))
+                carry = rest + (rest & (~rest + ONE))  # the first run becomes one bit after it
+                after = np.int64(lowest_bit(carry))
+                if (after == until and i + until < end) or found == hashes.size:
+                    n_read = first
                     break
-                scratch[n] = fold[b]
-                after = n + 1
-                i += 1
-            else:
-                point, width = code_point(text, i)
-                if kind[point] == 0:
-                    break
-                if kind[point] == 2:
-                    return first, found, WHOLE
-                after = put(scratch, n, lower[point])
-                extra += after - n - 1
-                i += width
-            while n < after:
-                chunk |= np.uint64(scratch[n]) << shift
-                shift += BYTE
-                n += 1
-                if shift == WORD:
-                    h, chunk, shift = mixed(h ^ chunk), NONE, NONE
-        if n - begin - extra < shortest:
-            n = begin
-            continue
-        if shift != NONE:
-            h = mixed(h ^ chunk)
-        h = mixed(h)
-        if stop_start.size > 0:
-            at = place_of(stop_table, stop_start, stop_letters, h, scratch, begin, n - begin)
-            if stop_table[at + 1] != NONE:
-                n = begin
+                rest &= carry
+                if after - first >= shortest:
+                    hashes[found] = short_hash_of(scratch, n + first, after - first)
+                    begins[found], lengths[found] = n + first, after - first
+                    found += 1
+            i += n_read
+            n += WINDOW if found > before else 0
+            if n_read > 0:
                 continue
-        hashes[found], begins[found], lengths[found] = h, begin, n - begin
-        found += 1
+        i, after, h, ended = next_word(text, i, end, fold, kind, lower, shortest, scratch, n)
+        if ended != DONE:
+            return i, found, DONE if ended == LONG and found > 0 else ended
+        if after > n:
+            hashes[found], begins[found], lengths[found] = h, n, after - n
+            found += 1
+            n = after
     return i, found, DONE
+
+
+@njit(cache=True, nogil=True)
+def leave_out(table, start, letters, hashes, begins, lengths, found, scratch):
+    """Remove the words that are in a table of stop words, and return the number of the others."""
+    kept = 0
+    for j in range(found):
+        at = place_of(table, start, letters, hashes[j], scratch, begins[j], lengths[j])
+        if table[at + 1] == NONE:
+            hashes[kept], begins[kept], lengths[kept] = hashes[j], begins[j], lengths[j]
+            kept += 1
+    return kept
 
 
 @njit(cache=True, nogil=True)
@@ -176,6 +200,8 @@ def look_up(hashes, begins, lengths, found, scratch, grow, terms, out, n_found):
     """The ids of words that were found; whether there was room for the new ones."""
     table, start, letters = terms[0], terms[1], terms[4]
     mask = np.uint64(table.size // 2 - 1)
+    for j in range(found):
+        prefetch(table, np.int64(hashes[j] & mask) * 2)
     for j in range(found):  # short words at their first place: cache misses overlap
         at = np.int64(hashes[j] & mask) * 2
         entry = table[at + 1]
@@ -197,20 +223,7 @@ def look_up(hashes, begins, lengths, found, scratch, grow, terms, out, n_found):
 
 @njit(cache=True, nogil=True)
 def read_words(
-    text,
-    bounds,
-    first,
-    fold,
-    kind,
-    lower,
-    shortest,
-    mode,
-    stop_words,
-    terms,
-    scratch,
-    codes,
-    out,
-    stops,
+    text, bounds, first, characters, shortest, mode, stop_words, terms, scratch, codes, out, stops
 ):
     """The ids of the words of each document, from document ``first`` on.
 
@@ -221,28 +234,24 @@ def read_words(
     """
     hashes = np.empty(AT_A_TIME, np.uint64)
     begins, lengths = np.empty(AT_A_TIME, np.int64), np.empty(AT_A_TIME, np.int64)
+    fold, kind, lower = characters
+    stop_table, stop_start, stop_letters = stop_words
     n_found = stops[first - 1] if first > 0 else 0
     for document in range(first, bounds.size - 1):
         i, end = bounds[document], bounds[document + 1]
         while i < end:
             i, found, ended = find_words(
-                text,
-                i,
-                end,
-                fold,
-                kind,
-                lower,
-                shortest,
-                stop_words,
-                scratch,
-                hashes,
-                begins,
-                lengths,
+                text, i, end, fold, kind, lower, shortest, scratch, hashes, begins, lengths
             )
             if ended != DONE:
                 return document, ended
+            if stop_start.size > 0:
+                found = leave_out(
+                    stop_table, stop_start, stop_letters, hashes, begins, lengths, found, scratch
+                )
             if mode == HASH:
-                codes[n_found : n_found + found] = hashes[:found]
+                for j in range(found):  # no slices: their messages take seconds to compile
+                    codes[n_found + j] = hashes[j]
             elif not look_up(
                 hashes, begins, lengths, found, scratch, mode == GROW, terms, out, n_found
             ):

@@ -17,7 +17,7 @@ import numpy as np
 from likely.errors import InvalidInput
 from likely.runtime.count_rows import CountRows
 from likely.runtime.saved_model import Record, SavedModel
-from likely.text.hashing import column_of, hash_of, hash_of_run
+from likely.text.hashing import column_of_term
 from likely.text.options import analysis_of
 from likely.text.weights import inverse_frequency
 
@@ -144,7 +144,6 @@ def _hashed(options: Any) -> TermColumns:
 
     @lru_cache(MOST_HASHES)
     def column(term: str) -> int:
-        h = hash_of_run(term.split(" ")) if of_words else hash_of(term)
-        return column_of(h, n_features)
+        return column_of_term(term, n_features, of_words=of_words)
 
     return TermColumns(column, str, n_features)

@@ -18,13 +18,14 @@ from likely.errors import InvalidInput
 from likely.text.analysis import WORDS, Analysis, Analyzer
 from likely.text.chosen_terms import chosen_terms
 from likely.text.documents import document_parts
-from likely.text.hashing import column_of, hash_of, hash_of_run
-from likely.text.options import analysis_of, check_counts, check_options, given_terms, has_limits
+from likely.text.hashing import column_of_term
+from likely.text.new_terms import with_new_terms
+from likely.text.options import analysis_of, check_counts, check_options, given_terms, refuse_limits
 from likely.text.parts import over_parts
 from likely.text.reader import Reader
 from likely.text.term_counts import TermSums, counted, renumbered, stacked
 from likely.text.term_tables import TermIds
-from likely.text.transformer import DocumentTransformer
+from likely.text.transformer import DocumentTransformer, refuse_other_options
 from likely.text.vocabulary import Vocabulary
 from likely.text.weights import inverse_frequency, weighted
 
@@ -183,15 +184,24 @@ class BagOfWords(DocumentTransformer):
 
     def partial_fit(self, X: Iterable[str], y: Any = None) -> Self:
         """Add the terms of further documents at the end, in the order of their appearance."""
-        if has_limits(self):
-            raise InvalidInput(
-                "max_df, min_df and max_features need all documents at once. Call fit, or leave "
-                "them out and choose columns afterwards."
-            )
+        refuse_limits(self)
         if not hasattr(self, "n_documents_"):
             self._start()
-        before = TermSums(self.document_frequency_, self.document_frequency_, self.n_documents_)
+        before = self._document_sums
         self._remember_documents(before + (self._grow(X) if self._grows else self._sums(X)))
+        return self
+
+    def merge(self, other: "BagOfWords") -> Self:
+        """Add terms and document counts of another bag, as ``partial_fit`` of its documents."""
+        refuse_limits(self)
+        check_is_fitted(self, "n_documents_")
+        refuse_other_options(self, other)
+        before, added = self._document_sums, other._document_sums
+        if self._grows:  # new terms come in the order of the other
+            self.terms_, columns = self.terms_.joined(other.terms_)
+            added = added.at_columns(columns, self.n_columns)
+            self._reader = None
+        self._remember_documents(before + added)
         return self
 
     def transform(self, X: Iterable[str]) -> Any:
@@ -224,9 +234,9 @@ class BagOfWords(DocumentTransformer):
         """The column of each term; −1 or the last column if it is unknown."""
         check_is_fitted(self)
         if self.n_features is not None:
-            of_words = self.analyzer == "word"
-            hashes = (hash_of_run(term.split(" ")) if of_words else hash_of(term) for term in terms)
-            return np.array([column_of(each, self.n_features) for each in hashes], dtype=np.int32)
+            n, of_words = self.n_features, self.analyzer == "word"
+            columns = [column_of_term(term, n, of_words=of_words) for term in terms]
+            return np.array(columns, dtype=np.int32)
         return np.array([self.vocabulary_.get(term, self._other) for term in terms], np.int32)
 
     def inverse_transform(self, X: Any) -> list[Array]:
@@ -345,23 +355,9 @@ class BagOfWords(DocumentTransformer):
 
     def _grow(self, X: Iterable[str]) -> TermSums:
         """Add the new terms of documents; the sums of the documents, by column."""
-        reader, columns = self._known()
-        sums = TermSums()
-        n_columns = len(self.terms_)
-        columns = np.arange(reader.n_ids, dtype=np.int32) if columns is None else columns
-        for found in reader.learn(X, self.executor):
-            sums.add(found, reader.n_ids)
-        frequency = sums.wider(reader.n_ids).frequency[: reader.n_ids]
-        columns = np.append(columns, np.full(reader.n_ids - columns.size, -1, np.int32))
-        new = np.flatnonzero((frequency > 0) & (columns < 0))
-        columns[new] = n_columns + np.arange(new.size)
-        self.terms_ = self.terms_ + Vocabulary.of_arrow(reader.names().take(new))
-        by_column = np.zeros(self.n_columns, np.int64)
-        seen = np.flatnonzero(frequency)
-        by_column[columns[seen]] = frequency[seen]
-        in_order = columns.size == len(self.terms_) and (np.diff(columns) == 1).all()
-        self._reader = reader, None if in_order else columns
-        return TermSums(by_column, by_column, sums.n_documents)
+        found = with_new_terms(*self._known(), self.terms_, X, self.executor)
+        self.terms_, self._reader = found.terms, (found.reader, found.columns)
+        return found.sums
 
     def _columns(self, part: Any) -> TermIds:
         """The columns of the terms of an Arrow array of documents."""
@@ -386,6 +382,11 @@ class BagOfWords(DocumentTransformer):
         if self.binary:
             counts.data.fill(1)
         return counts
+
+    @property
+    def _document_sums(self) -> TermSums:
+        """The documents so far."""
+        return TermSums(self.document_frequency_, self.document_frequency_, self.n_documents_)
 
     def _remember_documents(self, sums: TermSums) -> None:
         self.n_documents_ = sums.n_documents

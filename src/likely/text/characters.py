@@ -31,14 +31,14 @@ class Characters(NamedTuple):
 @cache
 def characters(*, lowercase: bool) -> Characters:
     """The tables of the running Python's Unicode."""
-    points = "".join(map(chr, range(N_POINTS)))
+    points = np.arange(N_POINTS, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     kind = np.zeros(N_POINTS, np.uint8)
     for run in re.finditer(r"\w+", points):
         kind[run.start() : run.end()] = 1
     lower = np.arange(N_POINTS, dtype=np.int32)
     if lowercase:
         whole = [ord(each) for each in WHOLE]
-        small = re.sub(f"[{WHOLE}]", " ", points).lower()
+        small = points.replace(WHOLE[0], " ").replace(WHOLE[1], " ").lower()
         lower = np.frombuffer(small.encode("utf-32-le", "surrogatepass"), "<i4").astype(np.int32)
         lower[whole], kind[whole] = whole, 2
     fold = np.zeros(256, np.uint8)

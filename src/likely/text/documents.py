@@ -18,7 +18,8 @@ from likely.data.source import Source
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import listed
 
-MOST_BYTES = 1 << 22  # of text that is read at a time
+MOST_BYTES = 1 << 20  # of text that is read at a time
+TOGETHER = 64  # documents of a list that are counted together
 
 
 class Documents(NamedTuple):
@@ -211,19 +212,33 @@ def _batches(values: Iterable[Any]) -> Iterator[list[Any]]:
     """Lists of some megabytes of documents; the text of files takes the place of their paths."""
     taken: list[Any] = []
     size = 0
-    for value in values:
-        if type(value) is str:  # a check by isinstance takes longer than the rest
-            text = value
-            size += len(value)
-        else:
-            text = _content(value) if isinstance(value, os.PathLike) else value
-            size += len(text) if isinstance(text, str) else 0
-        taken.append(text)
-        if size >= MOST_BYTES:
+    for some, n_characters in _sized(values):
+        if taken and size + n_characters > MOST_BYTES:
             yield taken
             taken, size = [], 0
+        taken += some
+        size += n_characters
     if taken:
         yield taken
+
+
+def _sized(values: Iterable[Any]) -> Iterator[tuple[list[Any], int]]:
+    """One or a few documents at a time, with their length; those of lists are counted together."""
+    if isinstance(values, list | tuple):
+        for first in range(0, len(values), TOGETHER):
+            some = list(values[first : first + TOGETHER])
+            size = sum(map(len, some)) if set(map(type, some)) == {str} else MOST_BYTES
+            if size < MOST_BYTES:
+                yield some, size
+            else:
+                yield from map(_one, some)
+    else:
+        yield from map(_one, values)
+
+
+def _one(value: Any) -> tuple[list[Any], int]:
+    text = _content(value) if isinstance(value, os.PathLike) else value
+    return [text], len(text) if isinstance(text, str) else 0
 
 
 def _content(path: os.PathLike[str]) -> str:

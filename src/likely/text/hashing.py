@@ -44,6 +44,11 @@ def column_of(h: int, n_features: int) -> int:
     return (h >> 32) * n_features >> 32
 
 
+def column_of_term(term: str, n_features: int, *, of_words: bool) -> int:
+    """The column of a term, which is a run of words or of characters."""
+    return column_of(hash_of_run(term.split(" ")) if of_words else hash_of(term), n_features)
+
+
 def _mixed(h: int) -> int:
     h = h * MULTIPLIER & ALL
     return h ^ h >> 32

@@ -94,6 +94,15 @@ def has_limits(options: WordOptions) -> bool:
     return limits != (1.0, 1, None) or isinstance(options.max_df, Integral)
 
 
+def refuse_limits(options: WordOptions) -> None:
+    """Refuse limits on frequencies where not all documents are known."""
+    if has_limits(options):
+        raise InvalidInput(
+            "max_df, min_df and max_features need all documents at once. Call fit, or leave "
+            "them out and choose columns afterwards."
+        )
+
+
 def check_hashed(options: WordOptions, n_features: Any) -> None:
     """Refuse a number of hashed columns that is none, and what needs terms."""
     if not _is_whole(n_features) or not 1 <= int(n_features) <= MOST_COLUMNS:

@@ -50,6 +50,13 @@ class TermSums:
         frequency, total = _wider(self.frequency, n), _wider(self.total, n)
         return TermSums(frequency, total, self.n_documents)
 
+    def at_columns(self, columns: Array, n_columns: int) -> "TermSums":
+        """The sums of terms that have other columns, of so many."""
+        frequency, total = np.zeros((2, n_columns), np.int64)
+        frequency[columns] = self.frequency[: columns.size]
+        total[columns] = self.total[: columns.size]
+        return TermSums(frequency, total, self.n_documents)
+
     def add(self, found: TermIds, n_terms: int) -> None:
         """Add the terms of some documents; there are so many terms by now."""
         from likely.fast.term_counts import sum_terms

@@ -16,7 +16,7 @@ from likely.text.documents import Documents
 
 FIRST_SIZE = 1 << 12  # places of a table; a power of two
 FIRST_LETTERS = 1 << 16  # bytes
-LONGEST_WORD = 1 << 12  # bytes, until a longer one is met
+LONGEST_WORD = 1 << 15  # bytes, until a longer one is met
 
 Mode = Literal[0, 1, 2]
 LOOK_UP: Mode = 0
@@ -118,7 +118,7 @@ class TermTable:
         known = (stop.table, stop.start[: len(stop)], stop.letters)
         while first < len(given):
             first, ended = loop(
-                *(given.text, given.starts, first, *characters, shortest, mode),
+                *(given.text, given.starts, first, tuple(characters), shortest, mode),
                 *(known, self._arrays(), scratch, codes, out, stops),
             )
             if ended == WHOLE:

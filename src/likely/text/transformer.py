@@ -4,10 +4,11 @@ Abstract: ``BagOfWords`` and ``TokenIds`` learn and transform.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from likely.errors import InvalidInput
 
@@ -43,3 +44,19 @@ class DocumentTransformer(  # type: ignore[call-arg]  # scikit-learn has no anno
     def _is_stateless(self) -> bool:
         """Whether the columns are known before a fit: they are given, or hashed."""
         return self.vocabulary is not None or self.n_features is not None
+
+
+def refuse_other_options(first: Any, second: Any) -> None:
+    """Refuse to merge what was counted in different ways."""
+    if type(second) is not type(first):
+        raise InvalidInput(
+            f"{second!r:.60} was given; a fitted {type(first).__name__} was expected."
+        )
+    check_is_fitted(second, "n_documents_")
+    ours, theirs = first.get_params(), second.get_params()
+    for name, value in ours.items():
+        if name != "executor" and repr(value) != repr(theirs[name]):
+            raise InvalidInput(
+                f"{name} is {value!r:.60} here and {theirs[name]!r:.60} in the other; equal "
+                "options were expected. Count all documents with the same options."
+            )

@@ -46,6 +46,16 @@ class Vocabulary:
         starts = np.concatenate([self.starts, self.starts[-1] + other.starts[1:]])
         return Vocabulary(np.concatenate([self.letters, other.letters]), starts)
 
+    def joined(self, other: "Vocabulary") -> tuple["Vocabulary", Codes]:
+        """These terms, then the new ones of the other; and the column of each of its terms."""
+        import pyarrow.compute as pc
+
+        theirs = other.to_arrow()
+        columns = pc.index_in(theirs, self.to_arrow()).fill_null(-1).to_numpy().astype(np.int64)
+        new = np.flatnonzero(columns < 0)
+        columns[new] = len(self) + np.arange(new.size)
+        return self + Vocabulary.of_arrow(theirs.take(new)), columns
+
     def to_arrow(self) -> Any:
         import pyarrow as pa
 

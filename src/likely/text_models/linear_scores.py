@@ -6,13 +6,13 @@ Naive Bayes of counts and presences, and softmax regression, have this form: the
 each class, or its linear predictor, up to a term that the classes share.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.distributions import Bernoulli, Complement, Multinomial
 from likely.generative.naive_bayes import NaiveBayes
 from likely.linear.logistic import LogisticRegression
@@ -52,16 +52,19 @@ class LinearScores:
         scores += self.intercept
         return DocumentScores(scores, lengths)
 
-    def of_documents(self, words: BagOfWords, documents: Any) -> DocumentScores:
-        """The scores of documents, a part of them at a time."""
+    def of_documents(
+        self, words: BagOfWords, documents: Any, answer: Callable[[DocumentScores], Array]
+    ) -> Array:
+        """What ``answer`` makes of the scores of documents, a part of them at a time."""
         words._known()  # made here, not by every thread
-        found = list(over_parts(words.executor, partial(self._of_part, words), documents))
-        if not found:
-            return DocumentScores(np.zeros((0, self.intercept.size)), np.zeros(0))
-        return DocumentScores(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
-    def _of_part(self, words: BagOfWords, part: Any) -> DocumentScores:
-        return self.of_terms(words._columns(part), once=bool(words.binary))
+        def of_part(part: Any) -> Array:
+            return answer(self.of_terms(words._columns(part), once=bool(words.binary)))
+
+        found = list(over_parts(words.executor, of_part, documents))
+        if found:
+            return np.concatenate(found)
+        return answer(DocumentScores(np.zeros((0, self.intercept.size)), np.zeros(0)))
 
 
 def linear_scores(model: Any, *, once: bool) -> LinearScores | None:
@@ -114,3 +117,14 @@ def log_posterior(model: Any, found: DocumentScores) -> Array:
         prior = model.class_log_prior_
         return model._evidence.log_posterior_or_prior(prior, found.scores, found.lengths)
     return log_softmax(found.scores, axis=1)
+
+
+def most_probable(model: Any, found: DocumentScores) -> Codes:
+    """The class of the largest log p(k | d) of each document, as its index."""
+    if type(model) is not NaiveBayes:
+        return found.scores.argmax(axis=1)
+    if model._evidence.is_calibrated:
+        return log_posterior(model, found).argmax(axis=1)
+    joint = model.class_log_prior_ + found.scores
+    impossible = np.isneginf(joint.max(axis=1, keepdims=True))
+    return np.where(impossible, model.class_log_prior_, joint).argmax(axis=1)

@@ -9,6 +9,7 @@ or presences is fitted from the sums of each class; other models, and weights of
 fitted to the matrix of counts that ``words`` gives.
 """
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -40,7 +41,12 @@ from likely.text_models.held_out_documents import HeldOutDocuments
 from likely.text_models.kept_documents import MOST_IDS, KeptDocuments
 from likely.text_models.labelled import batch_of, labelled_documents
 from likely.text_models.learned_sums import learned_sums
-from likely.text_models.linear_scores import LinearScores, linear_scores, log_posterior
+from likely.text_models.linear_scores import (
+    LinearScores,
+    linear_scores,
+    log_posterior,
+    most_probable,
+)
 from likely.text_models.text_explanation import TextExplanation
 from likely.text_models.word_contributions import explain_document, two_classes
 
@@ -181,15 +187,16 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         if scores is None:
             log_proba: Array = model.predict_log_proba(self.words_.transform(X))
             return log_proba
-        return log_posterior(model, scores.of_documents(self.words_, X))
+        return scores.of_documents(self.words_, X, partial(log_posterior, model))
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each document."""
         check_is_fitted(self)
-        if self._linear_scores() is not None:
-            return super().predict(X)
-        labels: Array = self.model_.predict(self.words_.transform(X))
-        return labels
+        model, scores = self.model_, self._linear_scores()
+        if scores is None:
+            labels: Array = model.predict(self.words_.transform(X))
+            return labels
+        return self.classes_[scores.of_documents(self.words_, X, partial(most_probable, model))]
 
     def explain(
         self, X: Any, against: Any = None, *, label: Any = None

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
+import numpy as np
+
 from likely.additive import pairwise_total
 from likely.data.formats.column_types import (
     MISSING,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 PIECE_BYTES = 2 * 2**20
 DEEPEST = 100  # brackets within brackets: parsers are recursive
 BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[^][{}"]+')  # what is none: text, and all else
+BRACKET_BITS = 0xDF  # "[" and "{" differ in the bit that is left out
 SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -92,16 +95,22 @@ def _pieces(file: TextFile) -> Iterator[Piece]:
 
 def _refuse_deep(file: TextFile, piece: Piece) -> None:
     """Refuse objects in objects in objects, which would exhaust the stack of a parser."""
-    if piece.data.count(b"[") + piece.data.count(b"{") <= DEEPEST:
+    letters = np.frombuffer(piece.data, np.uint8)
+    opening = np.flatnonzero((letters & BRACKET_BITS) == ord("["))
+    if opening.size <= DEEPEST:
         return
-    for number, line in enumerate(piece.data.splitlines(), start=piece.line):
-        if line.count(b"[") + line.count(b"{") > DEEPEST:
-            deep = most = 0
-            for bracket in BRACKETS.sub(b"", line):
-                deep += 1 if bracket in b"[{" else -1
-                most = max(most, deep)
-            if most > DEEPEST:
-                _refuse(file, number, f"the line has {most:,} brackets within brackets")
+    line_of = np.searchsorted(np.flatnonzero(letters == ord("\n")), opening)
+    many = np.flatnonzero(np.bincount(line_of) > DEEPEST)
+    if not many.size:
+        return
+    lines = piece.data.split(b"\n")
+    for number in many.tolist():
+        deep = most = 0
+        for bracket in BRACKETS.sub(b"", lines[number]):
+            deep += 1 if bracket in b"[{" else -1
+            most = max(most, deep)
+        if most > DEEPEST:
+            _refuse(file, piece.line + number, f"the line has {most:,} brackets within brackets")
 
 
 def _types_of(file: TextFile, piece: Piece) -> ColumnTypes:
