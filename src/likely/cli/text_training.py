@@ -4,16 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from likely.cli.suitability import task_facts
 from likely.cli.terminal import Settings, showing_progress
-from likely.cli.training import (
-    TrainedModel,
-    TrainRequest,
-    opening,
-    plain_parameters,
-    progressive_table,
-    score_findings,
-    score_text,
-)
+from likely.cli.training import TrainedModel, TrainRequest, plain_parameters
+from likely.cli.training_text import opening, progressive_table, score_findings, score_text
 from likely.formatting import listed
+from likely.workbench.models.word_settings import split_settings, with_prefix
 
 if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset
@@ -34,10 +28,11 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
     from likely.workbench.scoring.text_stream import fit_text_stream as streamed
 
     text = data.texts[0]
-    given: dict[str, Any] = {"event": "multinomial", "smoothing": "auto", **request.given}
+    own, words = split_settings(request.given)
+    given: dict[str, Any] = {"event": "multinomial", "smoothing": "auto", **own}
     model = NaiveBayes(**given)
     with showing_progress(settings, f"fitting {request.model.name}", data.source.n_rows):
-        found = streamed(model, data, text)
+        found = streamed(model, data, text, words)
     facts = {
         "model": request.model.name,
         "data": data.label,
@@ -54,8 +49,8 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
     parts = [opening(facts), *progressive_table(found.losses), *score_text(found.score)]
     others = _others(data)
     findings: tuple[str, ...] = (
-        "The file is larger than memory: words are hashed into 2^20 columns, and the "
-        "probabilities are not calibrated.",
+        "The file is larger than memory: words are hashed into "
+        f"{found.model.words_.n_columns:,} columns, and the probabilities are not calibrated.",
     )
     if others:
         findings += (
@@ -63,7 +58,12 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
         )
     findings += score_findings(found.score, found.n_rows)
     return TrainedModel(
-        found.model, facts, "\n\n".join(parts), findings, data, plain_parameters(model)
+        found.model,
+        facts,
+        "\n\n".join(parts),
+        findings,
+        data,
+        {**plain_parameters(model), **with_prefix(words)},
     )
 
 

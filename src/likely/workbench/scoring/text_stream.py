@@ -6,7 +6,7 @@ The words are hashed, so that memory does not grow with the file.  The score is 
 block: of up to half of the rows, predicted by the model of those before it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +27,7 @@ from likely.text.bag_of_words import BagOfWords
 from likely.text_models.text_classifier import TextClassifier
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.task import Task
+from likely.workbench.models.word_settings import bag_of
 from likely.workbench.scoring.predictions import truth_of
 from likely.workbench.scoring.progressive import FIRST_ROWS, ROWS_PER_CLASS, ProgressiveLoss
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 N_COLUMNS = 2**20  # of hashed words
+VOCABULARY = ("max_df", "min_df", "max_features", "vocabulary", "unknown")  # settings of words
 AT_ONCE = 2048  # documents that are predicted, then learned from
 
 
@@ -56,12 +58,18 @@ class _Block(NamedTuple):
     totals: ScoreTotals | None = None
 
 
-def fit_text_stream(model: Any, data: Dataset, text: str) -> StreamedText:
-    """Fit a naive Bayes of counts to the words of a column, in one pass after that for classes."""
+def fit_text_stream(
+    model: Any, data: Dataset, text: str, words: Mapping[str, Any] | None = None
+) -> StreamedText:
+    """Fit a naive Bayes of counts to the words of a column, in one pass after that for classes.
+
+    ``words`` are settings of the bag of words.
+    """
+    bag = _hashed(words or {})
     target = data.required_target()
     labelled = data.labelled().source.select([text, target])
     task = _task_of_labels(labelled.select([target]), target)
-    classifier = TextClassifier(model, BagOfWords(n_features=N_COLUMNS))
+    classifier = TextClassifier(model, bag)
     first = max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))
     metrics = metrics_for(task.kind, in_memory=False)
     labels, seen, n, done = np.array(task.classes), np.zeros(len(task.classes)), 0, []
@@ -82,6 +90,19 @@ def fit_text_stream(model: Any, data: Dataset, text: str) -> StreamedText:
     score = done[-1][1].totals.score() if done and done[-1][1].totals is not None else None
     score = None if score is None else replace(score, how="progressive validation")
     return StreamedText(classifier, task, n, list(_losses(done)), score)
+
+
+def _hashed(words: Mapping[str, Any]) -> BagOfWords:
+    """A bag of words without a vocabulary; what needs one is refused."""
+    needs_vocabulary = [name for name in VOCABULARY if name in words]
+    if needs_vocabulary:
+        name = needs_vocabulary[0]
+        raise InvalidInput(
+            f"words.{name} (words__{name}) was given, which needs a vocabulary; the file is larger "
+            "than memory, and its words are hashed, without one. Leave it out, or train on fewer "
+            "rows."
+        )
+    return bag_of({"n_features": N_COLUMNS, **words})
 
 
 def _task_of_labels(source: Any, target: str) -> Task:
