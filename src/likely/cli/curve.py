@@ -10,7 +10,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
-from likely.cli.models import models_named, set_option
+from likely.cli.models import UNLABELLED, models_named, set_option
 from likely.cli.options import SCORED, DataOptions, data_options, open_data, open_with_target
 from likely.cli.setting_values import separated, value_of
 from likely.cli.suitability import about_task
@@ -227,6 +227,13 @@ def _of_run(
             "was given. Leave out MODEL, --set, --target, --kind, --order, --group, --by-time, "
             "--weight, --offset, --exposure, --drop and --category, or give the data in place of "
             "the run."
+        )
+    if given.get(UNLABELLED) is not None:
+        raise Refusal(
+            f"{name} was trained with rows without a label ({UNLABELLED}={given[UNLABELLED]}); a "
+            "curve scores fits to labelled rows. Give the data and the model in place of the run.",
+            Exit.USAGE,
+            f"likely explain {shlex.quote(name)}",
         )
     seal, data = seal_of(run), str(facts["data"]["name"])
     if seal is None:

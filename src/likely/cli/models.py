@@ -34,6 +34,7 @@ SET_HELP = (
     "Setting of the model, as listed by likely models MODEL; event.age=poisson sets it for one "
     "column, words.ngram_range=1,2 says how words of texts are counted. May be repeated."
 )
+UNLABELLED = "unlabelled"
 NARROWEST = 30  # letters left for the description of a setting
 
 
@@ -174,7 +175,7 @@ def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[
     """The named models, the baseline included, each with the settings of ``--set`` that it has."""
     found = [MODELS[name] if name == BASELINE else model_named(name) for name in names]
     if len(found) == 1:
-        return [found[0].with_settings(assigned(found[0], assignments))]
+        return [with_assigned(found[0], assignments)]
     for text in assignments:
         if not any(_own(entry, [text]) for entry in found):
             which = f"none of {', '.join(names)} has it" if found else "no model was named"
@@ -184,7 +185,19 @@ def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[
                 Exit.USAGE,
                 f"likely models {names[0]}" if names else "likely models",
             )
-    return [entry.with_settings(assigned(entry, _own(entry, assignments))) for entry in found]
+    return [with_assigned(entry, _own(entry, assignments)) for entry in found]
+
+
+def with_assigned(entry: ModelEntry, assignments: Sequence[str]) -> ModelEntry:
+    """The model with the settings of ``--set``, for scores of labelled rows."""
+    given = assigned(entry, assignments)
+    if given.get(UNLABELLED) is not None:
+        _refuse(
+            entry,
+            f"--set {UNLABELLED}={given[UNLABELLED]} was given; only likely train learns from rows "
+            "without a label. Leave it out: rows without a target are then left out.",
+        )
+    return entry.with_settings(given)
 
 
 def set_words(name: str, assignments: Sequence[str]) -> str:
@@ -313,6 +326,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
             if model.supervised and _setting(assignment) == PART:
                 name, dot = setting_name(left), ""
             else:
+                _refuse_labels_needed(model, name, known)
                 name = known_name(f"setting of {model.name}", name, list(known))
             value = value_of(right) if dot else _named_value(name, right, known)[1]
         except InvalidInput as error:
@@ -328,6 +342,17 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
     except InvalidInput as error:
         _refuse(model, str(error))
     return given
+
+
+def _refuse_labels_needed(model: ModelEntry, name: str, known: Mapping[str, Any]) -> None:
+    """Refuse rows without a label for a model that cannot learn from them."""
+    if name.startswith(UNLABELLED) and name not in known:
+        able = [entry.name for entry in trainable() if UNLABELLED in entry.defaults()]
+        _refuse(
+            model,
+            f"--set {name} was given, and {model.name} cannot learn from rows without a label; "
+            f"{', '.join(able)} can. Use it, or leave the setting out.",
+        )
 
 
 def _refuse(model: ModelEntry, message: str) -> NoReturn:

@@ -6,6 +6,8 @@ direct      columns are used as they are, from memory or a file; the score is of
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from likely.cli.answer import Exit, Refusal
+from likely.cli.models import UNLABELLED
 from likely.cli.options import DataOptions
 from likely.cli.suitability import (
     about_task,
@@ -68,12 +70,15 @@ class TrainedModel(NamedTuple):
 def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Prepare the columns inside the fit, and cross-validate it on every row."""
     from likely.cli.terminal import showing_progress
+    from likely.workbench.data.unlabelled import with_unlabelled
     from likely.workbench.preparation.prepared import prepared
     from likely.workbench.scoring.held_out import FEWEST_ROWS
 
     chosen = request.model
     task = task_for(data, chosen, request.given)
     places, rows = data.counted(task), data.of_task(task)
+    if request.given.get(UNLABELLED) is not None:
+        data = rows = with_unlabelled(rows, data)
     task, entry = rows.settled, chosen.with_settings(request.given)
     model = prepared(entry.build(task, seed=settings.seed), entry.words)
     _refuse_without_probabilities(chosen, model, task)
@@ -101,6 +106,32 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
         plain_parameters(model),
         found.validation,
     )
+
+
+def with_unlabelled_marked(
+    data: "Dataset", request: TrainRequest, mark: Any
+) -> "tuple[Dataset, TrainRequest]":
+    """The data with missing labels where they equal the mark, and the request that says so."""
+    from likely.workbench.data.unlabelled import MISSING, with_mark_missing
+
+    if data.sealed:
+        raise Refusal(
+            f"--set {UNLABELLED}={mark} was given with a SEAL, whose rows were split as if all had "
+            "labels; rows of a table were expected. Train on DATA.",
+            Exit.USAGE,
+            "likely train --help",
+        )
+    if not data.in_memory and data.texts:
+        raise Refusal(
+            f"--set {UNLABELLED}={mark} was given with a file that is larger than memory; EM reads "
+            "the documents many times. Train on fewer rows, or leave it out.",
+            Exit.USAGE,
+            "likely train --help",
+        )
+    if not data.in_memory:
+        return data, request
+    given = {**request.given, UNLABELLED: MISSING}
+    return with_mark_missing(data, mark), request._replace(given=given)
 
 
 class ProgressiveText(NamedTuple):

@@ -16,13 +16,13 @@ from likely.cli.compare import (
     repeats_option,
 )
 from likely.cli.models import (
-    assigned,
     model_named,
     set_option,
     set_words,
     settings_tried,
     space_given,
     trainable,
+    with_assigned,
 )
 from likely.cli.options import (
     SCORED,
@@ -195,7 +195,7 @@ def tune(
 def _searchable(name: str, assignments: Sequence[str], declared: Sequence[str]) -> ModelEntry:
     """The model with its --set parameters, refused if it has nothing to search."""
     entry = model_named(name)
-    entry = entry.with_settings(assigned(entry, assignments))
+    entry = with_assigned(entry, assignments)
     if not entry.supervised:
         raise Refusal(
             f"{name} has no target; a search needs one to score. Use likely train instead.",
