@@ -272,3 +272,17 @@ def test_the_docstrings_of_python_are_a_built_in_corpus(likely):
     assert again.digest == found.digest
     outcome = likely("look", "pydoc", "--json")
     assert outcome.exit == 0 and outcome.json["result"]["target"] == "module"
+
+
+def test_an_explained_document_is_written_as_a_page(likely, files):
+    done(likely("train", "sms.csv", "naive-bayes", *OPTIONS, "-o", "r"))
+    documents = ("--text", "win a <b>prize</b> now", "--text", "see you at lunch")
+    outcome = likely("explain", "r", *documents, "-o", "why.html", "--json")
+    assert outcome.json["files"] == ["why.html"]
+    page = (files / "why.html").read_text()
+    assert page.startswith("<!doctype html>") and page.count("log-odds") == 3  # with the title
+    assert "background:rgba(" in page and ">lunch</span>" in page
+    assert "<b>prize" not in page and "&lt;b&gt;" in page
+    for words in (("-o", "why.html"), ("--text", "free", "-o", "why.txt")):
+        refused = likely("explain", "r", *words)
+        assert refused.exit == 1 and "words in colours" in " ".join(refused.err.split())
