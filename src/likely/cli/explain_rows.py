@@ -252,12 +252,16 @@ def _tables(
 def _source(opened: "Run", run: str, data: str) -> Any:
     """The columns of the table that the model reads, and an offset or exposure."""
     from likely.cli.options import with_categories_of_run
-    from likely.cli.predict import _refuse_missing_columns, needed_columns
+    from likely.cli.predict import (
+        needed_columns,
+        refuse_missing_columns,
+        with_text_as_trained,
+    )
     from likely.workbench.data.opening import dataset
     from likely.workbench.data.roles import roles_in_run
 
-    rows = dataset(data)
-    _refuse_missing_columns(opened, rows.source.names, rows.label, run)
+    rows = with_text_as_trained(opened, dataset(data))
+    refuse_missing_columns(opened, rows.source.names, rows.label, run)
     names = needed_columns(opened.model)
     rows = with_categories_of_run(rows, opened.facts, set(names))
     return rows.source.select([*names, *roles_in_run(opened.facts).at_prediction()])

@@ -44,7 +44,9 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     model : classifier, optional
-        A model of counts; by default ``NaiveBayes("multinomial")``.
+        A model of counts; by default ``NaiveBayes("multinomial")``.  Documents of one class are
+        treated as the model treats rows of one class: naive Bayes fits them, and gives the class
+        probability 1; linear models refuse them.
     words : BagOfWords, optional
         How documents become counts; by default ``BagOfWords()``.  With ``n_features=2**20``
         columns are hashed, and ``partial_fit`` costs what its documents cost, not what the
