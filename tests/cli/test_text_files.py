@@ -117,3 +117,62 @@ def test_a_folder_of_one_class_is_refused_with_advice(likely, tmp_path):
     outcome = likely("train", "mail", "naive-bayes")
     assert outcome.exit == 2
     assert "holds nothing but 'ham'" in told(outcome) and "Add rows of other" in told(outcome)
+
+
+def test_awkward_files_of_a_folder_are_read_or_named(likely, tmp_path):
+    good, bad = tmp_path / "aw" / "good news", tmp_path / "aw" / "bad news"
+    for folder in (
+        good / "nested" / "deep",
+        bad,
+        tmp_path / "aw" / ".hidden",
+        tmp_path / "aw/empty",
+    ):
+        folder.mkdir(parents=True)
+    for i in range(15):
+        (good / f"{i}.txt").write_text(f"warm bread {i}")
+        (bad / f"{i}.txt").write_text(f"cold soup {i}")
+    (good / "nested" / "deep" / "x.md").write_text("deep text")
+    (good / "empty.txt").write_text("")
+    (good / "bom.txt").write_bytes(b"\xef\xbb\xbfmarked\r\nby a byte order\r\n")
+    for path in (tmp_path / "aw/.hidden/a.txt", bad / ".DS_Store", tmp_path / "aw/README"):
+        path.write_bytes(b"\xff hidden")
+    outcome = likely("train", "aw", "naive-bayes", "-o", "r", "--json")
+    assert outcome.exit == 0, outcome.err
+    found = outcome.json["result"]
+    assert found["rows"] == 33 and found["classes"] == ["bad news", "good news"]
+    words = {*lk.load(tmp_path / "r" / "model.likely").preparation_.word_names}
+    assert {"text: deep", "text: marked"} <= words and "text: hidden" not in words
+    for content, what in (
+        (b"\xff\xfew\0a\0", "the file is text in UTF-16"),
+        (b"\x89PNG\r\n\x1a\n\0", "the file is a picture"),
+        (b"\x80\0\0", "the file is binary"),
+        ("schöne Grüße".encode("latin-1"), "byte 0xf6 is not UTF-8"),
+    ):
+        (bad / "odd.bin").write_bytes(content)
+        outcome = likely("train", "aw", "naive-bayes")
+        assert outcome.exit == 2 and "odd.bin" in told(outcome) and what in told(outcome)
+
+
+def test_quotes_line_ends_and_byte_order_marks_of_tables(likely, tmp_path):
+    rows = "".join(f'"good, very","warm\r\nbread {i}"\r\nbad,cold soup {i}\r\n' for i in range(15))
+    (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + f"label,body\r\n{rows}".encode())
+    lines = [json.dumps({"label": label, "body": text}) for label, text in PLAIN]
+    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+    for name, n_rows, classes in (
+        ("a.csv", 30, ["bad", "good, very"]),
+        ("a.jsonl", 20, ["bad", "good"]),
+    ):
+        outcome = likely("train", name, "naive-bayes", *OPTIONS, "--json")
+        assert outcome.exit == 0, outcome.err
+        found = outcome.json["result"]
+        assert (found["rows"], found["classes"]) == (n_rows, classes)
+
+
+def test_each_line_of_standard_input_has_one_answer(likely, tmp_path):
+    write(tmp_path / "plain.csv", PLAIN)
+    assert likely("train", "plain.csv", "naive-bayes", *OPTIONS, "-o", "r").exit == 0
+    long = "warm " * (1 << 20)  # 5 MB, longer than a block
+    given = f"{long}\n\n\r\ncold\n\n{long}cold\nwarm"  # the last line has no end
+    lines = likely("predict", "r", "-", stdin=given).out.splitlines()
+    assert lines[0] == "prediction" and len(lines) == 1 + 7
+    assert [lines[k] for k in (1, 4, 6, 7)] == ["good", "bad", "good", "good"]
