@@ -251,6 +251,9 @@ def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypat
     (files / "big.jsonl").write_text("".join(json.dumps({**row, "n": 1}) + "\n" for row in rows))
     said = done(likely("train", "big.jsonl", "naive-bayes", *OPTIONS, "-o", "r"))
     assert "hashed" in said and "Progressive validation" in said and "Left out" in said
+    told = " ".join(said.split())
+    assert "Scored on the last 32 rows, predicted by a model of those before them." in told
+    assert "of the best constant prediction for them (baseline)" in told
     model = lk.load(files / "r" / "model.likely")
     words = lk.BagOfWords(n_features=2**12)
     texts = [row["body"] or "" for row in rows]

@@ -48,7 +48,7 @@ def score_text(score: "Score | None") -> list[str]:
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
     about = about_median(score) if "mae" in names else ""
-    parts = [_how(score), "The model was then fitted to all rows.", why_dashes(gone), about]
+    parts = [*_how(score), why_dashes(gone), about]
     text = " ".join(filter(None, parts))
     return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text)]
 
@@ -59,7 +59,11 @@ def progressive_table(losses: "Sequence[ProgressiveLoss]") -> tuple[str, ...]:
         return ()
     cells = [[f"{each.rows:,}", *(f"{loss:.4f}" for loss in each[1:])] for each in losses]
     head = ["documents", "log loss since the last line", "so far", "baseline"]
-    title = "Progressive validation: each document is predicted before it is learned from."
+    title = (
+        "Progressive validation: each document is predicted before it is learned from. The log "
+        "loss of the documents since the last line, of all so far, and of the best constant "
+        "prediction for them (baseline):"
+    )
     return (f"{wrapped(title)}\n{table(head, cells)}",)
 
 
@@ -90,13 +94,21 @@ def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]
     return (f"There are {rows}, too few to hold some out, so the model has no score.",)
 
 
-def _how(score: "Score") -> str:
+def _how(score: "Score") -> list[str]:
+    """Which rows were scored, and what the model of the RUN has learned from."""
+    from likely.workbench.scoring.progressive import PROGRESSIVE
+
+    fitted = "The model was then fitted to all rows."
+    if score.how == PROGRESSIVE:
+        rows = count(score.n_rows, "row")
+        return [
+            f"Scored on the last {rows}, predicted by a model of those before them.",
+            "The model has then learned from them, too.",
+        ]
     if score.folds is None:
-        return f"Scored on {count(score.n_rows, 'held-out row')}."
+        return [f"Scored on {count(score.n_rows, 'held-out row')}.", fitted]
     groups = ""
     if score.n_groups is not None:
         groups = f", in {count(score.n_groups, 'group')} of {score.group}"
-    return (
-        f"Scores of {count(score.n_rows, 'row')} by {score.how}; intervals are for all rows "
-        f"together{groups}."
-    )
+    scored = f"Scores of {count(score.n_rows, 'row')} by {score.how}"
+    return [f"{scored}; intervals are for all rows together{groups}.", fitted]

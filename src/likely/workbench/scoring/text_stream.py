@@ -29,7 +29,12 @@ from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.task import Task
 from likely.workbench.models.word_settings import bag_of
 from likely.workbench.scoring.predictions import truth_of
-from likely.workbench.scoring.progressive import FIRST_ROWS, ROWS_PER_CLASS, ProgressiveLoss
+from likely.workbench.scoring.progressive import (
+    FIRST_ROWS,
+    PROGRESSIVE,
+    ROWS_PER_CLASS,
+    ProgressiveLoss,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,11 +77,13 @@ def fit_text_stream(
     classifier = TextClassifier(model, bag)
     first = max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))
     metrics = metrics_for(task.kind, in_memory=False)
-    labels, seen, n, done = np.array(task.classes), np.zeros(len(task.classes)), 0, []
+    labels, seen, n = np.array(task.classes), np.zeros(len(task.classes)), 0
+    done: list[tuple[int, ScoreTotals]] = []
     block: _Block | None = None
     for table in chunks(labelled, AT_ONCE):
         if n >= (first if block is None else 2 * block.start):
-            done += [] if block is None else [(n, block)]
+            done += _ended(n, block)
+            block = None  # its model is as large as that of the next
             block = _Block(n, _as_it_is(classifier), _constant(seen, task))
         documents, truth = _documents(table, text), truth_of(task, table, None)
         if block is not None:
@@ -85,10 +92,9 @@ def fit_text_stream(
         seen += np.bincount(truth.y, minlength=len(seen))
         n += table.num_rows
         report("rows", table.num_rows)
-    done += [] if block is None else [(n, block)]
+    done += _ended(n, block)
     classifier.feature_names_in_, classifier.n_features_in_ = np.array([text], dtype=object), 1
-    score = done[-1][1].totals.score() if done and done[-1][1].totals is not None else None
-    score = None if score is None else replace(score, how="progressive validation")
+    score = replace(done[-1][1].score(), how=PROGRESSIVE) if done else None
     return StreamedText(classifier, task, n, list(_losses(done)), score)
 
 
@@ -140,11 +146,15 @@ def _more(block: _Block, documents: Any, truth: Truth, metrics: Any) -> ScoreTot
     return here if block.totals is None else block.totals + here
 
 
-def _losses(done: list[tuple[int, _Block]]) -> Iterator[ProgressiveLoss]:
+def _ended(n: int, block: _Block | None) -> list[tuple[int, ScoreTotals]]:
+    """The rows up to the end of a block, and its totals without its model, which is large."""
+    return [] if block is None or block.totals is None else [(n, block.totals)]
+
+
+def _losses(done: list[tuple[int, ScoreTotals]]) -> Iterator[ProgressiveLoss]:
     """The mean log loss of each block, and of all so far."""
     before: ScoreTotals | None = None
-    for n, block in done:
-        assert block.totals is not None  # a block begins with a chunk
-        before = block.totals if before is None else before + block.totals
+    for n, totals in done:
+        before = totals if before is None else before + totals
         main = before.score().main
-        yield ProgressiveLoss(n, block.totals.score().main.value, main.value, main.baseline)
+        yield ProgressiveLoss(n, totals.score().main.value, main.value, main.baseline)
