@@ -1,5 +1,6 @@
 """Texts on the command line: every kind of file, every verb, a pipe, and explanations."""
 
+import html
 import json
 import mailbox
 import os
@@ -265,6 +266,8 @@ def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypat
     done(likely("predict", "r", "sms.csv", "--proba", "-o", "out.csv"))
     assert "prize" in done(likely("explain", "r", "--text", "a cash prize"))
     assert "160 documents" in done(likely("explain", "r"))
+    done(likely("report", "r", "-o", "stream.html"))
+    assert "Log loss" in (files / "stream.html").read_text()
 
 
 def test_the_docstrings_of_python_are_a_built_in_corpus(likely):
@@ -289,3 +292,22 @@ def test_an_explained_document_is_written_as_a_page(likely, files):
     for words in (("-o", "why.html"), ("--text", "free", "-o", "why.txt")):
         refused = likely("explain", "r", *words)
         assert refused.exit == 1 and "words in colours" in " ".join(refused.err.split())
+
+
+def test_a_report_on_texts_speaks_of_words_and_shows_whole_documents(likely, files):
+    given = ("--set", "words.ngram_range=1,2")
+    done(likely("train", "sms.csv", "naive-bayes", *OPTIONS, *given, "-o", "r"))
+    said = " ".join(done(likely("report", "r", "-o", "report.html")).split())
+    page = (files / "report.html").read_text()
+    assert "Importance of columns (the model reads one column, body; Model has its words)" in said
+    assert "run likely compare sms.csv --target label --text body" in said
+    assert "words.ngram_range=[1, 2]" in page and "words__" not in page
+    worst = lk.runs.read_run(files / "r").validation.surprising
+    assert all(len(each["cells"]["body"]) > 40 for each in worst)
+    for each in worst:
+        assert html.escape(each["cells"]["body"], quote=False) in page
+    table = pa.table({"label": LABELS, "body": TEXTS, "size": SIZES})
+    pq.write_table(table, files / "both.parquet")
+    done(likely("train", "both.parquet", "logistic", "--target", "label", "-o", "s"))
+    done(likely("report", "s", "-o", "both.html"))
+    assert "when a column is shuffled" in " ".join((files / "both.html").read_text().split())

@@ -47,15 +47,7 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
         "scores": None if found.score is None else found.score.to_json(),
     }
     parts = [opening(facts), *progressive_table(found.losses), *score_text(found.score)]
-    others = _others(data)
-    findings: tuple[str, ...] = (
-        "The file is larger than memory: words are hashed into "
-        f"{found.model.words_.n_columns:,} columns, and the probabilities are not calibrated.",
-    )
-    if others:
-        findings += (
-            f"Left out, because only the text is read of such a file: {listed(others, 6)}.",
-        )
+    findings = _about_stream(data, found.model.words_.n_columns)
     findings += score_findings(found.score, found.n_rows)
     return TrainedModel(
         found.model,
@@ -67,7 +59,15 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
     )
 
 
-def _others(data: "Dataset") -> list[str]:
-    """The features besides the text."""
+def _about_stream(data: "Dataset", n_columns: int) -> tuple[str, ...]:
+    """Notes about hashed words, and about features besides the text, which are not read."""
+    hashed = (
+        f"The file is larger than memory: words are hashed into {n_columns:,} columns, and the "
+        "probabilities are not calibrated."
+    )
     gone = {*data.apart, *data.texts, data.target}
-    return [name for name in data.source.names if name not in gone]
+    others = [name for name in data.source.names if name not in gone]
+    if not others:
+        return (hashed,)
+    left = f"Left out, because only the text is read of such a file: {listed(others, 6)}."
+    return hashed, left
