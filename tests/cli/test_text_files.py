@@ -116,7 +116,9 @@ def test_a_folder_of_one_class_is_refused_with_advice(likely, tmp_path):
         (tmp_path / "mail" / "ham" / f"{i}.txt").write_text(f"see you at {i}")
     outcome = likely("train", "mail", "naive-bayes")
     assert outcome.exit == 2
-    assert "holds nothing but 'ham'" in told(outcome) and "Add rows of other" in told(outcome)
+    assert "holds nothing but 'ham'" in told(outcome) and "Add rows with other values" in told(
+        outcome
+    )
 
 
 def test_awkward_files_of_a_folder_are_read_or_named(likely, tmp_path):

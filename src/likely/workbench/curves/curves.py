@@ -39,7 +39,7 @@ from likely.workbench.data.folds import share_of_rows
 from likely.workbench.data.opening import dataset
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import entry_for
-from likely.workbench.preparation.prepared import Prepared, prepared
+from likely.workbench.preparation.prepared import Prepared, built
 from likely.workbench.scoring.cross_validation import (
     Learned,
     Loop,
@@ -224,8 +224,7 @@ def learning_curve(
         estimator = entry.build(rows.task, seed=seed)
     else:
         rows = given.for_models(model, "learning_curve")
-        estimator = entry.build(rows.task, seed=seed)
-        estimator = prepared(estimator, entry.words) if entry.words else estimator
+        estimator = built(entry, rows.task, seed=seed)
         main, notes = metric_of_models(rows.settled.kind, metric, {name: estimator})
     at_once = executor_for(executor_of_fits(executor, rows.table.nbytes), 0)
     plan = rows.folds(folds, seed=seed)

@@ -39,6 +39,7 @@ from likely.inputs.tables import (
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords
+from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.model_inside import (
     ModelInside,
     given_only,
@@ -374,6 +375,12 @@ def _refuse_no_estimator(model: Any) -> None:
 def for_prediction(model: Any) -> Any:
     """The model, not fitted; one that could compute standard errors does not."""
     return model.for_prediction() if has_method(model, "for_prediction") else clone(model)
+
+
+def built(entry: ModelEntry, task: Any, *, seed: int) -> Any:
+    """The estimator of an entry, with its preparation where it says how words are counted."""
+    model = entry.build(task, seed=seed)
+    return prepared(model, entry.words) if entry.words else model
 
 
 def prepared(model: Any, words: Mapping[str, Any] | None = None) -> Prepared:
