@@ -1,5 +1,6 @@
 """Texts on the command line: every kind of file, every verb, a pipe, and explanations."""
 
+import html
 import json
 import mailbox
 import os
@@ -251,6 +252,9 @@ def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypat
     (files / "big.jsonl").write_text("".join(json.dumps({**row, "n": 1}) + "\n" for row in rows))
     said = done(likely("train", "big.jsonl", "naive-bayes", *OPTIONS, "-o", "r"))
     assert "hashed" in said and "Progressive validation" in said and "Left out" in said
+    told = " ".join(said.split())
+    assert "Scored on the last 32 rows, predicted by a model of those before them." in told
+    assert "of the best constant prediction for them (baseline)" in told
     model = lk.load(files / "r" / "model.likely")
     words = lk.BagOfWords(n_features=2**12)
     texts = [row["body"] or "" for row in rows]
@@ -264,6 +268,8 @@ def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypat
     done(likely("predict", "r", "sms.csv", "--proba", "-o", "out.csv"))
     assert "prize" in done(likely("explain", "r", "--text", "a cash prize"))
     assert "160 documents" in done(likely("explain", "r"))
+    done(likely("report", "r", "-o", "stream.html"))
+    assert "Log loss" in (files / "stream.html").read_text()
 
 
 def test_the_docstrings_of_python_are_a_built_in_corpus(likely):
@@ -274,3 +280,36 @@ def test_the_docstrings_of_python_are_a_built_in_corpus(likely):
     assert again.digest == found.digest
     outcome = likely("look", "pydoc", "--json")
     assert outcome.exit == 0 and outcome.json["result"]["target"] == "module"
+
+
+def test_an_explained_document_is_written_as_a_page(likely, files):
+    done(likely("train", "sms.csv", "naive-bayes", *OPTIONS, "-o", "r"))
+    documents = ("--text", "win a <b>prize</b> now", "--text", "see you at lunch")
+    outcome = likely("explain", "r", *documents, "-o", "why.html", "--json")
+    assert outcome.json["files"] == ["why.html"]
+    page = (files / "why.html").read_text()
+    assert page.startswith("<!doctype html>") and page.count("log-odds") == 3  # with the title
+    assert "background:rgba(" in page and ">lunch</span>" in page
+    assert "<b>prize" not in page and "&lt;b&gt;" in page
+    for words in (("-o", "why.html"), ("--text", "free", "-o", "why.txt")):
+        refused = likely("explain", "r", *words)
+        assert refused.exit == 1 and "words in colours" in " ".join(refused.err.split())
+
+
+def test_a_report_on_texts_speaks_of_words_and_shows_whole_documents(likely, files):
+    given = ("--set", "words.ngram_range=1,2")
+    done(likely("train", "sms.csv", "naive-bayes", *OPTIONS, *given, "-o", "r"))
+    said = " ".join(done(likely("report", "r", "-o", "report.html")).split())
+    page = (files / "report.html").read_text()
+    assert "Importance of columns (the model reads one column, body; Model has its words)" in said
+    assert "run likely compare sms.csv --target label --text body" in said
+    assert "words.ngram_range=[1, 2]" in page and "words__" not in page
+    worst = lk.runs.read_run(files / "r").validation.surprising
+    assert all(len(each["cells"]["body"]) > 40 for each in worst)
+    for each in worst:
+        assert html.escape(each["cells"]["body"], quote=False) in page
+    table = pa.table({"label": LABELS, "body": TEXTS, "size": SIZES})
+    pq.write_table(table, files / "both.parquet")
+    done(likely("train", "both.parquet", "logistic", "--target", "label", "-o", "s"))
+    done(likely("report", "s", "-o", "both.html"))
+    assert "when a column is shuffled" in " ".join((files / "both.html").read_text().split())

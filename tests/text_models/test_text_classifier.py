@@ -133,6 +133,14 @@ def test_calibrated_naive_bayes_equals_the_pipeline(calibrate):
     assert_allclose(found.base + found.contributions.sum(), found.total, rtol=1e-9)
 
 
+def test_documents_of_one_class_are_treated_as_the_model_treats_rows_of_one():
+    found = TextClassifier().fit(["a cat", "the dog"], ["pet", "pet"])
+    assert found.predict_proba(["a fish"]).tolist() == [[1.0]]
+    assert found.predict(["", "a fish"]).tolist() == ["pet", "pet"]
+    with pytest.raises(InvalidInput, match=r"at least 2 classes.*only one class, 'pet'"):
+        TextClassifier(LogisticRegression()).fit(["a cat", "the dog"], ["pet", "pet"])
+
+
 def test_ties_go_to_the_first_class_as_in_the_pipeline():
     texts, y = ["a1 b1", "b1 a1"], ["second", "first"]
     ours = TextClassifier().fit(texts, y)

@@ -10,10 +10,12 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
-from likely.cli.models import models_named, separated, set_option, value_of
+from likely.cli.models import UNLABELLED, models_named, set_option
 from likely.cli.options import SCORED, DataOptions, data_options, open_data, open_with_target
+from likely.cli.setting_values import separated, value_of
 from likely.cli.suitability import about_task
 from likely.cli.terminal import Settings, global_options
+from likely.cli.word_options import PREFIX, setting_name, word_choices
 from likely.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ def curve(
 
     _refuse_unknown_suffix(output)
     refuse_unknown_metric(metric, "curve")
-    of_run = is_run(data)
+    axis, of_run = setting_name(of), is_run(data)
     request = (_of_run if of_run else _of_data)(settings, data, model, options, assignments)
     with (
         settings.using_jobs(),
@@ -97,8 +99,8 @@ def curve(
         found = learning_curve(
             request.rows,
             model=request.model,
-            of=of,
-            values=[value_of(word.strip()) for word in separated(values)] if values else None,
+            of=axis,
+            values=None if values is None else _values_on(axis, values),
             folds=folds,
             seed=settings.seed,
             metric=metric,
@@ -113,6 +115,13 @@ def curve(
         )
     drawn = () if output is None else (_write(found, Path(output)),)
     return _answer(found, request, data, drawn, options)
+
+
+def _values_on(axis: str, values: str) -> list[Any]:
+    """The points on the axis."""
+    if axis.startswith(PREFIX):
+        return word_choices(axis, values)
+    return [value_of(word.strip()) for word in separated(values)]
 
 
 def _answer(
@@ -218,6 +227,13 @@ def _of_run(
             "was given. Leave out MODEL, --set, --target, --kind, --order, --group, --by-time, "
             "--weight, --offset, --exposure, --drop and --category, or give the data in place of "
             "the run."
+        )
+    if given.get(UNLABELLED) is not None:
+        raise Refusal(
+            f"{name} was trained with rows without a label ({UNLABELLED}={given[UNLABELLED]}); a "
+            "curve scores fits to labelled rows. Give the data and the model in place of the run.",
+            Exit.USAGE,
+            f"likely explain {shlex.quote(name)}",
         )
     seal, data = seal_of(run), str(facts["data"]["name"])
     if seal is None:

@@ -65,20 +65,21 @@ def document_tables(name: str) -> "Iterator[pa.Table]":
 
 def _blocks() -> Iterator[bytes]:
     """Complete lines without the last line feed; each block as long as what is there."""
-    rest = b""
+    begun: list[bytes] = []  # of the line that has not ended
     while data := _available():
-        whole, feed, last = (rest + data).rpartition(b"\n")
+        whole, feed, last = data.rpartition(b"\n")
         if feed:
-            yield whole
-        rest = last
-        if len(rest) > LONGEST_LINE:
+            yield b"".join([*begun, whole])
+            begun = []
+        begun.append(last)
+        if sum(map(len, begun)) > LONGEST_LINE:
             raise Refusal(
                 f"A line of standard input has more than {LONGEST_LINE >> 20} MB; one document "
                 "per line was expected. Check the input.",
                 Exit.DATA,
                 "likely predict --help",
             )
-    if rest:
+    if rest := b"".join(begun):
         yield rest
 
 

@@ -44,6 +44,12 @@ OUTPUT = ("-o", "predictions.csv")
     metavar="TEXT",
     help="Document to explain, for a model that reads one column of text; may be repeated.",
 )
+@click.option(
+    "-o",
+    "output",
+    metavar="FILE.html",
+    help="Page to write with --text: the document with its words in colours.",
+)
 @global_options
 @click.pass_obj
 def explain(
@@ -54,6 +60,7 @@ def explain(
     against: str | None,
     top: int | None,
     texts: tuple[str, ...],
+    output: str | None,
 ) -> Answer:
     """Show what the model of RUN (a folder, or @last) has learned, or explain rows of DATA.
 
@@ -69,16 +76,10 @@ def explain(
     from likely.runs import open_run
     from likely.text_models.text_classifier import TextClassifier
 
+    _refuse_page(run, texts, data, rows, output)
     opened = open_run(run)
     if texts:
-        if data is not None or rows:
-            raise Refusal(
-                "--text was given with DATA or --row; either a document or rows of a table are "
-                "explained. Leave one of them out.",
-                Exit.USAGE,
-                shlex.join(["likely", "explain", run, "--text", texts[0]]),
-            )
-        return texts_answer(opened, run, texts, top, against)
+        return texts_answer(opened, run, texts, top, against, output)
     if data is not None:
         return rows_answer(opened, run, data, rows, top, against)
     if rows or against is not None:
@@ -100,6 +101,29 @@ def explain(
         result={"model": name, **description.to_json()},
         next=_next(opened, run),
     )
+
+
+def _refuse_page(
+    run: str, texts: tuple[str, ...], data: str | None, rows: tuple[int, ...], output: str | None
+) -> None:
+    """Refuse documents together with rows, and a page that is none of documents."""
+    if texts and (data is not None or rows):
+        raise Refusal(
+            "--text was given with DATA or --row; either a document or rows of a table are "
+            "explained. Leave one of them out.",
+            Exit.USAGE,
+            shlex.join(["likely", "explain", run, "--text", texts[0]]),
+        )
+    if output is None:
+        return
+    page = [] if output.lower().endswith((".html", ".htm")) else ["a file named .html"]
+    if missing := [*([] if texts else ["--text with a document"]), *page]:
+        raise Refusal(
+            f"-o {output} was given; {' and '.join(missing)} was expected: the page shows a "
+            "document with its words in colours.",
+            Exit.USAGE,
+            shlex.join(["likely", "explain", run, "--text", *(texts[:1] or "…"), "-o", "why.html"]),
+        )
 
 
 def _about_texts(opened: "Run", run: str) -> Answer:

@@ -1,6 +1,7 @@
 """Explanations of rows of a table, for ``likely explain RUN DATA``."""
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from likely.cli.answer import Answer, Exit, Refusal
@@ -31,9 +32,14 @@ def rows_answer(
 
 
 def texts_answer(
-    opened: "Run", run: str, texts: tuple[str, ...], top: int | None, against: str | None
+    opened: "Run",
+    run: str,
+    texts: tuple[str, ...],
+    top: int | None,
+    against: str | None,
+    page: str | None,
 ) -> Answer:
-    """The explanation of documents, word by word."""
+    """The explanation of documents, word by word, also as a page in a file."""
     import pyarrow as pa
 
     from likely.cli.document_lines import text_alone
@@ -53,10 +59,17 @@ def texts_answer(
     label = None if against is None else _label(opened.model, against)
     if isinstance(opened.model, TextClassifier):
         documents: Any = opened.model.explain(list(texts), label)
-        return _words_answer(opened, run, table, documents, top)
+        return _words_answer(opened, run, table, documents, top, page)
     in_place = _in_place(opened, table, texts, label)
     if in_place is not None:
-        return _words_answer(opened, run, table, in_place, top)
+        return _words_answer(opened, run, table, in_place, top, page)
+    if page is not None:
+        raise Refusal(
+            f"-o {page} was given, and the model of {run} has no weights of words to be coloured; "
+            "naive Bayes or a linear model was expected. Leave -o out.",
+            Exit.DATA,
+            shlex.join(["likely", "explain", run, "--text", texts[0]]),
+        )
     tables = table, table, tuple(range(len(texts)))
     return _answer(opened, run, "--text", tables, top, against)
 
@@ -88,9 +101,12 @@ def _words_answer(
     table: "pa.Table",
     found: "list[TextExplanation]",
     top: int | None,
+    page: str | None,
 ) -> Answer:
     """The explanations of documents, each with its words in their places."""
     from likely.cli.terminal import width
+    from likely.files import write_atomically
+    from likely.text_models.text_explanation import page_of
 
     parts = [each.text(top=top or MOST_COLUMNS, width=width()) for each in found]
     rows = [each.to_json() for each in found]
@@ -98,10 +114,15 @@ def _words_answer(
         rows[i]["prediction"] = chances[0][0]
         rows[i]["probabilities"] = {str(label): p for label, p in chances}
         parts[i] += f"\nprobability: {_most_probable(chances)}"
+    files = () if page is None else (Path(page),)
+    for path in files:
+        write_atomically(path, page_of(found).encode())
+        parts.append(f"Wrote {path}.")
     model = opened.facts.get("model", type(opened.model).__name__)
     return Answer(
         text="\n\n".join(parts),
         result={"model": model, "data": "--text", "rows": rows},
+        files=files,
         next=shlex.join(["likely", "explain", run]),
     )
 
@@ -231,12 +252,16 @@ def _tables(
 def _source(opened: "Run", run: str, data: str) -> Any:
     """The columns of the table that the model reads, and an offset or exposure."""
     from likely.cli.options import with_categories_of_run
-    from likely.cli.predict import _refuse_missing_columns, needed_columns
+    from likely.cli.predict import (
+        needed_columns,
+        refuse_missing_columns,
+        with_text_as_trained,
+    )
     from likely.workbench.data.opening import dataset
     from likely.workbench.data.roles import roles_in_run
 
-    rows = dataset(data)
-    _refuse_missing_columns(opened, rows.source.names, rows.label, run)
+    rows = with_text_as_trained(opened, dataset(data))
+    refuse_missing_columns(opened, rows.source.names, rows.label, run)
     names = needed_columns(opened.model)
     rows = with_categories_of_run(rows, opened.facts, set(names))
     return rows.source.select([*names, *roles_in_run(opened.facts).at_prediction()])

@@ -4,7 +4,6 @@ Also models by name, and the settings given by ``--set``, ``--space`` and ``--tr
 """
 
 import inspect
-import json
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +12,17 @@ from typing import Any, NamedTuple, NoReturn
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.setting_values import separated, value_like, value_of
 from likely.cli.terminal import Settings, global_options, heading, table, width, wrapped
-from likely.errors import InvalidInput, UnknownName
+from likely.cli.word_options import (
+    PART,
+    PREFIX,
+    check_together,
+    setting_name,
+    word_choices,
+    word_setting,
+)
+from likely.errors import InvalidInput
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
 from likely.workbench.models.import_paths import refuse_short_name
@@ -24,9 +32,9 @@ from likely.workbench.models.registry import BASELINE, MODELS, entry_for
 Command = Callable[..., Any]
 SET_HELP = (
     "Setting of the model, as listed by likely models MODEL; event.age=poisson sets it for one "
-    "column. May be repeated."
+    "column, words.ngram_range=1,2 says how words of texts are counted. May be repeated."
 )
-YES_AND_NO = {"yes": True, "on": True, "no": False, "off": False}
+UNLABELLED = "unlabelled"
 NARROWEST = 30  # letters left for the description of a setting
 
 
@@ -49,7 +57,19 @@ def _all() -> Answer:
 
 
 def _one(model: ModelEntry) -> Answer:
-    found = parameters(model)
+    found, words = parameters(model), _word_parameters(model)
+    target = " --target COL" if model.supervised else ""
+    facts = [{"name": p.name, "default": p.default, "doc": p.doc} for p in (*found, *words)]
+    return Answer(
+        text=f"{heading(model.name)}: {model.summary}\n"
+        f"In Python: {model.estimator if model.is_foreign else f'likely.{model.estimator}'}\n\n"
+        f"{_settings_table(found)}{_on_texts(model, words)}",
+        result={**_facts(model), "parameters": facts, "on_texts": _defaults_on_texts(model)},
+        next=f"likely train DATA {model.name}{target}",
+    )
+
+
+def _settings_table(found: Sequence["Parameter"]) -> str:
     first = max(len(parameter.name) for parameter in found)
     second = max(len(_shown(parameter.default)) for parameter in found)
     room = max(width() - first - second - 6, NARROWEST)
@@ -58,17 +78,59 @@ def _one(model: ModelEntry) -> Answer:
         lines = wrapped(parameter.doc, width() - room).splitlines() or [""]
         rows.append([parameter.name, _shown(parameter.default), lines[0].strip()])
         rows.extend(["", "", line.strip()] for line in lines[1:])
-    target = " --target COL" if model.supervised else ""
-    return Answer(
-        text=f"{heading(model.name)}: {model.summary}\n"
-        f"In Python: {model.estimator if model.is_foreign else f'likely.{model.estimator}'}\n\n"
-        + table(["setting", "default", ""], rows, words=range(3)),
-        result={
-            **_facts(model),
-            "parameters": [{"name": p.name, "default": p.default, "doc": p.doc} for p in found],
-        },
-        next=f"likely train DATA {model.name}{target}",
+    return table(["setting", "default", ""], rows, words=range(3))
+
+
+def _defaults_on_texts(model: ModelEntry) -> dict[str, Any]:
+    """The defaults that differ where a column holds text."""
+    return {**model.with_text, **model.text_alone}
+
+
+def _on_texts(model: ModelEntry, words: Sequence["Parameter"]) -> str:
+    """What differs where columns hold text, and how words are counted."""
+    if not model.supervised:
+        return ""
+    if not words:
+        return f"\n\n{wrapped(f'{model.name} reads no text: columns of text are left out.')}"
+    other = [f"{name}={value}" for name, value in model.with_text.items()]
+    other += [
+        f"{name}={value} where all columns are texts" for name, value in model.text_alone.items()
+    ]
+    differ = f" The defaults are then {', '.join(other)}." if other else ""
+    what = "counts" if _words_in(model) == "counts" else "tf-idf weights"
+    text = (
+        f"A column of text (--text COL) is read as the {what} of its words.{differ} "
+        "How words are counted:"
     )
+    return f"\n\n{wrapped(text)}\n\n{_settings_table(words)}"
+
+
+def _word_parameters(model: ModelEntry) -> list["Parameter"]:
+    """The settings of words of a model that reads words."""
+    from likely.workbench.models.word_settings import WORD_SETTINGS, word_defaults
+
+    if _words_in(model) is None:
+        return []
+    return [
+        Parameter(
+            f"{PART}.{name}",
+            ",".join(map(str, value)) if isinstance(value, tuple) else value,
+            WORD_SETTINGS[name],
+        )
+        for name, value in word_defaults().items()
+    ]
+
+
+def _words_in(model: ModelEntry) -> str | None:
+    """What the model reads of a text: "counts" or "weights" of its words, or None."""
+    from likely.workbench.preparation.choices import needs_of
+
+    if not model.supervised:
+        return None
+    try:
+        return needs_of(model.build(None), impute="auto", scale="auto").text
+    except InvalidInput:  # a class of another library that needs arguments
+        return None
 
 
 def _facts(model: ModelEntry) -> dict[str, object]:
@@ -113,7 +175,7 @@ def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[
     """The named models, the baseline included, each with the settings of ``--set`` that it has."""
     found = [MODELS[name] if name == BASELINE else model_named(name) for name in names]
     if len(found) == 1:
-        return [found[0].with_settings(assigned(found[0], assignments))]
+        return [with_assigned(found[0], assignments)]
     for text in assignments:
         if not any(_own(entry, [text]) for entry in found):
             which = f"none of {', '.join(names)} has it" if found else "no model was named"
@@ -123,7 +185,19 @@ def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[
                 Exit.USAGE,
                 f"likely models {names[0]}" if names else "likely models",
             )
-    return [entry.with_settings(assigned(entry, _own(entry, assignments))) for entry in found]
+    return [with_assigned(entry, _own(entry, assignments)) for entry in found]
+
+
+def with_assigned(entry: ModelEntry, assignments: Sequence[str]) -> ModelEntry:
+    """The model with the settings of ``--set``, for scores of labelled rows."""
+    given = assigned(entry, assignments)
+    if given.get(UNLABELLED) is not None:
+        _refuse(
+            entry,
+            f"--set {UNLABELLED}={given[UNLABELLED]} was given; only likely train learns from rows "
+            "without a label. Leave it out: rows without a target are then left out.",
+        )
+    return entry.with_settings(given)
 
 
 def set_words(name: str, assignments: Sequence[str]) -> str:
@@ -133,7 +207,7 @@ def set_words(name: str, assignments: Sequence[str]) -> str:
 
 
 def _own(entry: ModelEntry, assignments: Sequence[str]) -> list[str]:
-    known = entry.defaults()
+    known = {*entry.defaults(), *([PART] if entry.supervised else [])}
     return [text for text in _as_settings(entry, assignments) if _setting(text) in known]
 
 
@@ -146,7 +220,8 @@ def _as_settings(entry: ModelEntry, assignments: Sequence[str]) -> list[str]:
 
 
 def _setting(assignment: str) -> str:
-    return assignment.partition("=")[0].partition(".")[0].strip().replace("-", "_")
+    name = assignment.partition("=")[0].strip()
+    return PART if name.startswith(PREFIX) else name.partition(".")[0].strip().replace("-", "_")
 
 
 def space_given(
@@ -166,10 +241,11 @@ def _range_or_values(text: str, defaults: Mapping[str, Any]) -> tuple[str, Any]:
     from likely.spaces import Integer, Real
 
     name, equals, right = text.partition("=")
-    ends = right.split(":")
+    name, ends = setting_name(name), right.split(":")
     if equals and len(ends) == 1:
-        like = defaults.get(name.strip())
-        return name.strip(), [_like(like, word.strip()) for word in separated(right)]
+        if name.startswith(PREFIX):
+            return name, word_choices(name, right)
+        return name, [value_like(defaults.get(name), word.strip()) for word in separated(right)]
     low, high = (value_of(end) for end in (*ends, "", "")[:2])
     numbers = all(isinstance(end, int | float) for end in (low, high))
     if not (equals and numbers and (len(ends) == 2 or ends[2:] == ["log"])):
@@ -181,8 +257,8 @@ def _range_or_values(text: str, defaults: Mapping[str, Any]) -> tuple[str, Any]:
         )
     log = len(ends) == 3
     if isinstance(low, int) and isinstance(high, int):
-        return name.strip(), Integer(low, high, log=log)
-    return name.strip(), Real(float(low), float(high), log=log)
+        return name, Integer(low, high, log=log)
+    return name, Real(float(low), float(high), log=log)
 
 
 def settings_tried(
@@ -202,10 +278,16 @@ def settings_tried(
                 Exit.USAGE,
                 "likely tune --help",
             )
-        found.append(
-            {name.strip(): _like(known.get(name.strip()), value) for name, _, value in pairs}
-        )
+        found.append(dict(_named_value(name, value, known) for name, _, value in pairs))
     return tuple(found)
+
+
+def _named_value(typed: str, text: str, defaults: Mapping[str, Any]) -> tuple[str, Any]:
+    """A setting by its name, with its value."""
+    name = setting_name(typed)
+    if name.startswith(PREFIX):
+        return name, word_setting(name, text)
+    return name, value_like(defaults.get(name), text)
 
 
 def set_option(command: Command) -> Command:
@@ -227,7 +309,10 @@ def parameters(model: ModelEntry) -> list[Parameter]:
 
 
 def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
-    """What ``--set name=value`` gives; ``name.key=value`` fills a mapping."""
+    """What ``--set name=value`` gives; ``name.key=value`` fills a mapping.
+
+    ``words.name=value`` is a setting of words.
+    """
     known = {parameter.name: parameter.default for parameter in parameters(model)}
     given: dict[str, Any] = {}
     for assignment in _as_settings(model, assignments):
@@ -238,60 +323,36 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
                 model, f"--set takes name=value; found {assignment!r}. Write --set {name}=VALUE."
             )
         try:
-            name = known_name(f"setting of {model.name}", name, list(known))
-        except UnknownName as error:
+            if model.supervised and _setting(assignment) == PART:
+                name, dot = setting_name(left), ""
+            else:
+                _refuse_labels_needed(model, name, known)
+                name = known_name(f"setting of {model.name}", name, list(known))
+            value = value_of(right) if dot else _named_value(name, right, known)[1]
+        except InvalidInput as error:
             _refuse(model, str(error))
         if name in given and not (dot and isinstance(given[name], dict)):
             _refuse(model, f"--set gives {name!r} twice; expected once. Leave one of them out.")
         if dot:
-            given.setdefault(name, {})[key] = value_of(right)
+            given.setdefault(name, {})[key] = value
         else:
-            given[name] = _like(known[name], right)
+            given[name] = value
+    try:
+        check_together(given)
+    except InvalidInput as error:
+        _refuse(model, str(error))
     return given
 
 
-def _like(default: Any, text: str) -> Any:
-    """The value of a setting: 16,8 where the default is a sequence, yes and no where it is a bool.
-
-    On and off are read as yes and no are.
-    """
-    if isinstance(default, bool):
-        return YES_AND_NO.get(text.strip().lower(), value_of(text))
-    is_sequence = isinstance(default, tuple | list) and "," in text
-    value = value_of(text)
-    return value_of(f"({text})") if is_sequence and value == text else value
-
-
-def value_of(text: str) -> Any:
-    """A value of JSON, a number (nan is one), or true, false and none in any case; else text.
-
-    Python's brackets of a tuple are those of a list.
-
-    >>> value_of("(16, 8)"), value_of("(100,)"), value_of("None")
-    ([16, 8], [100], None)
-    """
-    for read in (json.loads, float, _tuple):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return {"none": None, "true": True, "false": False}.get(text.strip().lower(), text)
-
-
-def _tuple(text: str) -> Any:
-    inside = re.fullmatch(r"\s*\((.*?),?\s*\)\s*", text, re.S)
-    if inside is None:
-        raise ValueError("no tuple")
-    return json.loads(f"[{inside.group(1)}]")
-
-
-def separated(text: str) -> list[str]:
-    """What commas separate that are in no brackets.
-
-    >>> separated("(16,8),100")
-    ['(16,8)', '100']
-    """
-    return re.split(r",(?![^(\[]*[)\]])", text)
+def _refuse_labels_needed(model: ModelEntry, name: str, known: Mapping[str, Any]) -> None:
+    """Refuse rows without a label for a model that cannot learn from them."""
+    if name.startswith(UNLABELLED) and name not in known:
+        able = [entry.name for entry in trainable() if UNLABELLED in entry.defaults()]
+        _refuse(
+            model,
+            f"--set {name} was given, and {model.name} cannot learn from rows without a label; "
+            f"{', '.join(able)} can. Use it, or leave the setting out.",
+        )
 
 
 def _refuse(model: ModelEntry, message: str) -> NoReturn:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from io import StringIO
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset
 
 Command = Callable[..., Any]
+MOST_LABELS = 30  # values of a header that may be a label
 
 
 @final
@@ -145,6 +146,8 @@ def open_with_target(settings: Settings, name: str, options: DataOptions) -> "Da
 
 def refuse_no_target(settings: Settings, data: "Dataset") -> None:
     names = data.source.names
+    if data.target is None and data.aside:
+        _refuse_no_header(settings, data)
     if data.target is None:
         raise Refusal(
             "No target was given; the column to predict was expected. Add --target with one of "
@@ -152,6 +155,39 @@ def refuse_no_target(settings: Settings, data: "Dataset") -> None:
             Exit.DATA,
             f"{settings.command} --target {shlex.quote(names[-1])}",
         )
+
+
+def _refuse_no_header(settings: Settings, data: "Dataset") -> NoReturn:
+    """Refuse a mailbox without a target, with the headers that may be one."""
+    found = _headers_like_labels(data)
+    what = "No target was given; the label of a message is one of its headers."
+    if found:
+        named = listed([f"{name} ({n} values)" for name, n in found.items()], 6)
+        raise Refusal(
+            f"{what} In all messages, and with few values, are {named}. Add --target with one of "
+            "them.",
+            Exit.DATA,
+            f"{settings.command} --target {shlex.quote(next(iter(found)))}",
+        )
+    raise Refusal(
+        f"{what} No header is in all messages and has from 2 to {MOST_LABELS} values; the headers "
+        f"are {listed(data.aside)}. Add --target with one of them, or label the messages with a "
+        "header such as X-Label.",
+        Exit.DATA,
+        f"{settings.command} --target HEADER",
+    )
+
+
+def _headers_like_labels(data: "Dataset") -> dict[str, int]:
+    """The headers of all messages that have few values, with their number; X-… come first."""
+    values: dict[str, set[Any]] = {name: set() for name in data.aside}
+    for batch in data.rows.select(data.aside):
+        for name, seen in values.items():
+            if len(seen) <= MOST_LABELS:
+                seen.update(batch.column(name).to_pylist())
+    most = min(MOST_LABELS, (data.source.n_rows or 0) // 2)  # each in two messages, on average
+    few = {k: len(v) for k, v in values.items() if 2 <= len(v) <= most and None not in v}
+    return dict(sorted(few.items(), key=lambda pair: not pair[0].lower().startswith("x-")))
 
 
 def refuse_unknown_column(settings: Settings, names: Sequence[str], wanted: str) -> None:

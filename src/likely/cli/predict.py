@@ -98,7 +98,8 @@ def predict(
         names = [*kept_names(settings, keep, alone.names, names), *names]
         n, path = write_table(output, names, (), safe=safe_csv)
     else:
-        _refuse_missing_columns(opened, rows.source.names, rows.label, run)
+        rows = with_text_as_trained(opened, rows)
+        refuse_missing_columns(opened, rows.source.names, rows.label, run)
         findings = (*rows.log_prediction(), *options.remarks)
         kept = kept_names(settings, keep, rows.source.names, names)
         read = {*map(str, opened.model.feature_names_in_)}
@@ -132,7 +133,7 @@ def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[st
 
     if not set(alone.names) & set(names_in_fit(run.model) or ()):
         raise alone  # a line, but no header
-    _refuse_missing_columns(run, alone.names, alone.path, name)
+    refuse_missing_columns(run, alone.names, alone.path, name)
     return (f"{alone.path} has a header but no rows, so there is nothing to predict.",)
 
 
@@ -282,7 +283,22 @@ def _as_trained(table: "pa.Table", categories: frozenset[str]) -> "pa.Table":
     return table
 
 
-def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
+def with_text_as_trained(run: "Run", data: "Dataset") -> "Dataset":
+    """Texts of a folder or a mailbox, whose column is always named text, as the model names it."""
+    from dataclasses import replace
+
+    from likely.data.formats.folders import FolderSource
+    from likely.data.formats.mbox import TEXT, MboxSource
+
+    name = text_alone(run)
+    if name is None or not isinstance(data.source, FolderSource | MboxSource):
+        return data
+    if name in data.source.names:
+        return data
+    return replace(data, source=data.source.renamed(TEXT, name), declared_texts=(name,))
+
+
+def refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
     from difflib import get_close_matches
 
     from likely.inputs.tables import names_in_fit

@@ -109,7 +109,7 @@ def settings_with_order(
     data: "Dataset", chosen: ModelEntry, given: dict[str, Any]
 ) -> dict[str, Any]:
     """The settings of a model that is fitted to the columns as they are, with ``--order``."""
-    from likely.cli.models import value_of
+    from likely.cli.setting_values import value_of
     from likely.data.source import column_index
 
     if data.order is None or not chosen.is_ordinal:

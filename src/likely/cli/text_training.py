@@ -4,19 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 from likely.cli.suitability import task_facts
 from likely.cli.terminal import Settings, showing_progress
-from likely.cli.training import (
-    TrainedModel,
-    TrainRequest,
-    opening,
-    plain_parameters,
-    progressive_table,
-    score_findings,
-    score_text,
-)
+from likely.cli.training import TrainedModel, TrainRequest, plain_parameters
+from likely.cli.training_text import opening, progressive_table, score_findings, score_text
 from likely.formatting import listed
+from likely.workbench.models.word_settings import split_settings, with_prefix
 
 if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset
+    from likely.workbench.scoring.text_stream import StreamedText
 
 STREAMED = "naive-bayes"  # the model of counts that is fitted from sums
 
@@ -34,10 +29,11 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
     from likely.workbench.scoring.text_stream import fit_text_stream as streamed
 
     text = data.texts[0]
+    own, words = split_settings(request.given)
     default: dict[str, Any] = {"smoothing": "auto", "calibrate": "length"}
-    model = NaiveBayes(**{"event": "multinomial", **default, **request.given})
+    model = NaiveBayes(**{"event": "multinomial", **default, **own})
     with showing_progress(settings, f"fitting {request.model.name}", data.source.n_rows):
-        found = streamed(model, data, text)
+        found = streamed(model, data, text, words)
     facts = {
         "model": request.model.name,
         "data": data.label,
@@ -52,19 +48,30 @@ def fit_text_stream(settings: Settings, data: "Dataset", request: TrainRequest) 
         "scores": None if found.score is None else found.score.to_json(),
     }
     parts = [opening(facts), *progressive_table(found.losses), *score_text(found.score)]
-    others = _others(data)
-    findings: tuple[str, ...] = (
-        "The file is larger than memory: words are hashed into 2^20 columns, and the "
-        f"probabilities are {_calibration(found.n_held_out, found.n_rows)}.",
-    )
-    if others:
-        findings += (
-            f"Left out, because only the text is read of such a file: {listed(others, 6)}.",
-        )
+    findings = _about_stream(data, found)
     findings += score_findings(found.score, found.n_rows)
     return TrainedModel(
-        found.model, facts, "\n\n".join(parts), findings, data, plain_parameters(model)
+        found.model,
+        facts,
+        "\n\n".join(parts),
+        findings,
+        data,
+        {**plain_parameters(model), **with_prefix(words)},
     )
+
+
+def _about_stream(data: "Dataset", found: "StreamedText") -> tuple[str, ...]:
+    """Notes about hashed words, and about features besides the text, which are not read."""
+    hashed = (
+        f"The file is larger than memory: words are hashed into {found.model.words_.n_columns:,} "
+        f"columns, and the probabilities are {_calibration(found.n_held_out, found.n_rows)}."
+    )
+    gone = {*data.apart, *data.texts, data.target}
+    others = [name for name in data.source.names if name not in gone]
+    if not others:
+        return (hashed,)
+    left = f"Left out, because only the text is read of such a file: {listed(others, 6)}."
+    return hashed, left
 
 
 def _calibration(n_held_out: int | None, n_rows: int) -> str:
@@ -72,9 +79,3 @@ def _calibration(n_held_out: int | None, n_rows: int) -> str:
         return "not calibrated"
     sample = "all" if n_held_out == n_rows else f"a sample of {n_held_out:,}"
     return f"calibrated on {sample} of its {n_rows:,} rows"
-
-
-def _others(data: "Dataset") -> list[str]:
-    """The features besides the text."""
-    gone = {*data.apart, *data.texts, data.target}
-    return [name for name in data.source.names if name not in gone]

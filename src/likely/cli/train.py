@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.models import assigned, model_named, set_option, trainable
+from likely.cli.models import UNLABELLED, assigned, model_named, set_option, trainable
 from likely.cli.options import OPTIONS, DataOptions, data_options, refuse_no_target
 from likely.cli.suitability import (
     refuse_two_orders,
 )
 from likely.cli.terminal import Settings, global_options
 from likely.cli.text_training import fit_text_stream, is_text_stream
-from likely.cli.training import TrainedModel, TrainRequest, fit_direct, fit_prepared
+from likely.cli.training import (
+    TrainedModel,
+    TrainRequest,
+    fit_direct,
+    fit_prepared,
+    with_unlabelled_marked,
+)
 from likely.cli.weka import (
     Weka,
     save_copy,
@@ -124,6 +130,9 @@ def train_on(settings: Settings, name: str, request: TrainRequest) -> TrainedMod
 
     data, weka = _opened(settings, name, request), request.weka
     data.refuse_sealed_rows("train")
+    mark = request.given.get(UNLABELLED)
+    if mark is not None:
+        data, request = with_unlabelled_marked(data, request, mark)
     with naming_rows(data.rows):
         if is_text_stream(data, request):
             trained = fit_text_stream(settings, data, request)
@@ -131,6 +140,8 @@ def train_on(settings: Settings, name: str, request: TrainRequest) -> TrainedMod
             trained = fit_prepared(settings, data, request)
         else:
             trained = fit_direct(settings, name, data, request)
+    if mark is not None:
+        trained = trained._replace(parameters={**trained.parameters, UNLABELLED: mark})
     if weka.test is None or data.target is None:
         return trained
     learned = replace(DataOptions.in_run(trained.facts), category=data.categories)
@@ -143,6 +154,7 @@ def train_on(settings: Settings, name: str, request: TrainRequest) -> TrainedMod
 def _opened(settings: Settings, name: str, request: TrainRequest) -> "Dataset":
     """The data with the options about it, refused if the model cannot use them."""
     from likely.workbench.data.opening import dataset
+    from likely.workbench.data.refusals import refuse_no_features
 
     data, options = dataset(name), request.options
     if request.weka.target is not None or (options.target is None and data.target is None):
@@ -151,7 +163,7 @@ def _opened(settings: Settings, name: str, request: TrainRequest) -> "Dataset":
     _refuse_unused(request.model, data)
     if request.model.supervised:
         refuse_no_target(settings, data)
-        data.refuse_no_features()
+        refuse_no_features(data)
     return data
 
 

@@ -4,9 +4,10 @@ prepared    columns are prepared inside the fit; the score is by cross-validatio
 direct      columns are used as they are, from memory or a file; the score is of one held-out part
 """
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from likely.cli.answer import Exit, Refusal
+from likely.cli.models import UNLABELLED
 from likely.cli.options import DataOptions
 from likely.cli.suitability import (
     about_task,
@@ -14,11 +15,20 @@ from likely.cli.suitability import (
     task_facts,
     task_for,
 )
-from likely.cli.terminal import Settings, heading, table, wrapped
+from likely.cli.terminal import Settings
+from likely.cli.training_text import (
+    losses_text,
+    opening,
+    progressive_table,
+    score_findings,
+    score_text,
+)
 from likely.cli.weka import Weka
-from likely.formatting import count, estimate_cells, listed
-from likely.kinds import target_in_words
-from likely.workbench.models.model_entry import ModelEntry
+from likely.cli.word_options import word_parameters
+from likely.formatting import count, listed
+from likely.workbench.models.model_entry import ModelEntry, refuse_no_text
+from likely.workbench.models.model_inside import unprepared
+from likely.workbench.models.word_settings import split_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,17 +44,6 @@ if TYPE_CHECKING:
     from likely.workbench.scoring.validation import Validation
 
 FOLDS = 5
-SHOWN = (
-    "log-loss",
-    "accuracy",
-    "auc",
-    "auc-approximate",
-    "brier",
-    "ranked-probability",
-    "rank-error",
-    "log-likelihood",
-)
-MOST_SHOWN = 6  # JSON has all
 
 
 class TrainRequest(NamedTuple):
@@ -71,13 +70,17 @@ class TrainedModel(NamedTuple):
 def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Prepare the columns inside the fit, and cross-validate it on every row."""
     from likely.cli.terminal import showing_progress
+    from likely.workbench.data.unlabelled import with_unlabelled
+    from likely.workbench.preparation.prepared import prepared
     from likely.workbench.scoring.held_out import FEWEST_ROWS
 
     chosen = request.model
     task = task_for(data, chosen, request.given)
     places, rows = data.counted(task), data.of_task(task)
-    task = rows.settled
-    model = chosen.build(task, request.given, seed=settings.seed)
+    if request.given.get(UNLABELLED) is not None:
+        data = rows = with_unlabelled(rows, data)
+    task, entry = rows.settled, chosen.with_settings(request.given)
+    model = prepared(entry.build(task, seed=settings.seed), entry.words)
     _refuse_without_probabilities(chosen, model, task)
     n_folds, folds = request.weka.folds or FOLDS, None
     if len(places) >= FEWEST_ROWS:
@@ -105,6 +108,32 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     )
 
 
+def with_unlabelled_marked(
+    data: "Dataset", request: TrainRequest, mark: Any
+) -> "tuple[Dataset, TrainRequest]":
+    """The data with missing labels where they equal the mark, and the request that says so."""
+    from likely.workbench.data.unlabelled import MISSING, with_mark_missing
+
+    if data.sealed:
+        raise Refusal(
+            f"--set {UNLABELLED}={mark} was given with a SEAL, whose rows were split as if all had "
+            "labels; rows of a table were expected. Train on DATA.",
+            Exit.USAGE,
+            "likely train --help",
+        )
+    if not data.in_memory and data.texts:
+        raise Refusal(
+            f"--set {UNLABELLED}={mark} was given with a file that is larger than memory; EM reads "
+            "the documents many times. Train on fewer rows, or leave it out.",
+            Exit.USAGE,
+            "likely train --help",
+        )
+    if not data.in_memory:
+        return data, request
+    given = {**request.given, UNLABELLED: MISSING}
+    return with_mark_missing(data, mark), request._replace(given=given)
+
+
 class ProgressiveText(NamedTuple):
     """Losses of texts that were predicted before they were learned from, and their table."""
 
@@ -129,16 +158,6 @@ def progressive_text(
     with showing_progress(settings, "progressive validation", None):
         losses = progressive_losses(clone(found.model), rows, seed=settings.seed)
     return ProgressiveText(losses, progressive_table(losses))
-
-
-def progressive_table(losses: "Sequence[ProgressiveLoss]") -> tuple[str, ...]:
-    """The losses as a table; nothing where there are none."""
-    if not losses:
-        return ()
-    cells = [[f"{each.rows:,}", *(f"{loss:.4f}" for loss in each[1:])] for each in losses]
-    head = ["documents", "log loss since the last line", "so far", "baseline"]
-    title = "Progressive validation: each document is predicted before it is learned from."
-    return (f"{wrapped(title)}\n{table(head, cells)}",)
 
 
 def _refuse_without_probabilities(chosen: ModelEntry, model: Any, task: "Task") -> None:
@@ -224,10 +243,10 @@ def dropped_columns(model: Any) -> tuple[str, ...]:
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:
-    """The settings of an estimator that JSON can hold."""
+    """The settings of an estimator that JSON can hold, and those of words that were given."""
     plain = (str, int, float, bool, list, dict)
-    found = model.get_params(deep=True).items()
-    return {name: value for name, value in found if isinstance(value, plain)}
+    found = {**unprepared(model).get_params(deep=True), **word_parameters(model)}
+    return {name: value for name, value in found.items() if isinstance(value, plain)}
 
 
 def fit_direct(
@@ -237,6 +256,7 @@ def fit_direct(
     from likely.cli.suitability import PlannedFit, check_suitable
 
     chosen = request.model
+    refuse_no_text(split_settings(request.given)[1])
     needed, findings = _needed(data, chosen, request.given)
     check_suitable(needed.source, PlannedFit(name, chosen, needed.roles))
     given = settings_with_order(needed, chosen, request.given)
@@ -372,69 +392,3 @@ def _needed(
     if chosen.supervised or data.target is None:
         return kept, notes
     return kept.without_target(), (target_left_out(data.target, chosen.name), *notes)
-
-
-def opening(facts: dict[str, Any]) -> str:
-    text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
-    if facts["target"] is not None:
-        n_classes = None if facts["classes"] is None else len(facts["classes"])
-        what = target_in_words((facts["task"] or {}).get("kind"), n_classes)
-        text += f", target {facts['target']} ({what})"
-    text += "".join(f", {role} {name}" for role, name in facts["roles"].items())
-    return f"{heading(facts['model'])} on {facts['data']}: {text}."
-
-
-def score_text(score: "Score | None") -> list[str]:
-    """The table and a paragraph."""
-    from likely.metrics.score import about_median, gain_title, title_of, why_dashes
-
-    if score is None:
-        return ["The model was fitted to all rows."]
-    names = sorted(score.estimates, key=lambda name: name not in SHOWN)[:MOST_SHOWN]
-    rows = [[title_of(name), *estimate_cells(*score.estimates[name])] for name in names]
-    rows.append([gain_title(score.estimates), *estimate_cells(*score.gain[:3]), ""])
-    first = "on held-out rows" if score.folds is None else "by cross-validation"
-    gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
-    about = about_median(score) if "mae" in names else ""
-    parts = [_how(score), "The model was then fitted to all rows.", why_dashes(gone), about]
-    text = " ".join(filter(None, parts))
-    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text)]
-
-
-def losses_text(model: Any) -> list[str]:
-    """The learning curve of a model that is trained in epochs: some of them, as a table."""
-    from likely.description import describe
-    from likely.loss_curves import shown_rows
-
-    curves = describe(model).curves
-    if not curves:
-        return []
-    first = curves[0]
-    losses = {"training loss": first.train, "held-out loss": first.validation}
-    columns = {first.noun: [str(k + 1) for k in range(len(first.train))]}
-    columns |= {name: [f"{x:.4g}" for x in values] for name, values in losses.items() if values}
-    every = shown_rows(columns, max(first.kept - 1, 0))
-    rows = [row for row in every if row[0] != "…"]
-    which = "" if len(curves) == 1 else f" of the first of {len(curves)} networks"
-    text = f"Learning curve{which}; the parameters are those of {first.noun} {first.kept}."
-    return [wrapped(text), table(list(columns), rows)]
-
-
-def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:
-    """A note if there is no score; the verdict has those about a score."""
-    if score is not None:
-        return ()
-    rows = "too few rows" if n_rows is None else f"only {count(n_rows, 'row')}"
-    return (f"There are {rows}, too few to hold some out, so the model has no score.",)
-
-
-def _how(score: "Score") -> str:
-    if score.folds is None:
-        return f"Scored on {count(score.n_rows, 'held-out row')}."
-    groups = ""
-    if score.n_groups is not None:
-        groups = f", in {count(score.n_groups, 'group')} of {score.group}"
-    return (
-        f"Scores of {count(score.n_rows, 'row')} by {score.how}; intervals are for all rows "
-        f"together{groups}."
-    )

@@ -16,13 +16,13 @@ from likely.cli.compare import (
     repeats_option,
 )
 from likely.cli.models import (
-    assigned,
     model_named,
     set_option,
     set_words,
     settings_tried,
     space_given,
     trainable,
+    with_assigned,
 )
 from likely.cli.options import (
     SCORED,
@@ -34,6 +34,7 @@ from likely.cli.options import (
 )
 from likely.cli.suitability import about_task
 from likely.cli.terminal import Settings, global_options
+from likely.errors import InvalidInput
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.search.strategies import SEARCHES
 
@@ -123,8 +124,11 @@ class SearchOptions:
     def arguments(self, chosen: ModelEntry) -> dict[str, Any]:
         """The arguments of ``likely.tune``; settings that the model does not have are refused."""
         given, defaults = dict(vars(self)), chosen.all_defaults()
-        space = space_given(given.pop("declared"), defaults)
-        by_hand = settings_tried(given.pop("tries"), defaults)
+        try:
+            space = space_given(given.pop("declared"), defaults)
+            by_hand = settings_tried(given.pop("tries"), defaults)
+        except InvalidInput as error:  # of a setting of words
+            raise Refusal(str(error), Exit.USAGE, f"likely models {chosen.name}") from None
         return {**given, "space": space, "by_hand": by_hand}
 
 
@@ -191,7 +195,7 @@ def tune(
 def _searchable(name: str, assignments: Sequence[str], declared: Sequence[str]) -> ModelEntry:
     """The model with its --set parameters, refused if it has nothing to search."""
     entry = model_named(name)
-    entry = entry.with_settings(assigned(entry, assignments))
+    entry = with_assigned(entry, assignments)
     if not entry.supervised:
         raise Refusal(
             f"{name} has no target; a search needs one to score. Use likely train instead.",
@@ -268,11 +272,10 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         TrainedModel,
         dropped_columns,
         fit_and_validate,
-        opening,
         plain_parameters,
         prepared_facts,
-        score_text,
     )
+    from likely.cli.training_text import opening, score_text
     from likely.workbench.scoring.held_out import FEWEST_ROWS
     from likely.workbench.search.study_facts import study_facts
 
@@ -292,7 +295,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         "study": study_facts(study),
     }
     text = "\n\n".join([opening(facts), *_study_text(study), score_text(found.score)[0]])
-    settings_used = plain_parameters(best.model) | study.best_parameters_
+    settings_used = plain_parameters(best) | study.best_parameters_
     return TrainedModel(found.model, facts, text, findings, rows, settings_used, found.validation)
 
 

@@ -66,6 +66,10 @@ class Source(ABC):
         """The rows that have a value in this column."""
         return _KnownSource(self, name)
 
+    def renamed(self, old: str, new: str) -> "Source":
+        """All rows, with another name for a column."""
+        return _RenamedSource(self, old, new)
+
 
 @dataclass(frozen=True, eq=False)
 class _SourceView(Source):
@@ -165,6 +169,27 @@ class _CategorisedSource(_SourceView):
 
     def select(self, names: Sequence[str]) -> "_CategorisedSource":
         return replace(self, source=self.source.select(names))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _RenamedSource(_SourceView):
+    """A source of which one column has another name."""
+
+    old: str
+    new: str
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self.new if name == self.old else name for name in self.source.names)
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        for batch in self.source:
+            yield batch.rename_columns(list(self.names))
+
+    def select(self, names: Sequence[str]) -> "_RenamedSource":
+        own = [self.old if name == self.new else name for name in names]
+        return replace(self, source=self.source.select(own))
 
 
 def as_categories(rows: Rows, names: Sequence[str]) -> Rows:

@@ -249,6 +249,8 @@ class RunFacts:
         for key in HELD_OUT_BY if verb in SCORING else ():
             if known.get(key) is not None:
                 options += [f"--{key.replace('_', '-')}", str(known[key])]
+        for text in known.get("declared_texts") or () if verb in SCORING and not seal else ():
+            options += ["--text", str(text)]
         return shlex.join(["likely", verb, name, *words, *options])
 
 

@@ -115,7 +115,7 @@ class BagOfWords(DocumentTransformer):
         strip_accents: Literal["ascii", "unicode"] | None = None,
         stop_words: str | Sequence[str] | None = None,
         token_pattern: str = WORDS,
-        ngram_range: tuple[int, int] = (1, 1),
+        ngram_range: Sequence[int] = (1, 1),
         analyzer: Analyzer = "word",
         max_df: float = 1.0,
         min_df: float = 1,

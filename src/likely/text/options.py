@@ -28,7 +28,7 @@ class WordOptions(Protocol):
     strip_accents: Literal["ascii", "unicode"] | None
     stop_words: str | Sequence[str] | None
     token_pattern: str
-    ngram_range: tuple[int, int]
+    ngram_range: Sequence[int]
     analyzer: Analyzer
     max_df: float
     min_df: float

@@ -63,7 +63,8 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         A model of counts; by default ``NaiveBayes("multinomial", smoothing="auto",
         calibrate="length")``, whose probabilities are calibrated on documents that were held out.
         Of fewer than 20 documents nothing can be chosen: they have one pseudo-count for each word,
-        and are not calibrated.
+        and are not calibrated.  Documents of one class are treated as the model treats rows of one
+        class: naive Bayes gives it probability 1; linear models refuse them.
     words : BagOfWords, optional
         How documents become counts; by default ``BagOfWords()``.  With ``n_features=2**20``
         columns are hashed, and ``partial_fit`` costs what its documents cost, not what the

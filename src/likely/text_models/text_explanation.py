@@ -8,7 +8,7 @@ below them the largest sums by term.  Everything that comes from the document is
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, final
@@ -140,12 +140,7 @@ class TextExplanation:
 
     def to_html(self) -> str:
         """A page with the document, its words on a ground of colour, and the table."""
-        return (
-            "<!doctype html><html><head><meta charset='utf-8'><title>"
-            f"{escape(without_controls(self.title()))}</title></head>"
-            "<body style='font-family:system-ui,sans-serif;max-width:55em;margin:2em auto'>"
-            f"{self._repr_html_()}</body></html>"
-        )
+        return page_of([self])
 
     def _repr_html_(self) -> str:
         body = self._drawn(_in_html, lambda text: escape(printable(text)), MOST_WORDS_HTML)
@@ -194,6 +189,18 @@ class TextExplanation:
             escaped(f" … ({count(rest, 'more word')})" if rest > 0 else places.shown[place:])
         )
         return "".join(pieces)
+
+
+def page_of(explanations: Sequence[TextExplanation]) -> str:
+    """A page with the explanations of one or more documents, one below the other."""
+    title = without_controls(explanations[0].title())
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width'><title>"
+        f"{escape(title)}</title></head>"
+        "<body style='font-family:system-ui,sans-serif;max-width:55em;margin:2em auto'>"
+        f"{'<hr>'.join(each._repr_html_() for each in explanations)}</body></html>"
+    )
 
 
 def _plain(word: str, share: float) -> str:

@@ -134,7 +134,8 @@ def test_types_of_delimited_text_are_the_least_that_hold_all_values(
         ([10**20, 1, 2], "number", [1e20, 1, 2]),
         ([True, False, None], "boolean", [True, False, None]),
         ([1, "x", True], "category", ["1", "x", "true"]),
-        (["2020-01-01", "", "NA"], "category", ["2020-01-01", None, None]),
+        (["2020-01-01", "", "NA"], "category", ["2020-01-01", None, "NA"]),  # null is missing
+        ([1, "x", "NA"], "category", ["1", "x", "NA"]),
         (["", "NA", None], "number", [None, None, None]),
         ([[1], {"b": 2}, 3], "other", ["[1]", '{"b": 2}', "3"]),
     ],

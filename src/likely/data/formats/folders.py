@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from likely.data.arrow import digest_of_file
+from likely.data.formats.text_files import NO_TEXT
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
@@ -103,10 +104,23 @@ def _content(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        _refuse_no_text(path, data)
         raise InvalidFile(
             path,
             f"byte 0x{data[error.start]:02x} is not UTF-8, in which text files are read. Convert "
             "the file: iconv -f LATIN1 -t UTF-8 OLD > NEW, or from the encoding that it was "
             "written in.",
             line=data[: error.start].count(b"\n") + 1,
+        ) from None
+
+
+def _refuse_no_text(path: Path, data: bytes) -> None:
+    """Refuse a file that is another thing than text, by its first bytes."""
+    known = [what for start, what, _ in NO_TEXT if data.startswith(start)]
+    if known or b"\0" in data:
+        what = known[0] if known else "binary"
+        raise InvalidFile(
+            path,
+            f"the file is {what}; text in UTF-8 was expected. Convert it, or begin its name with "
+            "a dot, so that it is ignored.",
         ) from None

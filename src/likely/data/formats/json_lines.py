@@ -2,6 +2,9 @@
 
 The file is cut at line ends into pieces that Arrow parses; a piece in which a column
 has values of several types is parsed by Python.
+
+JSON has a null of its own, so that "NA" and "null" are text in a column of text, as documents and
+labels may be; in a column of numbers they are missing, and so is empty text everywhere.
 """
 
 import io
@@ -192,12 +195,14 @@ def _batch(file: TextFile, piece: Piece, types: dict[str, ValueType]) -> "pa.Rec
     for name, type_ in types.items():
         column = table.column(name).combine_chunks()
         if type_ == "text":
-            column = pc.if_else(pc.is_in(column, value_set=_missing()), None, column)
+            column = pc.if_else(pc.equal(column, ""), None, column)
         columns.append(column)
     return pa.record_batch(columns, schema=schema)
 
 
 def _converted(value: Any, type_: ValueType) -> Any:
+    if type_ == "text" and isinstance(value, str):
+        return value or None
     if type_of_value(value) == "null":
         return None
     if type_ == "text" and isinstance(value, float) and isnan(value):

@@ -35,6 +35,9 @@ MOST_CLASSES = 6  # lines of a picture
 
 def importance(facts: RunFacts) -> Section | LeftOut | None:
     found = facts.effects
+    columns = list(facts.run.get("columns") or ())
+    if len(columns) == 1 and columns == facts.run.get("texts"):
+        return LeftOut(TITLE, f"the model reads one column, {columns[0]}; Model has its words")
     if found is None:
         if facts.validation is None:
             return None

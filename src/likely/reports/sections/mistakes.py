@@ -30,6 +30,7 @@ MOST_PAIRS = 12
 MOST_CLASSES = 20  # in a table
 MOST_CELLS = 6  # columns of a row; more are wider than a page
 LONGEST_CELL = 40
+LONGEST_TEXT = 200  # of a document, enough to see what it is about
 LONGEST_LABEL = 12
 
 
@@ -42,7 +43,8 @@ def mistakes(facts: RunFacts) -> Section | LeftOut | None:
         counts = np.asarray(confusion_of(held.truth, held.prediction).counts)
         blocks += _confusion(held, counts)
     if held.surprising:
-        blocks += _surprising(held, facts.description)
+        texts = frozenset(facts.run.get("texts") or ())
+        blocks += _surprising(held, facts.description, texts)
     if not blocks:
         return LeftOut(TITLE, "no rows were saved")
     return Section("mistakes", TITLE, tuple(blocks))
@@ -142,7 +144,10 @@ def _most_important(description: Description | None, columns: Collection[str]) -
     return [term if term in columns else term.rpartition("[")[0] for term in terms]
 
 
-def _surprising(held: Validation, description: Description | None) -> list[Block]:
+def _surprising(
+    held: Validation, description: Description | None, texts: frozenset[str]
+) -> list[Block]:
+    """A table of the rows; of a text, more is shown than of other cells."""
     cells = held.surprising[0]["cells"]
     important = _most_important(description, cells)
     own = [name for name in cells if name == held.facts.get("identifier")]
@@ -151,7 +156,8 @@ def _surprising(held: Validation, description: Description | None) -> list[Block
     chosen = sorted(columns, key=lambda name: place.get(name, len(important)))[:MOST_CELLS]
     in_nats = held.prediction.mean is None or held.prediction.log_density is not None
     unit = "loss in nats" if in_nats else "squared error"
-    rows = tuple(_row(each, own, chosen) for each in held.surprising)
+    longest = {name: LONGEST_TEXT if name in texts else LONGEST_CELL for name in cells}
+    rows = tuple(_row(each, own, chosen, longest) for each in held.surprising)
     left = len(columns) - len(chosen)
     more = "" if left <= 0 else f"{count(left, 'more column')}"
     caption = "The most important columns of the model." if left > 0 and important else ""
@@ -179,7 +185,9 @@ def _is_words(held: Validation, name: str) -> bool:
     return any(isinstance(each["cells"].get(name), str) for each in held.surprising)
 
 
-def _row(each: Mapping[str, Any], own: list[str], chosen: list[str]) -> tuple[str, ...]:
+def _row(
+    each: Mapping[str, Any], own: list[str], chosen: list[str], longest: Mapping[str, int]
+) -> tuple[str, ...]:
     found = each["predicted"]
     if "class" in found:
         predicted = f"{found['class']} ({number(found['p'])})"
@@ -187,7 +195,7 @@ def _row(each: Mapping[str, Any], own: list[str], chosen: list[str]) -> tuple[st
         predicted = number(found["mean"])
     loss = "∞" if each["loss"] is None else number(each["loss"])
     first, cells = (
-        [shortened(cell(each["cells"].get(name)), LONGEST_CELL) for name in names]
+        [shortened(cell(each["cells"].get(name)), longest[name]) for name in names]
         for names in (own, chosen)
     )
     return *first, str(each["row"]), cell(each["truth"]), predicted, loss, *cells

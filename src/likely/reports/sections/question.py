@@ -134,7 +134,7 @@ def _model(run: Any) -> str:
     name = str(run.get("model", "not recorded"))
     usual = MODELS[name].all_defaults() if name in MODELS else {}
     changed = ", ".join(
-        f"{key}={setting(value)}"
+        f"{key.replace('words__', 'words.')}={setting(value)}"
         for key, value in (run.get("parameters") or {}).items()
         if key not in UNSHOWN and usual.get(key, ...) != value
     )

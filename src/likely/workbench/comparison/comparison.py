@@ -289,7 +289,7 @@ def compare(
         chosen = suited_models(rows, everything=everything, n_fits=folds * repeats)
     named = entries_by_name(chosen.models)
     tried = {
-        name: prepared(entry.build(task, seed=seed))
+        name: prepared(entry.build(task, seed=seed), entry.words)
         for name, entry in named.items()
         if name != BASELINE
     }

@@ -38,13 +38,13 @@ from likely.workbench.data.dataset_notes import target_left_out
 from likely.workbench.data.folds import share_of_rows
 from likely.workbench.data.opening import dataset
 from likely.workbench.models.model_entry import ModelEntry
-from likely.workbench.models.model_inside import unprepared
 from likely.workbench.models.registry import entry_for
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.prepared import Prepared, built
 from likely.workbench.scoring.cross_validation import (
     Learned,
     Loop,
     caught_warnings,
+    settings_of,
     warnings_by_thread,
 )
 from likely.workbench.scoring.predictions import metric_of_models
@@ -224,7 +224,7 @@ def learning_curve(
         estimator = entry.build(rows.task, seed=seed)
     else:
         rows = given.for_models(model, "learning_curve")
-        estimator = entry.build(rows.task, seed=seed)
+        estimator = built(entry, rows.task, seed=seed)
         main, notes = metric_of_models(rows.settled.kind, metric, {name: estimator})
     at_once = executor_for(executor_of_fits(executor, rows.table.nbytes), 0)
     plan = rows.folds(folds, seed=seed)
@@ -276,8 +276,8 @@ class _CurvePlan(NamedTuple):
 
     @property
     def settings(self) -> dict[str, Any]:
-        found: dict[str, Any] = unprepared(self.estimator).get_params()
-        return found
+        task = self.fits.rows.task
+        return settings_of(self.estimator, with_words=task is not None and bool(task.text))
 
 
 def _by_size(plan: _CurvePlan, values: Sequence[Any] | None) -> tuple[CurvePoint, ...]:

@@ -26,6 +26,7 @@ from likely.sealing.folder import SealFolder, seals_near
 from likely.sealing.recognition import TABLE, log_prediction, refuse_sealed_rows
 from likely.workbench.data.folds import Folds, codes_of, time_of
 from likely.workbench.data.identifiers import UnusedColumns, rare_categories, unused_columns
+from likely.workbench.data.refusals import refuse_clusters, refuse_no_features
 from likely.workbench.data.roles import Roles
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Dataset:
     library: str | None = None  # of the frame that was given
     task: "Task | None" = None  # None until ``with_task`` has settled it
     n_without_target: int = 0  # rows that ``with_task`` left out
+    unlabelled: "pa.Table | None" = None  # rows without a target that every fit learns from, too
 
     @property
     def digest(self) -> str:
@@ -199,12 +201,14 @@ class Dataset:
 
     def for_models(self, models: Any, doing: str) -> "Dataset":
         """These data for cross-validated fits of the models, with the task and checked rows."""
-        self._refuse_for_scores(doing)
+        refuse_clusters(self, doing)
+        self.refuse_sealed_rows(doing)
         return self.with_task(models)
 
     def for_density(self, doing: str) -> "Dataset":
         """These data for cross-validated fits of a mixture: without a target, with checked rows."""
-        self._refuse_for_scores(doing)
+        refuse_clusters(self, doing)
+        self.refuse_sealed_rows(doing)
         if moving := self.roles.at_prediction():
             raise InvalidInput(
                 f"{moving[0]!r} was given as an offset or exposure, and a mixture takes none. "
@@ -213,7 +217,7 @@ class Dataset:
         rows = self.settled_columns.without_target().readable()[0]
         refuse_twins(rows.table.column_names)
         refuse_infinities(rows.table.to_batches())
-        rows.refuse_no_features()
+        refuse_no_features(rows)
         weight = rows.weights
         return rows if weight is None else rows.take(np.flatnonzero(weight))
 
@@ -252,15 +256,6 @@ class Dataset:
             return self
         return replace(self, source=self.rows.drop([self.target]), target=None, task=None)
 
-    def _refuse_for_scores(self, doing: str) -> None:
-        """Refuse clusters, which are for standard errors, and data with sealed rows."""
-        if self.clusters is not None:
-            raise InvalidInput(
-                f"{self.clusters!r} was given as clusters, which are for standard errors; {doing} "
-                "shows none. Leave it out, or train one model with it."
-            )
-        self.refuse_sealed_rows(doing)
-
     def with_task(self, models: Any = None) -> "Dataset":
         """Determine the task; rows without a target are left out, and counted.
 
@@ -276,7 +271,7 @@ class Dataset:
             table, target, models, kind=self.kind, order=self.order, roles=self.roles
         )
         refuse_infinities(table.to_batches())  # a fold would name another row
-        self.refuse_no_features()
+        refuse_no_features(self)
         return self.of_task(task)
 
     def of_task(self, task: "Task") -> "Dataset":
@@ -319,6 +314,11 @@ class Dataset:
 
     def fit(self, model: Any) -> Any:
         """The model after a fit to these rows, with their weights, offsets and exposures."""
+        if self.unlabelled is not None:
+            import pyarrow as pa
+
+            both = TableSource(pa.concat_tables([self.table, self.unlabelled]))
+            return replace(self, source=both, unlabelled=None).fit(model)
         return model.fit(*self.learned_from, **self.fit_arguments)
 
     @property
@@ -340,21 +340,6 @@ class Dataset:
                 f"{listed(self.source.names)}."
             )
         return self.target
-
-    def refuse_no_features(self) -> None:
-        """Refuse a table without a column to learn from."""
-        others = sorted(self.apart)
-        if len(self.source.names) - len(others) - (self.target is not None) > 0:
-            return
-        also = f" and {listed(others)}" if others else ""
-        unused = [
-            f", or declare it: --feature {name} (feature=[{name!r}])"
-            for name in (*self.identifiers, *self.rare)
-        ]
-        raise InvalidInput(
-            f"The table has no column except {self.target!r}{also}; at least one to learn from was "
-            f"expected. Add one{''.join(unused[:1])}."
-        )
 
     def refuse_sealed_rows(self, doing: str, *, also: SealFolder | None = None) -> None:
         """Before a fit or a score: refuse data with a tenth or more of the rows of a seal.

@@ -23,7 +23,10 @@ def target_left_out(target: str, model: str) -> str:
 
 
 def about_rows(data: "Dataset") -> tuple[str, ...]:
-    """A note about rows without a target."""
+    """A note about rows without a target: left out, or learned from without a label."""
+    if data.unlabelled is not None:
+        rows = count(data.unlabelled.num_rows, "row")
+        return (f"{rows} without a label ({data.target}) are learned from by EM, and not scored.",)
     n, was = data.n_without_target, "was" if data.n_without_target == 1 else "were"
     return (f"{count(n, 'row')} without a target ({data.target}) {was} left out.",) if n else ()
 

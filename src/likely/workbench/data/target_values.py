@@ -64,9 +64,8 @@ def target_values(table: "pa.Table", target: str) -> TargetValues:
         values.sort(key=place.__getitem__)
     if len(values) < 2:
         found = f"holds nothing but {values[0]!r}" if values else "is empty"
-        refuse_target(
-            target, f"{found}; at least two different values were", "Choose another target"
-        )
+        advice = "Add rows with other values, or choose another target"
+        refuse_target(target, f"{found}; at least two different values were", advice)
     if numeric and not np.isfinite([values[0], values[-1]]).all():
         refuse_target(target, "holds infinity; finite numbers were", "Fix or drop those rows")
     return TargetValues(

@@ -27,6 +27,7 @@ from likely.kinds import (
 )
 from likely.spaces import Dimension, Space
 from likely.workbench.models.import_paths import EXAMPLE_PATH, class_at
+from likely.workbench.models.word_settings import split_settings
 
 if TYPE_CHECKING:
     from likely.workbench.data.task import Task
@@ -89,6 +90,7 @@ class ModelEntry:
     with_text: Mapping[str, Any] = field(default_factory=dict)  # more settings, by words of texts
     text_alone: Mapping[str, Any] = field(default_factory=dict)  # and where all columns are texts
     given: frozenset[str] = frozenset()  # settings of the user, which go before all others
+    words: Mapping[str, Any] = field(default_factory=dict)  # how those of texts are counted
 
     @property
     def short_name(self) -> str:
@@ -190,9 +192,17 @@ class ModelEntry:
         return {**self.defaults(), **inside}
 
     def with_settings(self, settings: Mapping[str, Any]) -> "ModelEntry":
-        """This model with settings that override its own; ``part__name`` sets those of a part."""
-        together = {**self.settings, **settings}
-        return replace(self, settings=together, given=self.given | {*settings})
+        """This model with settings that override its own; ``part__name`` sets those of a part.
+
+        ``words__name`` sets how words are counted, of which ``prepared`` makes a preparation.
+        """
+        own, words = split_settings(settings)
+        return replace(
+            self,
+            settings={**self.settings, **own},
+            given=self.given | {*own},
+            words={**self.words, **words},
+        )
 
     def accepts(self, argument: str) -> bool:
         """Whether its fit takes such an argument, and so do those of the models inside it."""
@@ -224,6 +234,8 @@ class ModelEntry:
         """
         if task is not None and not (self.example is not None and self.supervised):
             self._refuse_other_kind(task)
+        if task is not None and not task.text:
+            refuse_no_text(self.words)
         if self.example is not None:
             from sklearn.base import clone
 
@@ -283,6 +295,17 @@ class ModelEntry:
             f"{self.name} {what if self.supervised else 'needs no target'}; the target "
             f"{task.target!r} holds {IN_WORDS[task.kind]}. Choose one of {rivals}"
             f"{_or_kind(task, self.suits)}."
+        )
+
+
+def refuse_no_text(words: Mapping[str, Any]) -> None:
+    """Refuse settings of words for data without a column of text."""
+    if words:
+        name = next(iter(words))
+        raise InvalidInput(
+            f"words.{name} (words__{name}) was given, which says how the words of texts are "
+            "counted; no column of the data is read as text. Declare one: --text COL "
+            "(text=[...]), or leave the setting out."
         )
 
 

@@ -39,6 +39,7 @@ from likely.inputs.tables import (
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords
+from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.model_inside import (
     ModelInside,
     given_only,
@@ -46,6 +47,7 @@ from likely.workbench.models.model_inside import (
     refuse_unused,
 )
 from likely.workbench.models.response import link_of, predictive_family
+from likely.workbench.models.word_settings import bag_of
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
@@ -375,6 +377,16 @@ def for_prediction(model: Any) -> Any:
     return model.for_prediction() if has_method(model, "for_prediction") else clone(model)
 
 
-def prepared(model: Any) -> Prepared:
-    """The model with its preparation; a prepared model is returned as it is."""
-    return model if isinstance(model, Prepared) else Prepared(model)
+def built(entry: ModelEntry, task: Any, *, seed: int) -> Any:
+    """The estimator of an entry, with its preparation where it says how words are counted."""
+    model = entry.build(task, seed=seed)
+    return prepared(model, entry.words) if entry.words else model
+
+
+def prepared(model: Any, words: Mapping[str, Any] | None = None) -> Prepared:
+    """The model with its preparation; a prepared model is returned as it is.
+
+    ``words`` are settings of a bag of words that differ from those of the preparation.
+    """
+    outer = model if isinstance(model, Prepared) else Prepared(model)
+    return outer.set_params(words=bag_of(words, outer.words)) if words else outer

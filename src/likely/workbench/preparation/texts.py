@@ -43,7 +43,9 @@ class TextColumn(Step):
 
     @cached_property
     def word_names(self) -> tuple[str, ...]:
-        """The names of the columns: ``text: word``."""
+        """The names of the columns: ``text: word``, and by number where words are hashed."""
+        if self.words.n_features is not None:
+            return tuple(f"{self.name}: hash {k}" for k in range(self.words.n_columns))
         terms = self.words.get_feature_names_out().tolist()
         return tuple(f"{self.name}: {term}" for term in terms)
 
@@ -56,6 +58,8 @@ class TextColumn(Step):
 
     def description(self) -> str:
         n_words = count(len(self.word_names), "word")
+        if self.words.n_features is not None:
+            n_words = f"words, hashed into {count(len(self.word_names), 'column')}"
         how = "counted" if self.length is None else "with tf-idf weights"
         parts = [f"text: {n_words}, {how}"]
         if self.missing:

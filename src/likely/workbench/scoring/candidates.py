@@ -17,6 +17,7 @@ from likely.errors import InvalidInput
 from likely.neural.tensors.library import cuda_is_there, device_for
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.models.model_inside import unprepared
+from likely.workbench.models.word_settings import settings_of_words
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import Fit, Loop, Repeat, caught_warnings
 
@@ -106,11 +107,17 @@ def _fits(
         yield fit
 
 
+def _count_differently(models: Sequence[Prepared]) -> bool:
+    """Whether the words of texts are counted in several ways, so that tables differ."""
+    first = settings_of_words(models[0].words)
+    return any(settings_of_words(each.words) != first for each in models[1:])
+
+
 def _trained(models: Sequence[Prepared], rows: Dataset, device: Any) -> list[Finish | None]:
     """The preparation is learned once, and the models inside are trained on its table."""
     alone: list[Finish | None] = [None] * len(models)
     (X, y), columns = rows.learned_from, rows.fit_arguments
-    if len(models) < 2 or not columns.keys() <= {"sample_weight"}:
+    if len(models) < 2 or not columns.keys() <= {"sample_weight"} or _count_differently(models):
         return alone
     outer: Prepared = clone(models[0])
     try:

@@ -41,6 +41,11 @@ from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Fold, Folds
 from likely.workbench.models.model_inside import unprepared
 from likely.workbench.models.response import link_of, predictive_family
+from likely.workbench.models.word_settings import (
+    settings_of_words,
+    split_settings,
+    with_prefix,
+)
 from likely.workbench.preparation.prepared import Prepared, for_prediction, prepared
 from likely.workbench.scoring.held_out import HeldOut
 from likely.workbench.scoring.merged_fits import merged_fits
@@ -321,9 +326,17 @@ def cross_validate_all(
 
 def with_settings(model: Any, parameters: Mapping[str, Any]) -> Prepared:
     """The model with these settings, and its preparation inside; neither is fitted."""
-    outer = clone(prepared(model))
-    outer.model.set_params(**parameters)
+    own, words = split_settings(parameters)
+    outer = prepared(clone(prepared(model)), words)
+    outer.model.set_params(**own)
     return outer
+
+
+def settings_of(model: Any, *, with_words: bool) -> dict[str, Any]:
+    """The settings that ``with_settings`` takes, with the values of the model."""
+    outer = prepared(model)
+    words = with_prefix(settings_of_words(outer.words)) if with_words else {}
+    return {**outer.model.get_params(), **words}
 
 
 def _sentence(error: Exception) -> str:

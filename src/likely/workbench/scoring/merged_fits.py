@@ -24,7 +24,7 @@ def merged_fits(estimator: Any, rows: Dataset, fold: Codes) -> list[Prepared] | 
         return None
     if estimator.impute is True or estimator.scale is True or fold.min() < 0:
         return None  # medians and scales are not totals
-    if rows.roles.given():
+    if rows.roles.given() or rows.unlabelled is not None:
         return None
     whole = clone(estimator)
     try:

@@ -26,6 +26,7 @@ from likely.workbench.preparation.prepared import for_prediction
 from likely.workbench.scoring.predictions import predict_for, truth_of
 
 METRIC = "log-loss"
+PROGRESSIVE = "progressive validation"  # how the rows of such a score were held out
 FIRST_ROWS = 128  # learned from before the first prediction
 ROWS_PER_CLASS = 8
 

@@ -8,7 +8,7 @@ score is that of the last block: of up to half of the rows, predicted by the mod
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,13 +29,20 @@ from likely.text.bag_of_words import BagOfWords
 from likely.text_models.text_classifier import TextClassifier
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.task import Task
+from likely.workbench.models.word_settings import bag_of
 from likely.workbench.scoring.predictions import truth_of
-from likely.workbench.scoring.progressive import FIRST_ROWS, ROWS_PER_CLASS, ProgressiveLoss
+from likely.workbench.scoring.progressive import (
+    FIRST_ROWS,
+    PROGRESSIVE,
+    ROWS_PER_CLASS,
+    ProgressiveLoss,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 N_COLUMNS = 2**20  # of hashed words
+VOCABULARY = ("max_df", "min_df", "max_features", "vocabulary", "unknown")  # settings of words
 AT_ONCE = 2048  # documents that are predicted, then learned from
 
 
@@ -66,12 +73,18 @@ class _Scored(NamedTuple):
     totals: ScoreTotals
 
 
-def fit_text_stream(model: Any, data: Dataset, text: str) -> StreamedText:
-    """Fit a naive Bayes of counts to the words of a column, in one pass after that for classes."""
+def fit_text_stream(
+    model: Any, data: Dataset, text: str, words: Mapping[str, Any] | None = None
+) -> StreamedText:
+    """Fit a naive Bayes of counts to the words of a column, in one pass after that for classes.
+
+    ``words`` are settings of the bag of words.
+    """
+    bag = _hashed(words or {})
     target = data.required_target()
     labelled = data.labelled().source.select([text, target])
     task = _task_of_labels(labelled.select([target]), target)
-    classifier = TextClassifier(model, BagOfWords(n_features=N_COLUMNS)).keep_documents()
+    classifier = TextClassifier(model, bag).keep_documents()
     first = max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))
     metrics = metrics_for(task.kind, in_memory=False)
     labels, seen, n = np.array(task.classes), np.zeros(len(task.classes)), 0
@@ -93,15 +106,23 @@ def fit_text_stream(model: Any, data: Dataset, text: str) -> StreamedText:
     block = None
     classifier.complete_fit()
     classifier.feature_names_in_, classifier.n_features_in_ = np.array([text], dtype=object), 1
-    score = replace(done[-1].totals.score(), how="progressive validation") if done else None
+    score = replace(done[-1].totals.score(), how=PROGRESSIVE) if done else None
     n_held_out = None if classifier._kept is None else classifier._kept.n_kept
     classifier._kept = None
     return StreamedText(classifier, task, n, list(_losses(done)), score, n_held_out)
 
 
-def _ended(n: int, block: _Block | None) -> list[_Scored]:
-    """The totals of a block, if there is one, after n rows."""
-    return [] if block is None or block.totals is None else [_Scored(n, block.totals)]
+def _hashed(words: Mapping[str, Any]) -> BagOfWords:
+    """A bag of words without a vocabulary; what needs one is refused."""
+    needs_vocabulary = [name for name in VOCABULARY if name in words]
+    if needs_vocabulary:
+        name = needs_vocabulary[0]
+        raise InvalidInput(
+            f"words.{name} (words__{name}) was given, which needs a vocabulary; the file is larger "
+            "than memory, and its words are hashed, without one. Leave it out, or train on fewer "
+            "rows."
+        )
+    return bag_of({"n_features": N_COLUMNS, **words})
 
 
 def _task_of_labels(source: Any, target: str) -> Task:
@@ -139,6 +160,11 @@ def _more(block: _Block, documents: Any, truth: Truth, metrics: Any) -> ScoreTot
     ours = Prediction.of_classes(block.model.predict_log_proba(documents))
     here = ScoreTotals.of(metrics, truth, ours, block.constant.prediction(truth))
     return here if block.totals is None else block.totals + here
+
+
+def _ended(n: int, block: _Block | None) -> list[_Scored]:
+    """The totals of a block, if there is one, after n rows."""
+    return [] if block is None or block.totals is None else [_Scored(n, block.totals)]
 
 
 def _losses(done: list[_Scored]) -> Iterator[ProgressiveLoss]:

@@ -23,7 +23,6 @@ from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds, share_of_rows
 from likely.workbench.models.default_spaces import CLASS_LINKS
 from likely.workbench.models.model_entry import ModelEntry
-from likely.workbench.models.model_inside import unprepared
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.candidates import cross_validate_candidates
 from likely.workbench.scoring.cross_validation import (
@@ -31,6 +30,7 @@ from likely.workbench.scoring.cross_validation import (
     Repeat,
     cross_validate,
     hold_out_fold,
+    settings_of,
     with_settings,
 )
 from likely.workbench.scoring.held_out import HeldOut
@@ -98,7 +98,7 @@ def space_for(
     declared: Any, entry: ModelEntry, model: Any, rows: Dataset, *, search_link: bool = False
 ) -> Space:
     """The space as declared, or the usual one of the model at the scale of the table."""
-    known = list(unprepared(model).get_params())
+    known = list(settings_of(model, with_words=bool(rows.settled.text)))
     if declared is not None:
         if search_link:
             raise InvalidInput(
@@ -128,7 +128,7 @@ def by_hand_of(
     given: Sequence[Mapping[str, Any]], space: Space, model: Any
 ) -> tuple[Parameters, ...]:
     """Complete settings: those not given are those of the model."""
-    own = unprepared(model).get_params()
+    own = settings_of(model, with_words=True)
     filled = []
     for settings in given:
         unknown = [name for name in settings if name not in own]
@@ -137,7 +137,7 @@ def by_hand_of(
         chosen: Parameters = {}
         for name, dimension in space.dimensions.items():
             value = settings.get(name, own[name])
-            if isinstance(value, PLAIN) and (name in settings or dimension.active(chosen)):
+            if isinstance(value, (*PLAIN, list)) and (name in settings or dimension.active(chosen)):
                 chosen[name] = value
         filled.append({**chosen, **settings})
     return tuple(filled)
@@ -161,7 +161,7 @@ def _is_number(value: Any) -> bool:
 def _plain_settings(model: Any) -> dict[str, Any]:
     """A model's own settings as JSON values; an object by the name of its class."""
     return {
-        name: value if isinstance(value, PLAIN) else type(value).__name__
+        name: value if isinstance(value, (*PLAIN, list, tuple)) else type(value).__name__
         for name, value in sorted(model.get_params().items())
     }
 

@@ -10,6 +10,7 @@ from likely.spaces import Parameters, Space
 from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.data.opening import dataset
 from likely.workbench.models.registry import entry_for
+from likely.workbench.preparation.prepared import built
 from likely.workbench.scoring.candidates import device_for_candidates
 from likely.workbench.scoring.predictions import metric_of_models
 from likely.workbench.search.question import (
@@ -129,7 +130,7 @@ def tune(
     """
     rows = dataset(data, target, **about).for_models(model, "tune")
     entry, task = entry_for(model), rows.settled
-    template = entry.build(task, seed=seed)
+    template = built(entry, task, seed=seed)
     main, _ = metric_of_models(task.kind, metric, {entry.name: template})
     device = device_for_candidates(template, device)
     objective = CrossValidated(template, rows, main, folds, seed, device, repeats)

@@ -1,0 +1,70 @@
+"""How words of texts are counted, by ``--set words.NAME=VALUE`` and ``--space words.NAME=…``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from likely.cli.setting_values import separated, value_like, value_of
+from likely.errors import InvalidInput
+from likely.names import known_name
+
+PART, PREFIX = "words", "words__"  # of settings, as typed and as the estimators call them
+LISTS = ("stop_words", "vocabulary")  # words with commas between them
+
+
+def setting_name(typed: str) -> str:
+    """The name of a setting: ``words__min_df`` where ``words.min_df`` was typed.
+
+    >>> setting_name("words.min-df"), setting_name("smoothing")
+    ('words__min_df', 'smoothing')
+    """
+    typed = typed.strip()
+    if typed != PART and not typed.startswith((f"{PART}.", PREFIX)):
+        return typed
+    from likely.workbench.models.word_settings import WORD_SETTINGS
+
+    name = typed.removeprefix(PART).removeprefix(".").removeprefix("__")
+    if not name:
+        raise InvalidInput(
+            f"The setting 'words' was given without a name; one of {', '.join(WORD_SETTINGS)} was "
+            "expected. Write words.ngram_range=1,2, for instance."
+        )
+    return PREFIX + known_name("setting of words", name.replace("-", "_"), WORD_SETTINGS)
+
+
+def word_setting(name: str, text: str) -> Any:
+    """The value of a setting of words, whose name has its prefix; refused if it has no meaning."""
+    from likely.workbench.models.word_settings import bag_of, word_defaults
+
+    bare = name.removeprefix(PREFIX)
+    value = value_like(word_defaults()[bare], text)
+    if bare in LISTS and isinstance(value, str) and "," in value:
+        value = [word.strip() for word in value.split(",")]
+    bag_of({bare: value})
+    return value
+
+
+def word_choices(name: str, text: str) -> list[Any]:
+    """The values of a setting of words, with commas between them, or between brackets."""
+    parts = [part.strip() for part in separated(text)]
+    if name == f"{PREFIX}ngram_range" and all(isinstance(value_of(part), int) for part in parts):
+        parts = [text]  # 1,2 is one range
+    return [word_setting(name, part) for part in parts]
+
+
+def word_parameters(model: Any) -> dict[str, Any]:
+    """The settings of words that differ from the default ones, of a model with its preparation."""
+    from likely.workbench.models.word_settings import settings_of_words, with_prefix
+    from likely.workbench.preparation.prepared import Prepared
+
+    if not isinstance(model, Prepared):
+        return {}
+    usual, own = settings_of_words(None), settings_of_words(model.words)
+    return with_prefix({name: own[name] for name in own if own[name] != usual[name]})
+
+
+def check_together(settings: Mapping[str, Any]) -> None:
+    """Refuse settings of words that exclude each other."""
+    from likely.workbench.models.word_settings import bag_of, split_settings
+
+    if words := split_settings(settings)[1]:
+        bag_of(words)
