@@ -15,13 +15,8 @@ from likely import NaiveBayes
 from likely.data.split import FOLD_SEED, fold_of
 from likely.errors import InvalidInput, NothingToCalibrate
 from likely.objectives.evidence import N_FOLDS
-from likely.objectives.length_evidence import (
-    ScoredDocuments,
-    best_cooling,
-    folds_of,
-    length_loss,
-    scored_documents,
-)
+from likely.objectives.length_cooling import ScoredDocuments, best_cooling, length_loss
+from likely.objectives.length_evidence import folds_of, scored_documents
 
 
 def bursty(n, seed=0, n_classes=4, n_words=60, burst=5.0):
@@ -59,7 +54,9 @@ def test_out_of_fold_scores_are_those_of_refits(event, layout):
         score[fold == f] = refit.distribution_.log_score(X[fold == f])
         log_prior.append(refit.class_log_prior_)
     score -= score.max(axis=1, keepdims=True)
-    brute = ScoredDocuments(score, np.stack(log_prior)[fold], y, np.ones(200), X.sum(axis=1))
+    brute = ScoredDocuments(
+        score, np.stack(log_prior)[fold], y, np.ones(200), X.sum(axis=1), np.empty((200, 0))
+    )
     by_fold = np.argsort(fold, kind="stable")
     for ours, theirs in zip(rows, brute, strict=True):
         assert_allclose(ours, theirs[by_fold], atol=1e-9)

@@ -129,6 +129,10 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         T, what log p(x | k) is divided by; 1 without calibration.
     length_rate_ : float
         b, by which each word of a row raises its temperature T (1 + b L), if calibrated by length.
+    other_temperature_ : float or None
+        What log p(x | k) of columns beside words is divided by, if calibrated by length.
+    lowest_density_ : float or None
+        The log-density of columns beside words below which a row says nothing about its class.
     outlier_share_ : array of shape (n_classes,) or None
         With calibration, the share of rows of a class that look like those of another: it bounds
         the evidence against the class.
@@ -224,6 +228,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
         self.temperature_, self.outlier_share_, self.length_rate_ = 1.0, None, 0.0
+        self.other_temperature_ = self.lowest_density_ = None
         self.components_ = self._components(totals)
         if self.unlabelled is not None:
             self._learn_unlabelled(rows)
@@ -315,6 +320,10 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         )
         self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
         self.length_rate_ = found.length_rate
+        if found.others is not None:
+            self.other_temperature_ = found.others.temperature
+            self.outlier_share_ = found.others.outlier_share
+            self.lowest_density_ = found.others.lowest
 
     def _smooth_documents(self, rows: EncodedRows[Schema]) -> None:
         """Choose the strength of smoothing again, by documents that are left out, not by tokens."""

@@ -33,16 +33,21 @@ Bennett, Assessing the calibration of naive Bayes' posterior estimates, CMU-CS-0
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 
-from likely._typing import Array, Codes
+from likely._typing import Codes
 from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms
-from likely.distributions.lengths import row_lengths
+from likely.distributions.lengths import (
+    SplitScores,
+    has_other_columns,
+    row_lengths,
+    split_scores,
+)
 from likely.distributions.product import ProductFamily
 from likely.objectives.components import (
     Components,
@@ -51,36 +56,20 @@ from likely.objectives.components import (
     no_smaller_than_totals,
 )
 from likely.objectives.cooled_evidence import CooledEvidence
-from likely.objectives.evidence import LOWEST_SCORE, N_FOLDS, SAME, WORDS, FoldTotals
-from likely.objectives.temperature import (
-    WARMEST,
-    warn_no_information,
-    warn_nothing_to_calibrate,
+from likely.objectives.evidence import LOWEST_SCORE, N_FOLDS, WORDS, FoldTotals
+from likely.objectives.length_cooling import (
+    SAMPLE_SEED,
+    ScoredDocuments,
+    best_cooling,
+    search_cooling,
 )
-from likely.solvers.base import SecondOrder, SmoothObjective
-from likely.solvers.minimise import minimise
-from likely.solvers.newton import Newton
-from likely.special import log_softmax
+from likely.objectives.mixed_evidence import best_mixed_cooling
+from likely.objectives.temperature import warn_nothing_to_calibrate
 
 MOST_SCORED = 20_000  # rows whose scores are used: two numbers need no more
-SAMPLE_SEED = 1  # of the rows that are scored; the folds have their own
-FIRST_LOOK = 500  # rows of the grid where the search starts
-LEAST, MOST = np.log(1 / WARMEST), np.log(1e6)  # of log a
-SLOWEST, FASTEST = np.log(1e-6), np.log(1e2)  # of log b times the mean length
 STEP = 4.0  # between the strengths of smoothing that are tried
 MOST_STEPS = 4  # up or down
 LARGE_TABLE = 1_000_000  # cells: its strength of smoothing is chosen on one fold
-GRID_A, GRID_B = np.log(np.geomspace(1e-4, 1e1, 11)), np.log(np.geomspace(1e-3, 1e2, 6))
-
-
-class ScoredDocuments(NamedTuple):
-    """Rows scored by the model that was not trained on them."""
-
-    score: Array  # log p(x | k) less that of the likeliest class, (n, K)
-    log_prior: Array  # log π_k, (n, K)
-    y: Codes
-    weight: Array
-    length: Array
 
 
 @final
@@ -110,7 +99,9 @@ def calibrate_by_length(
             "there is one class, or each class is missing from the other folds", WORDS
         )
         return CooledEvidence()
-    return best_cooling(rows)
+    if not rows.others.shape[1]:
+        return best_cooling(rows)
+    return best_mixed_cooling(rows, np.sum([each.count for each in folds.totals.folds], axis=0))
 
 
 def best_factor(
@@ -129,7 +120,7 @@ def best_factor(
         if step not in losses:
             learned, n_folds = partial(learn, STEP**step), 1 if large else N_FOLDS
             rows = scored_documents(family, folds, blocks, executor, learned, n_folds)
-            losses[step] = np.inf if rows is None else _search(rows).loss
+            losses[step] = np.inf if rows is None else search_cooling(rows).loss
         return losses[step]
 
     way = 1 if loss(1) < loss(0) else -1
@@ -196,7 +187,8 @@ def _scored_block(
     chosen = np.flatnonzero(drawn & here & (block.target >= 0))
     rows = _rows_of(block, chosen)
     X = rows.X.stored()
-    score, possible = model.distribution.log_score(X), model.log_mixing > -np.inf
+    score, others = _scores(family, model.distribution, X)
+    possible = model.log_mixing > -np.inf
     top = np.max(score, axis=1, keepdims=True, where=possible, initial=-np.inf)
     centred = np.subtract(score, top, where=np.isfinite(top), out=np.zeros(score.shape))
     score = np.clip(np.where(possible, centred, LOWEST_SCORE), LOWEST_SCORE, 0.0)
@@ -209,106 +201,13 @@ def _scored_block(
         rows.target[known],
         weight[known],
         row_lengths(family, X)[known],
+        others[known],
     )
 
 
-def best_cooling(rows: ScoredDocuments) -> CooledEvidence:
-    """The T = 1/a and b of the smallest loss."""
-    log_a, log_b, typical, loss = _search(rows)
-    without = LengthObjective(rows, typical).second_order(np.array([LEAST, log_b])).value
-    if log_a <= LEAST or without * (1 - SAME) <= loss:
-        warn_no_information(WORDS)
-        return CooledEvidence(WARMEST)
-    if log_a >= MOST:
-        warn_nothing_to_calibrate("every held-out row is already predicted correctly", WORDS)
-        return CooledEvidence()
-    rate = 0.0 if log_b <= SLOWEST else float(np.exp(log_b)) / typical
-    return CooledEvidence(float(np.exp(-log_a)), None, rate)
-
-
-class _Cooling(NamedTuple):
-    log_a: float
-    log_b: float  # of b times the mean length
-    typical: float  # the mean length
-    loss: float
-
-
-def _search(rows: ScoredDocuments) -> _Cooling:
-    typical = float(np.average(rows.length, weights=rows.weight)) or 1.0
-    objective = LengthObjective(rows, typical)
-    start = _best_of_grid(rows, typical)
-    found = minimise(Newton(), objective, start, tol=1e-10, max_iter=100).theta
-    log_a, log_b = np.clip(found, [LEAST, SLOWEST], [MOST, FASTEST])
-    return _Cooling(float(log_a), float(log_b), typical, objective.second_order(found).value)
-
-
-def length_loss(rows: ScoredDocuments, a: float, b: float) -> SecondOrder:
-    """The loss, and its derivatives in log a and log b.
-
-    The Hessian is that of the loss in β, which is convex, times the outer product of dβ: what is
-    left out of it is in the gradient, see ``LengthObjective``.
-    """
-    every = np.arange(len(rows.y))
-    beta = a / (1.0 + b * rows.length)
-    log_p = log_softmax(rows.log_prior + beta[:, None] * rows.score, axis=1)
-    p = np.exp(log_p)
-    wrong = _likeliest_wrong(rows)
-    error = np.where(wrong == rows.y, 0.0, 1.0 / (len(rows.y) + 2.0))
-    mean = np.einsum("ik,ik->i", p, rows.score)
-    wanted = (1 - error) * rows.score[every, rows.y] + error * rows.score[every, wrong]
-    with np.errstate(over="ignore"):  # scores of impossible classes are −1e100
-        spread = np.einsum("ik,ik->i", p, np.square(rows.score - mean[:, None]))
-    d_beta = np.stack([beta, -beta * b * rows.length / (1.0 + b * rows.length)])  # in log a, log b
-    slope, curvature = rows.weight * (mean - wanted), rows.weight * spread
-    loss = (1 - error) * log_p[every, rows.y] + error * log_p[every, wrong]
-    return SecondOrder(
-        value=-float(np.dot(rows.weight, loss)),
-        gradient=np.dot(d_beta, slope),
-        hessian=np.dot(d_beta * curvature, d_beta.T),
-    )
-
-
-def _likeliest_wrong(rows: ScoredDocuments) -> Codes:
-    """The likeliest class but the row's own; its own where no other is possible."""
-    others = np.where(rows.log_prior > LOWEST_SCORE, rows.score, -np.inf)
-    others[np.arange(len(rows.y)), rows.y] = LOWEST_SCORE
-    return np.asarray(others.argmax(axis=1))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LengthObjective(SmoothObjective):
-    """The loss as a function of θ = (log a, log b · the mean length), kept in a box."""
-
-    rows: ScoredDocuments
-    typical: float  # the mean length
-
-    def second_order(self, theta: Array) -> SecondOrder:
-        low, high = np.array([LEAST, SLOWEST]), np.array([MOST, FASTEST])
-        a, b = np.exp(np.clip(theta, low, high))
-        here = length_loss(self.rows, float(a), float(b) / self.typical)
-        gradient = here.gradient
-        # |gradient| keeps the curvature positive where the loss is not convex in θ
-        hessian = here.hessian + np.diag(np.abs(gradient))
-        outwards = ((theta <= low) & (gradient > 0)) | ((theta >= high) & (gradient < 0))
-        if outwards.any():  # stay at the end
-            gradient = np.where(outwards, 0.0, gradient)
-            hessian = hessian * np.outer(~outwards, ~outwards) + np.diag(1.0 * outwards)
-        return replace(here, gradient=gradient, hessian=hessian)
-
-
-def _best_of_grid(rows: ScoredDocuments, typical: float) -> Array:
-    """The (log a, log b · the mean length) of the smallest loss of some rows, on a grid."""
-    few = ScoredDocuments(*(each[:FIRST_LOOK] for each in _shuffled(rows)))
-    losses = {
-        (log_a, log_b): length_loss(few, float(np.exp(log_a)), float(np.exp(log_b)) / typical).value
-        for log_a in GRID_A
-        for log_b in GRID_B
-    }
-    return np.array(min(losses, key=losses.__getitem__))
-
-
-def _shuffled(rows: ScoredDocuments) -> ScoredDocuments:
-    """The rows in an order without folds."""
-    order = np.argsort(hashed_uniforms(0, len(rows.y), SAMPLE_SEED))
-    return ScoredDocuments(*(each[order] for each in rows))
+def _scores(family: ProductFamily, distribution: Any, X: Any) -> SplitScores:
+    """log p(x | k) of the words, and of other columns where there are any."""
+    if has_other_columns(family):
+        return split_scores(family, distribution, X)
+    score = distribution.log_score(X)
+    return SplitScores(score, np.empty((len(score), 0)))

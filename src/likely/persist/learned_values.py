@@ -29,9 +29,9 @@ NEAR_1 = 1e-6  # by how much probabilities may miss a sum of 1
 FINITE = (
     *("coef_", "intercept_", "coefs_", "intercepts_", "parameters_", "a_", "b_", "penalties_"),
     *("response_centre_", "response_scale_", "temperature_", "class_count_", "centres_", "width_"),
-    *("length_rate_", "ratios_"),
+    *("length_rate_", "ratios_", "other_temperature_", "lowest_density_"),
 )
-POSITIVE = ("temperature_", "response_scale_", "width_")
+POSITIVE = ("temperature_", "other_temperature_", "response_scale_", "width_")
 NOT_NEGATIVE = (
     "class_count_",
     "length_rate_",
