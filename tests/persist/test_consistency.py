@@ -72,7 +72,7 @@ BINNED = likely.BayesianNetworkClassifier().fit(NUMBERS, Y)
 SPLINE = likely.BasisFunctions("spline", centres=5).fit(NUMBERS)
 CALIBRATED = likely.NaiveBayes(calibrate="temperature").fit(FRAME, Y)
 WITH_WORDS = likely.NaiveBayes({1: "multinomial", 2: "multinomial"}, calibrate="length").fit(
-    np.abs(np.hstack([NUMBERS, NUMBERS, NUMBERS**2])), Y
+    np.abs(np.hstack([NUMBERS, NUMBERS, NUMBERS**2])), np.ravel(np.abs(NUMBERS) > 0.7)
 )
 PERCEPTRON = likely.NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0).fit(NUMBERS, Y)
 REDUNDANT = likely.LinearRegression(solver="minimum-norm").fit(np.hstack([NUMBERS, NUMBERS]), Y)
