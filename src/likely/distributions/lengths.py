@@ -28,6 +28,15 @@ def word_parts(family: ProductFamily) -> tuple[bool, ...]:
     return tuple(part.family in chosen for part in family.parts)
 
 
+def refuse_without_words(family: ProductFamily) -> None:
+    """Refuse rows that have no length."""
+    if not any(word_parts(family)):
+        raise InvalidInput(
+            "calibrate='length' needs columns of counts or of 0 and 1, whose sum is the length of "
+            "a row; there are none. Use calibrate='temperature', or event='multinomial'."
+        )
+
+
 def has_other_columns(family: ProductFamily) -> bool:
     """Whether there are words, and other columns beside them."""
     return len({*word_parts(family)}) == 2
@@ -42,7 +51,7 @@ def word_features(family: ProductFamily) -> Array:
 
 
 def row_lengths(family: ProductFamily, X: NumbersAndCodes | Matrix) -> Array:
-    """L of each row, (n,); missing cells are 0."""
+    """L of each row, (n,); missing cells are 0, as are rows without columns of words."""
     length: Array | None = None
     for part, is_words in zip(family.parts, word_parts(family), strict=True):
         if is_words:
@@ -51,10 +60,7 @@ def row_lengths(family: ProductFamily, X: NumbersAndCodes | Matrix) -> Array:
             sums = np.nansum(own, axis=1) if dense else np.asarray(own.sum(axis=1)).ravel()
             length = sums.astype(float) if length is None else length + sums
     if length is None:
-        raise InvalidInput(
-            "calibrate='length' needs columns of counts or of 0 and 1, whose sum is the length of "
-            "a row; there are none. Use calibrate='temperature', or event='multinomial'."
-        )
+        return np.zeros((X.codes if isinstance(X, NumbersAndCodes) else X).shape[0])
     return length
 
 

@@ -45,6 +45,7 @@ from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms
 from likely.distributions.lengths import (
     SplitScores,
     has_other_columns,
+    refuse_without_words,
     row_lengths,
     split_scores,
 )
@@ -92,6 +93,7 @@ def calibrate_by_length(
     learn: Callable[[ComponentTotals], Components],
 ) -> CooledEvidence:
     """T = 1/a and b of out-of-fold scores; ``learn`` turns totals into a model."""
+    refuse_without_words(family)
     folds = folds_of(family, n_components, blocks, executor)
     rows = scored_documents(family, folds, blocks, executor, learn)
     if rows is None:
@@ -112,6 +114,7 @@ def best_factor(
     learn: Callable[[float, ComponentTotals], Components],
 ) -> float:
     """What to multiply the strength of smoothing by; ``learn`` takes it, and totals."""
+    refuse_without_words(family)
     folds = folds_of(family, n_components, blocks, executor)
     large = n_components * blocks.n_features > LARGE_TABLE
     losses: dict[int, float] = {}
@@ -156,7 +159,7 @@ def scored_documents(
     for fold in range(n_folds):
         totals = folds.totals.without(fold)
         if n_components > 1 and totals.count.sum() > 0:
-            term = partial(_scored_block, family, learn(totals), fold, folds.n_rows)
+            term = partial(_scored_sample, family, learn(totals), fold, folds.n_rows)
             scored.extend(executor.map(term, blocks))
     if not scored:
         return None
@@ -178,13 +181,20 @@ def _rows_of(block: Block, rows: Codes) -> Block:
     return replace(block, X=block.X.taken(rows), y=block.target[rows], weight=weight)
 
 
-def _scored_block(
+def _scored_sample(
     family: ProductFamily, model: Components, fold: int, n_rows: int, block: Block
 ) -> ScoredDocuments:
-    """The rows of a fold whose class the model of the other folds has seen."""
+    """Some of the rows of a fold, at most about 20,000 of all ``n_rows``."""
     drawn = hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED) * n_rows < MOST_SCORED
+    return scored_block(family, model, fold, replace(block, y=np.where(drawn, block.target, -1)))
+
+
+def scored_block(
+    family: ProductFamily, model: Components, fold: int, block: Block
+) -> ScoredDocuments:
+    """The labelled rows of a fold whose class the model of the other folds has seen."""
     here = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS) == fold
-    chosen = np.flatnonzero(drawn & here & (block.target >= 0))
+    chosen = np.flatnonzero(here & (block.target >= 0))
     rows = _rows_of(block, chosen)
     X = rows.X.stored()
     score, others = _scores(family, model.distribution, X)

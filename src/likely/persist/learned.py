@@ -212,6 +212,7 @@ IF_PRESENT: Types = {  # what some fits learn, whatever the class
     "held_out_": tuple[float, float],
     "library_": str | None,
     "reads_ids_": bool,
+    "unlabelled_weight_": float,
     "column_means_": Array,
     "separated_": bool,
     "alpha_": float | None,
