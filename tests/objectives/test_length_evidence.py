@@ -11,6 +11,7 @@ from scipy.special import log_softmax
 from sklearn.metrics import log_loss
 
 import likely
+import likely.runtime
 from likely import NaiveBayes
 from likely.data.split import FOLD_SEED, fold_of
 from likely.errors import InvalidInput, NothingToCalibrate
@@ -53,6 +54,9 @@ def test_out_of_fold_scores_are_those_of_refits(event, layout):
         refit = NaiveBayes(event, smoothing=0.3).fit(X[fold != f], y[fold != f])
         score[fold == f] = refit.distribution_.log_score(X[fold == f])
         log_prior.append(refit.class_log_prior_)
+        if event == "bernoulli":  # absence is evidence in proportion to the length
+            longer = X[fold == f].sum(axis=1, keepdims=True) / X.sum(axis=1).mean() - 1
+            score[fold == f] += longer * refit.distribution_.log_score(0 * X[:1])
     score -= score.max(axis=1, keepdims=True)
     brute = ScoredDocuments(
         score, np.stack(log_prior)[fold], y, np.ones(200), X.sum(axis=1), np.empty((200, 0))
@@ -132,6 +136,39 @@ def test_an_empty_document_has_the_class_prior_and_a_huge_one_has_an_answer():
     assert np.isfinite(far).all()
     nearer = model.predict_log_proba(1e6 * X[:1])
     assert_allclose(far, nearer, atol=1e-3)  # the evidence ends at a/b times that of a word
+
+
+@pytest.mark.parametrize("event", ["bernoulli", "poisson"])
+def test_absence_is_evidence_in_proportion_to_the_length(event, tmp_path):
+    X, y = bursty(400)
+    X = np.minimum(X, 1) if event == "bernoulli" else X
+    model = NaiveBayes(event, calibrate="length").fit(X, y)
+    length, empty = X.sum(axis=1), model.distribution_.parts[0].log_score(np.zeros((1, 60)))[0]
+    score = model.distribution_.log_score(X) + (length / length.mean() - 1)[:, None] * empty
+    beta = 1 / (model.temperature_ * (1 + model.length_rate_ * length))
+    expected = log_softmax(model.class_log_prior_ + beta[:, None] * score, axis=1)
+    assert_allclose(model.predict_log_proba(X), expected, atol=1e-10)
+    assert_allclose(model.predict_log_proba(0 * X[:1])[0], model.class_log_prior_, atol=1e-10)
+    odds = expected - expected[:, [0]]
+    assert_allclose(model.explain(X[:7]).total, odds[:7], atol=1e-9)
+    likely.save(model, tmp_path / "m")
+    assert_allclose(likely.load(tmp_path / "m").predict_log_proba(X), expected, atol=1e-10)
+    answers = likely.runtime.load(tmp_path / "m").predict_proba(X.tolist())
+    assert_allclose(answers, np.exp(expected), rtol=1e-8)
+
+
+def test_presence_in_short_documents_is_believable():
+    """A short document lacks most words of any class, which is no evidence."""
+    rng = np.random.default_rng(0)
+    centre = [rng.dirichlet(np.full(400, spread)) for spread in (0.02, 0.1, 0.5)]
+    y, truth = rng.integers(0, 3, 600), rng.integers(0, 3, 600)
+    X = np.stack([rng.multinomial(200, centre[k]) for k in y]).clip(max=1)
+    short = np.stack([rng.multinomial(2, centre[k]) for k in truth]).clip(max=1)
+    model = NaiveBayes("bernoulli", calibrate="length").fit(X, y)
+    loss = log_loss(truth, model.predict_proba(short))
+    assert loss < np.log(3) - 0.2
+    model.mean_length_ = None  # absence as in the textbook
+    assert log_loss(truth, model.predict_proba(short)) > np.log(3)
 
 
 @pytest.mark.parametrize("event", ["multinomial", "complement"])

@@ -6,7 +6,7 @@ Words are the columns of multinomial and complement event models; in rows withou
 presence (0 or 1) and of Poisson counts.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,19 @@ def word_parts(family: ProductFamily) -> tuple[bool, ...]:
     """Which parts of a product hold the words of a row."""
     chosen = WORDS if any(part.family in WORDS for part in family.parts) else COUNTED
     return tuple(part.family in chosen for part in family.parts)
+
+
+def absence_is_evidence(family: ProductFamily) -> bool:
+    """Whether words that a row does not have are evidence, as in models of presence."""
+    parts = zip(family.parts, word_parts(family), strict=True)
+    return any(part.family in COUNTED for part, is_words in parts if is_words)
+
+
+def score_of_absence(family: ProductFamily, distribution: Any) -> Array:
+    """log p(x | k) of the words of an empty document, up to a shared term, (n_components,)."""
+    parts = zip(distribution.parts, word_parts(family), strict=True)
+    empty = [p.log_score(np.zeros((1, p.n_features)))[0] for p, is_words in parts if is_words]
+    return sum(empty[1:], start=empty[0])
 
 
 def refuse_without_words(family: ProductFamily) -> None:

@@ -130,6 +130,10 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         T, what log p(x | k) is divided by; 1 without calibration.
     length_rate_ : float
         b, by which each word of a row raises its temperature T (1 + b L), if calibrated by length.
+    mean_length_ : float or None
+        If presence is calibrated by length, the mean L: absence is evidence in proportion to L.
+    empty_score_ : array of shape (n_classes,) or None
+        log p(x | k) of an empty document, if presence is calibrated by length.
     other_temperature_ : float or None
         What log p(x | k) of columns beside words is divided by, if calibrated by length.
     lowest_density_ : float or None
@@ -232,6 +236,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
         self.temperature_, self.outlier_share_, self.length_rate_ = 1.0, None, 0.0
         self.other_temperature_ = self.lowest_density_ = None
+        self.mean_length_ = self.empty_score_ = None
         self.components_ = self._components(totals)
         learn = self._components if self.unlabelled is None else self._learn_unlabelled(rows)
         if self.calibrate is not None:
@@ -323,6 +328,8 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         found = calibrated(self.family_, len(self.classes_), rows.blocks, rows.executor, learn)
         self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
         self.length_rate_ = found.length_rate
+        if found.absence is not None:
+            self.mean_length_, self.empty_score_ = found.absence.mean_length, found.absence.score
         if found.others is not None:
             self.other_temperature_ = found.others.temperature
             self.outlier_share_ = found.others.outlier_share

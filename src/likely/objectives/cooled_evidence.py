@@ -4,8 +4,10 @@
                                                                     T(L) = T (1 + b L)
 
 s_k is log p(x | k), up to a term that the classes share; L is the length of a document, its number
-of words.  ``evidence.py`` and ``length_evidence.py`` have the reasons, and how T, λ and b are
-chosen.  Rows with words and other columns have two such factors, see ``mixed_evidence.py``:
+of words.  Where words that are absent are evidence, s_k + (L/m − 1) s_k(empty document) is in its
+place, with m the mean length.  ``evidence.py`` and ``length_evidence.py`` have the reasons, and
+how T, λ and b are chosen.  Rows with words and other columns have two such factors, see
+``mixed_evidence.py``:
 
     p(k | x) ∝ π_k q_k(words) q_k(others)        s_k(others) = log [p(x | k) + f]
 
@@ -13,6 +15,7 @@ Densities far below f, the lowest of all rows in the fit, say nothing about the 
 need no more than this file, which imports NumPy only.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, final
 
@@ -21,6 +24,19 @@ import numpy as np
 from likely._typing import Array
 from likely.distributions.lengths import row_lengths, split_scores
 from likely.special import log_softmax
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Absence:
+    """What words that are absent say, in proportion to the length of a document."""
+
+    mean_length: float
+    score: Array  # log p(x | k) of an empty document, (n_components,)
+
+    def surplus(self, length: Array) -> Array:
+        """L/m − 1, (n,): what is missing of, or beyond, the evidence of the mean length."""
+        return np.asarray(length / self.mean_length - 1.0)
 
 
 class RowScores(NamedTuple):
@@ -42,23 +58,21 @@ class CooledEvidence:
     temperature: float = 1.0
     outlier_share: Array | None = None  # λ_k, (n_components,); None is 0
     length_rate: float = 0.0  # b, by which each word of a document raises the temperature
+    absence: "Absence | None" = None  # where words that are absent are evidence
     lowest: float = -np.inf  # log f, the lowest density of a row that says anything
     others: "CooledEvidence | None" = None  # of columns that are not words, if apart from them
 
     @classmethod
-    def of_attributes(
-        cls,
-        temperature: float,
-        outlier_share: Array | None,
-        length_rate: float,
-        other_temperature: float | None,
-        lowest: float | None,
-    ) -> Self:
-        """The calibration of a fitted naive Bayes, by its attributes."""
-        if other_temperature is None:
-            return cls(temperature, outlier_share, length_rate)
-        others = cls(other_temperature, outlier_share, lowest=-np.inf if lowest is None else lowest)
-        return cls(temperature, None, length_rate, others=others)
+    def of_attributes(cls, learned: Callable[[str], Any]) -> Self:
+        """The calibration of a fitted naive Bayes; ``learned`` gives its attributes by name."""
+        temperature, rate = float(learned("temperature_")), float(learned("length_rate_") or 0.0)
+        mean, share = learned("mean_length_"), learned("outlier_share_")
+        absence = None if mean is None else Absence(float(mean), learned("empty_score_"))
+        other, lowest = learned("other_temperature_"), learned("lowest_density_")
+        if other is None:
+            return cls(temperature, share, rate, absence)
+        others = cls(float(other), share, lowest=-np.inf if lowest is None else float(lowest))
+        return cls(temperature, None, rate, absence, others=others)
 
     @property
     def is_calibrated(self) -> bool:
@@ -69,7 +83,7 @@ class CooledEvidence:
     @property
     def needs_length(self) -> bool:
         """Whether the temperature depends on the length of a row."""
-        return self.length_rate != 0.0
+        return self.length_rate != 0.0 or self.absence is not None
 
     def temperature_of(self, length: Array | None) -> Array | float:
         """T(L), a column (n, 1); without lengths, T."""
@@ -94,6 +108,8 @@ class CooledEvidence:
             assert others is not None  # ``scores`` has both
             log_prior = log_prior + self.others.log_factor(log_prior, others)
         temperature = self.temperature_of(length)
+        if self.absence is not None:
+            score = score + self.absence.surplus(length)[:, None] * self.absence.score
         if self.outlier_share is None:
             return log_softmax(log_prior + score / temperature, axis=1)
         return log_softmax(log_prior + self._behind(log_prior, score, temperature), axis=1)
@@ -113,11 +129,20 @@ class CooledEvidence:
         """log q_k, 0 for the likeliest class, (n, n_components)."""
         return self._behind(log_prior, np.logaddexp(score, self.lowest), self.temperature)
 
-    def contributions(self, contributions: Array, log_prior: Array, length: Any = None) -> Array:
+    def contributions(
+        self,
+        contributions: Array,
+        log_prior: Array,
+        length: Any = None,
+        absent: Array | None = None,
+    ) -> Array:
         """Each feature's part of the calibrated log-odds, (n, n_features, n_components).
 
-        Their differences between classes add up to those of log q_k.
+        Their differences between classes add up to those of log q_k.  ``absent`` are those of an
+        empty document, (n_features, n_components), where absent words are evidence.
         """
+        if self.absence is not None and absent is not None:
+            contributions = contributions + self.absence.surplus(length)[:, None, None] * absent
         temperature: Any = self.temperature_of(length)
         if self.needs_length:
             temperature = temperature[:, :, None]

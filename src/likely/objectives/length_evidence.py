@@ -6,8 +6,12 @@
 Words of a document depend on one another, so that naive Bayes counts the same evidence again and
 again, the more the longer the document is.  One temperature cannot repair that: it would leave long
 documents overconfident and short ones without evidence.  β(L) s_k grows with L up to a/b times the
-evidence of the average word.  The class prior π is not cooled.  An empty document has it in models
-of counts; in Bernoulli models absent words are evidence too, cooled by a alone since L = 0.
+evidence of the average word.  The class prior π is not cooled, and an empty document has it.
+
+In models of presence (Bernoulli) and of Poisson counts absent words are evidence too, and a short
+document lacks most words of any class.  A word that a document of the mean length m lacks with the
+probability 1 − θ is lacking in one of length L with (1 − θ)^(L/m), so that absence is evidence in
+proportion to the length, and s_k + (L/m − 1) Σ_v log(1 − θ_kv) is in the place of s_k.
 
 a and b minimise the log loss of out-of-fold scores.  The statistics of all other folds are sums of
 fold totals, so that the models of all folds cost one pass over the rows, and no refit.  By the rule
@@ -38,15 +42,17 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely._typing import Codes
-from likely.additive import Additive
+from likely.additive import Additive, pairwise_total
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms
 from likely.distributions.lengths import (
     SplitScores,
+    absence_is_evidence,
     has_other_columns,
     refuse_without_words,
     row_lengths,
+    score_of_absence,
     split_scores,
 )
 from likely.distributions.product import ProductFamily
@@ -56,7 +62,7 @@ from likely.objectives.components import (
     block_totals,
     no_smaller_than_totals,
 )
-from likely.objectives.cooled_evidence import CooledEvidence
+from likely.objectives.cooled_evidence import Absence, CooledEvidence
 from likely.objectives.evidence import LOWEST_SCORE, N_FOLDS, WORDS, FoldTotals
 from likely.objectives.length_cooling import (
     SAMPLE_SEED,
@@ -81,8 +87,16 @@ class CountedFolds(Additive):
     totals: FoldTotals
     n_rows: int
 
+    length: float  # Σ w L of the labelled rows
+
     def __add__(self, other: Self) -> Self:
-        return type(self)(self.totals + other.totals, self.n_rows + other.n_rows)
+        totals, n_rows = self.totals + other.totals, self.n_rows + other.n_rows
+        return type(self)(totals, n_rows, self.length + other.length)
+
+    @property
+    def mean_length(self) -> float:
+        """m, of the labelled rows."""
+        return self.length / max(sum(float(each.count.sum()) for each in self.totals.folds), 1e-300)
 
 
 def calibrate_by_length(
@@ -102,8 +116,12 @@ def calibrate_by_length(
         )
         return CooledEvidence()
     if not rows.others.shape[1]:
-        return best_cooling(rows)
-    return best_mixed_cooling(rows, np.sum([each.count for each in folds.totals.folds], axis=0))
+        found = best_cooling(rows)
+    else:
+        count = np.sum([each.count for each in folds.totals.folds], axis=0)
+        found = best_mixed_cooling(rows, count)
+    whole = pairwise_total(folds.totals.folds)
+    return replace(found, absence=absence_of(family, learn(whole), folds.mean_length))
 
 
 def best_factor(
@@ -159,7 +177,7 @@ def scored_documents(
     for fold in range(n_folds):
         totals = folds.totals.without(fold)
         if n_components > 1 and totals.count.sum() > 0:
-            term = partial(_scored_sample, family, learn(totals), fold, folds.n_rows)
+            term = partial(_scored_sample, family, learn(totals), fold, folds)
             scored.extend(executor.map(term, blocks))
     if not scored:
         return None
@@ -172,7 +190,11 @@ def _block_folds(family: ProductFamily, n_components: int, block: Block) -> Coun
     fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
     each = (_rows_of(block, np.flatnonzero(fold == f)) for f in range(N_FOLDS))
     totals = tuple(block_totals(family, n_components, rows) for rows in each)
-    return CountedFolds(FoldTotals(totals), block.n_rows)
+    length = 0.0
+    if absence_is_evidence(family):
+        known = np.where(block.y >= 0, 1.0 if block.weight is None else block.weight, 0.0)
+        length = float(np.dot(known, row_lengths(family, block.X.stored())))
+    return CountedFolds(FoldTotals(totals), block.n_rows, length)
 
 
 def _rows_of(block: Block, rows: Codes) -> Block:
@@ -182,15 +204,24 @@ def _rows_of(block: Block, rows: Codes) -> Block:
 
 
 def _scored_sample(
-    family: ProductFamily, model: Components, fold: int, n_rows: int, block: Block
+    family: ProductFamily, model: Components, fold: int, folds: CountedFolds, block: Block
 ) -> ScoredDocuments:
-    """Some of the rows of a fold, at most about 20,000 of all ``n_rows``."""
-    drawn = hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED) * n_rows < MOST_SCORED
-    return scored_block(family, model, fold, replace(block, y=np.where(drawn, block.target, -1)))
+    """Some of the rows of a fold, at most about 20,000 of all folds."""
+    drawn = hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED) * folds.n_rows < MOST_SCORED
+    chosen = replace(block, y=np.where(drawn, block.target, -1))
+    return scored_block(family, model, fold, chosen, folds.mean_length)
+
+
+def absence_of(family: ProductFamily, model: Components, mean_length: float) -> Absence | None:
+    """What absent words say, where they are evidence and no class excludes an empty document."""
+    if not absence_is_evidence(family) or not mean_length > 0:
+        return None
+    score = score_of_absence(family, model.distribution)
+    return Absence(mean_length, score) if np.isfinite(score).all() else None
 
 
 def scored_block(
-    family: ProductFamily, model: Components, fold: int, block: Block
+    family: ProductFamily, model: Components, fold: int, block: Block, mean_length: float = 0.0
 ) -> ScoredDocuments:
     """The labelled rows of a fold whose class the model of the other folds has seen."""
     here = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS) == fold
@@ -198,6 +229,9 @@ def scored_block(
     rows = _rows_of(block, chosen)
     X = rows.X.stored()
     score, others = _scores(family, model.distribution, X)
+    length, absence = row_lengths(family, X), absence_of(family, model, mean_length)
+    if absence is not None:
+        score = score + absence.surplus(length)[:, None] * absence.score
     possible = model.log_mixing > -np.inf
     top = np.max(score, axis=1, keepdims=True, where=possible, initial=-np.inf)
     centred = np.subtract(score, top, where=np.isfinite(top), out=np.zeros(score.shape))
@@ -210,7 +244,7 @@ def scored_block(
         np.broadcast_to(log_prior, score.shape)[known],
         rows.target[known],
         weight[known],
-        row_lengths(family, X)[known],
+        length[known],
         others[known],
     )
 

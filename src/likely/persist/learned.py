@@ -167,6 +167,8 @@ LEARNED: dict[str, Types] = {
         "temperature_": float,
         "outlier_share_": Array | None,
         "length_rate_": float,
+        "mean_length_": float | None,
+        "empty_score_": Array | None,
         "other_temperature_": float | None,
         "lowest_density_": float | None,
         "solution_": Solution | None,

@@ -41,13 +41,8 @@ class NaiveBayesScores:
         components = model.required("components_")
         self.log_prior: Array = components["log_mixing"]
         self.family, self.distribution = model.required("family_"), components["distribution"]
-        self.evidence = CooledEvidence.of_attributes(
-            float(model.required("temperature_")),
-            model.learned("outlier_share_"),
-            float(model.learned("length_rate_", 0.0)),
-            model.learned("other_temperature_"),
-            model.learned("lowest_density_"),
-        )
+        model.required("temperature_")
+        self.evidence = CooledEvidence.of_attributes(model.learned)
         self._refuse_others()
         self._check_counts(len(model.required("classes_")), int(model.required("n_features_in_")))
         self.weights: Array | None = None  # of words, where scores are sums of them
@@ -77,6 +72,8 @@ class NaiveBayesScores:
         same_count("The classes", self.distribution.n_components, n_classes)
         same_count("The columns", self.distribution.n_features, n_columns)
         same_count("The event models", self.family.n_features, n_columns)
+        if self.evidence.absence is not None:
+            same_count("empty_score_", np.shape(self.evidence.absence.score), (n_classes,))
         for each in (self.evidence, self.evidence.others):
             if each is not None and each.outlier_share is not None:
                 same_count("outlier_share_", np.shape(each.outlier_share), (n_classes,))
