@@ -40,9 +40,9 @@ from likely.objectives.components import (
     ComponentTotals,
     no_smaller_than_totals,
 )
-from likely.objectives.evidence import N_FOLDS, FoldTotals, block_fold_totals
+from likely.objectives.evidence import N_FOLDS
 from likely.objectives.length_cooling import ScoredDocuments, search_cooling
-from likely.objectives.length_evidence import scored_block
+from likely.objectives.length_evidence import CountedFolds, folds_of, scored_block
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, search
 
@@ -109,19 +109,19 @@ class UnlabelledRows:
 
     def best_weight(self) -> float:
         """The λ that predicts labelled rows best which were held out."""
-        term = partial(block_fold_totals, self.family, self.n_classes)
-        folds = self.executor.sum(term, no_smaller_than_totals(self.blocks, self.n_classes))
+        folds = folds_of(self.family, self.n_classes, self.blocks, self.executor)
         losses = {weight: self._held_out_loss(folds, weight) for weight in WEIGHTS}
         return min(losses, key=losses.__getitem__)
 
-    def _held_out_loss(self, folds: FoldTotals, weight: float) -> float:
+    def _held_out_loss(self, folds: CountedFolds, weight: float) -> float:
         """The log loss of labelled rows, by models of the other folds, cooled as suits them."""
         scored: list[ScoredDocuments] = []
         for fold in range(N_FOLDS):
-            totals = folds.without(fold)
+            totals = folds.totals.without(fold)
             if totals.count.sum() > 0:
                 model = self.learn_with(weight, totals)
-                scored.extend(self.executor.map(partial(self._scored, model, fold), self.blocks))
+                term = partial(self._scored, model, fold, folds.mean_length)
+                scored.extend(self.executor.map(term, self.blocks))
         if not scored:
             return 0.0
         rows = ScoredDocuments(*map(np.concatenate, zip(*scored, strict=True)))
@@ -129,8 +129,8 @@ class UnlabelledRows:
             rows = rows._replace(score=rows.score + rows.others)
         return search_cooling(rows).loss if rows.weight.sum() > 0 else 0.0
 
-    def _scored(self, model: Components, fold: int, block: Block) -> ScoredDocuments:
-        return scored_block(self.family, model, fold, block)
+    def _scored(self, model: Components, fold: int, mean_length: float, block: Block) -> Any:
+        return scored_block(self.family, model, fold, block, mean_length)
 
 
 @final

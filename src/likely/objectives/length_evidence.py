@@ -20,9 +20,9 @@ of succession, n rows do not show that errors are rarer than one in n + 2, so ea
 
     minimise  −Σ_i w_i [ (1 − ε) log p(y_i | x_i) + ε log p(j_i | x_i) ],   j_i = argmax_{k≠y} s_k
 
-Without the wrong class, classes that no held-out row confuses would leave a without a bound.  The
-folds do not depend on what rows hold: a document with a copy in another fold is scored by a model
-that has seen it, and many copies make the probabilities overconfident for documents without any.
+Without the wrong class, classes that no held-out row confuses would leave a without a bound.
+Documents of ten or more different words that are equal (reposts, templates) are in one fold: scored
+by a model that has seen their copies, they would make it overconfident of documents without any.
 
 Smoothing that a fit chooses itself is chosen again, with a and b: the leave-one-out likelihood
 leaves out a token but not its copies in the same document, so that it takes words for more regular
@@ -45,7 +45,7 @@ from likely._typing import Codes
 from likely.additive import Additive, pairwise_total
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms
+from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
 from likely.distributions.lengths import (
     SplitScores,
     absence_is_evidence,
@@ -54,6 +54,7 @@ from likely.distributions.lengths import (
     row_lengths,
     score_of_absence,
     split_scores,
+    word_parts,
 )
 from likely.distributions.product import ProductFamily
 from likely.objectives.components import (
@@ -73,6 +74,8 @@ from likely.objectives.length_cooling import (
 from likely.objectives.mixed_evidence import best_mixed_cooling
 from likely.objectives.temperature import warn_nothing_to_calibrate
 
+FEWEST_WORDS = 10  # different words of documents that are not equal by chance
+ROUNDED = 6  # decimals of a sum of words, whose order does not matter
 MOST_SCORED = 20_000  # rows whose scores are used: two numbers need no more
 STEP = 4.0  # between the strengths of smoothing that are tried
 MOST_STEPS = 4  # up or down
@@ -187,7 +190,7 @@ def scored_documents(
 
 def _block_folds(family: ProductFamily, n_components: int, block: Block) -> CountedFolds:
     assert block.y is not None  # calibration needs labels
-    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    fold = document_folds(family, block)
     each = (_rows_of(block, np.flatnonzero(fold == f)) for f in range(N_FOLDS))
     totals = tuple(block_totals(family, n_components, rows) for rows in each)
     length = 0.0
@@ -195,6 +198,27 @@ def _block_folds(family: ProductFamily, n_components: int, block: Block) -> Coun
         known = np.where(block.y >= 0, 1.0 if block.weight is None else block.weight, 0.0)
         length = float(np.dot(known, row_lengths(family, block.X.stored())))
     return CountedFolds(FoldTotals(totals), block.n_rows, length)
+
+
+def document_folds(family: ProductFamily, block: Block) -> Codes:
+    """The fold of each row of a block: by its words, or by its index if it has few, or others.
+
+    The words are summed with random weights, so that equal documents have equal sums.  Rows with
+    other columns beside words differ in those.
+    """
+    by_index = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    if not all(word_parts(family)):
+        return by_index
+    X, n = block.X.stored(), block.n_rows
+    total, distinct = np.zeros(n), np.zeros(n, dtype=np.int64)
+    for part in family.parts:
+        own = part.selection.of(X)
+        own = np.nan_to_num(own) if isinstance(own, np.ndarray) else own
+        total += own @ hashed_uniforms(0, own.shape[1], FOLD_SEED)
+        distinct += np.asarray((own != 0).sum(axis=1)).ravel()
+    by_words = hashed_values(np.round(total, ROUNDED), FOLD_SEED)
+    fold = np.minimum((by_words * N_FOLDS).astype(np.int32), N_FOLDS - 1)
+    return np.where(distinct >= FEWEST_WORDS, fold, by_index)
 
 
 def _rows_of(block: Block, rows: Codes) -> Block:
@@ -224,8 +248,7 @@ def scored_block(
     family: ProductFamily, model: Components, fold: int, block: Block, mean_length: float = 0.0
 ) -> ScoredDocuments:
     """The labelled rows of a fold whose class the model of the other folds has seen."""
-    here = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS) == fold
-    chosen = np.flatnonzero(here & (block.target >= 0))
+    chosen = np.flatnonzero((document_folds(family, block) == fold) & (block.target >= 0))
     rows = _rows_of(block, chosen)
     X = rows.X.stored()
     score, others = _scores(family, model.distribution, X)
