@@ -38,6 +38,7 @@ LikelyWarning
 ├── AlphabeticalOrder  ordered classes are words, and their order was not given
 ├── UnscaledColumns    columns are far from the scale that a network needs
 ├── SortedRows         rows are sorted by their target, and are shuffled inside windows only
+├── ShiftedClasses     EM with unlabelled rows moved the class shares far from those of the labels
 ├── NothingToCalibrate held-out scores do not determine a temperature
 ├── SomeSealedRows     data hold a few sealed rows, which the ledger records
 ├── EffectsLeftOut     the importance of columns could not be measured
@@ -85,6 +86,7 @@ __all__ = [
     "RoundedTables",
     "SealedData",
     "Separation",
+    "ShiftedClasses",
     "SingularCovariance",
     "SortedRows",
     "TrainingDiverged",
@@ -389,6 +391,10 @@ class MissingFont(LikelyWarning):
 
 class NothingToCalibrate(LikelyWarning):
     """Held-out scores do not determine a temperature: none is informative, or all are right."""
+
+
+class ShiftedClasses(LikelyWarning):
+    """EM gave unlabelled rows class shares that are far from those of the labelled rows."""
 
 
 class LoopsNotKept(LikelyWarning):

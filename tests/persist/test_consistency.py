@@ -71,6 +71,9 @@ NETWORK = likely.BayesianNetworkClassifier().fit(FRAME[["c"]], Y)
 BINNED = likely.BayesianNetworkClassifier().fit(NUMBERS, Y)
 SPLINE = likely.BasisFunctions("spline", centres=5).fit(NUMBERS)
 CALIBRATED = likely.NaiveBayes(calibrate="temperature").fit(FRAME, Y)
+WITH_WORDS = likely.NaiveBayes({1: "multinomial", 2: "multinomial"}, calibrate="length").fit(
+    np.abs(np.hstack([NUMBERS, NUMBERS, NUMBERS**2])), np.ravel(np.abs(NUMBERS) > 0.7)
+)
 PERCEPTRON = likely.NeuralNetworkClassifier(max_epochs=2, tol=None, random_state=0).fit(NUMBERS, Y)
 REDUNDANT = likely.LinearRegression(solver="minimum-norm").fit(np.hstack([NUMBERS, NUMBERS]), Y)
 REGRESSOR = likely.NeuralNetworkRegressor((), solver="lbfgs", random_state=0).fit(NUMBERS, Y)
@@ -112,6 +115,7 @@ VALUES = [
     (PLATT, setting("a_", cell(np.inf)), "a_ must be finite"),
     (CALIBRATED, setting("outlier_share_", cell(np.nan)), "outlier_share_ must be from 0"),
     (CALIBRATED, setting("outlier_share_", lambda x: x[:1]), "outlier_share_ has"),
+    (WITH_WORDS, setting("outlier_share_", lambda x: x[:1]), "outlier_share_ has"),
     (PERCEPTRON, setting("column_strengths_", lambda x: x[:0]), "column_strengths_ has"),
     (REDUNDANT, setting("inference_.root", lambda x: x[:, 0]), "The root of their covariance"),
     (SPLINE, lambda tensors: _near(tensors), "distances of knots must be at least"),
@@ -158,6 +162,16 @@ HEADERS = [
     ),
     (POISSON, lambda head: head["fitted"].update(dispersion_=-1.0), "dispersion_ must be 0 or"),
     (BAYES, lambda head: head["fitted"].update(temperature_=-1.0), "temperature_ must be above 0"),
+    (
+        WITH_WORDS,
+        lambda head: head["fitted"].update(other_temperature_=-1.0),
+        "other_temperature_ must be above 0",
+    ),
+    (
+        WITH_WORDS,
+        lambda head: head["fitted"].update(lowest_density_={"float": "nan"}),
+        "lowest_density_ must be finite",
+    ),
     (BAYES, lambda head: head["fitted"].update(schema_=3), "schema_ is '3', a int"),
     (PLATT, lambda head: head["fitted"].pop("estimator_"), "has estimator_"),
     (PREPARED, lambda head: _steps(head).pop(), "The steps has 1 entries where 2"),

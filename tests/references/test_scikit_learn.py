@@ -74,6 +74,7 @@ def rows(name, seed=0, n=120):
 def assert_agree(ours, theirs, X):
     assert_array_equal(ours.classes_, theirs.classes_)
     assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), **TIGHT)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-10)
     assert_array_equal(ours.predict(X), theirs.predict(X))
 
 

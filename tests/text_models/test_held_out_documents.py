@@ -3,7 +3,6 @@
 import json
 import warnings
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,15 +14,21 @@ from likely import BagOfWords, NaiveBayes, TextClassifier
 from likely.data.split import fold_of, hashed_uniforms
 from likely.errors import InvalidInput, NothingToCalibrate
 from likely.objectives.components import Components
+from likely.objectives.cooled_evidence import Absence
 from likely.objectives.evidence import N_FOLDS
+from likely.objectives.length_cooling import best_cooling
 from likely.objectives.length_evidence import (
-    SAMPLE_SEED,
-    best_cooling,
     documents_scored,
+    folds_by_words,
     joined_documents,
+    of_words,
+    word_keys,
 )
 from likely.text_models import text_classifier
+from likely.text_models.class_sums import ClassSums
 from likely.text_models.held_out_documents import HeldOutDocuments
+from likely.text_models.kept_documents import KeptDocuments, keys_of
+from likely.text_models.labelled import LabelledBatch
 from likely.text_models.text_classifier import FEWEST
 
 
@@ -235,21 +240,30 @@ def test_a_file_is_calibrated_as_documents_in_memory(tmp_path, words, calibrate)
 def scored_by_refits(kept, texts, y, weight, words, model):
     """Kept documents of each fold, scored by a fit to all documents but these."""
     rows, parts = np.flatnonzero(weight > 0), []
-    fold, uniform = fold_of(0, rows.size, 0, N_FOLDS), hashed_uniforms(0, rows.size, SAMPLE_SEED)
+    by_index, uniform = fold_of(0, len(rows), 0, N_FOLDS), hashed_uniforms(0, len(rows), 1)
     texts, y, weight = np.array(texts, object)[rows], np.array(y)[rows], weight[rows]
     counts, classes = words.fit_transform(texts), np.unique(y)
+    (found,) = words.read(texts)
+    key = keys_of(found, uniform)
+    keys, distinct = word_keys(counts.shape[1]), np.diff(counts.indptr)
+    fold = folds_by_words(counts @ keys, distinct, by_index)
+    mean_length = weight @ (counts @ np.ones(len(keys))) / weight.sum()
     for f in range(N_FOLDS):
-        held = (fold == f) & (uniform < kept.share)
+        held = (fold == f) & (key < kept.share)
         fitted = model.fit(counts[~held], y[~held], weight[~held])
         codes = np.searchsorted(classes, fitted.classes_)
         table = np.full((held.sum(), len(classes)), -np.inf)
         table[:, codes] = fitted.distribution_.log_score(counts[held])
         prior = np.full(len(classes), -np.inf)
         prior[codes] = fitted.class_log_prior_
-        member = SimpleNamespace(log_score=lambda X, found=table: found)
-        length = np.asarray(counts[held].sum(axis=1), dtype=float).ravel()
+        length, absence = np.asarray(counts[held].sum(axis=1), dtype=float).ravel(), None
+        if model.event == "bernoulli":
+            empty = np.zeros(len(classes))
+            empty[codes] = fitted.distribution_.log_score(np.zeros((1, counts.shape[1])))[0]
+            absence = Absence(float(mean_length), empty)
         k = np.searchsorted(classes, y[held])
-        parts.append(documents_scored(Components(prior, member), None, k, weight[held], length))
+        scores, components = of_words(table), Components(prior, None)
+        parts.append(documents_scored(components, scores, k, weight[held], length, absence))
     return joined_documents(parts)
 
 
@@ -278,3 +292,25 @@ def test_of_a_large_file_a_sample_is_held_out(tmp_path, monkeypatch, event, weig
     assert_allclose(ours.model_.length_rate_, expected.length_rate, rtol=1e-6)
     whole = TextClassifier(NaiveBayes(event, smoothing=0.3), words).fit(TEXTS, Y, weight)
     assert_allclose(ours.model_.class_coef_, whole.model_.class_coef_, rtol=1e-12)
+
+
+def test_of_equal_documents_all_are_kept_or_none_and_in_one_fold():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice([f"w{i}" for i in range(99)], 20)) for _ in range(200)] * 3
+    words = BagOfWords(n_features=512)
+    kept, whole = KeptDocuments(most_ids=3000), ClassSums.of_classes(2, 512, once=False)
+    codes, weight = np.arange(len(texts)) % 2, np.ones(len(texts))
+    (found,) = words.read(texts)
+    kept.add(LabelledBatch(texts, codes, weight), found, 0)
+    whole.count(found, codes, weight)
+    held = HeldOutDocuments(kept, np.arange(512), whole, "multinomial", lumps=True)
+    held._keep_equal_together()
+    assert 0 < kept.n_kept < 300 and kept.n_kept % 3 == 0
+    folds = {}
+    for part in kept.parts:
+        for ids, fold in zip(
+            np.split(part.found.ids, part.found.stops[:-1]), part.fold, strict=True
+        ):
+            folds.setdefault(tuple(sorted(ids.tolist())), []).append(int(fold))
+    assert all(len(found) == 3 and len({*found}) == 1 for found in folds.values())
+    assert len({fold for found in folds.values() for fold in found}) == N_FOLDS

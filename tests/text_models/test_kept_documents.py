@@ -4,9 +4,9 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from likely.data.split import hashed_uniforms
-from likely.objectives.length_evidence import SAMPLE_SEED
+from likely.objectives.length_cooling import SAMPLE_SEED
 from likely.text.term_tables import TermIds
-from likely.text_models.kept_documents import MOST_PARTS, KeptDocuments
+from likely.text_models.kept_documents import MOST_PARTS, KeptDocuments, keys_of
 from likely.text_models.labelled import LabelledBatch
 
 
@@ -38,9 +38,11 @@ def test_a_document_with_too_many_words_is_not_kept():
         size = 1000 if i == 7 else 2
         ids = TermIds(np.zeros(size, np.int32), np.array([size]))
         kept.add(LabelledBatch(None, np.zeros(1, np.int64), np.ones(1)), ids, 0)
-    uniform = hashed_uniforms(0, n, SAMPLE_SEED)
-    assert kept.share <= uniform[7] and kept.n_rows == n
-    assert kept.n_kept == (uniform < kept.share).sum() and kept.n_ids == 2 * kept.n_kept
+    key = hashed_uniforms(0, n, SAMPLE_SEED)  # of few words
+    long = TermIds(np.zeros(1000, np.int32), np.array([1000]))
+    key[7] = keys_of(long, key[7:8])[0]
+    assert kept.share <= key[7] != hashed_uniforms(0, n, SAMPLE_SEED)[7] and kept.n_rows == n
+    assert kept.n_kept == (key < kept.share).sum() and kept.n_ids == 2 * kept.n_kept
 
 
 def test_the_room_of_a_part_is_not_kept():

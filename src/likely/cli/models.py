@@ -83,7 +83,7 @@ def _settings_table(found: Sequence["Parameter"]) -> str:
 
 def _defaults_on_texts(model: ModelEntry) -> dict[str, Any]:
     """The defaults that differ where a column holds text."""
-    return {**model.with_text, **model.text_alone}
+    return {**model.with_text}
 
 
 def _on_texts(model: ModelEntry, words: Sequence["Parameter"]) -> str:
@@ -93,9 +93,6 @@ def _on_texts(model: ModelEntry, words: Sequence["Parameter"]) -> str:
     if not words:
         return f"\n\n{wrapped(f'{model.name} reads no text: columns of text are left out.')}"
     other = [f"{name}={value}" for name, value in model.with_text.items()]
-    other += [
-        f"{name}={value} where all columns are texts" for name, value in model.text_alone.items()
-    ]
     differ = f" The defaults are then {', '.join(other)}." if other else ""
     what = "counts" if _words_in(model) == "counts" else "tf-idf weights"
     text = (

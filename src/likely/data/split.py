@@ -32,6 +32,13 @@ def hashed_uniforms(start: int, n: int, seed: int) -> Array:
     return (mix(index * GOLDEN + key) >> np.uint64(11)) * 2.0**-53
 
 
+def hashed_values(values: Array, seed: int) -> Array:
+    """A number in [0, 1) for each value, the same for equal values."""
+    key = mix(np.array([seed % 2**64], dtype=np.uint64) + GOLDEN)
+    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)  # −0 becomes 0
+    return (mix(mix(bits) + key) >> np.uint64(11)) * 2.0**-53
+
+
 def split_mask(start: int, n: int, seed: int, fraction: float) -> Array:
     """Which of the examples ``start`` to ``start + n`` are held out."""
     return hashed_uniforms(start, n, seed) < fraction

@@ -11,8 +11,9 @@ McCallum & Nigam, A comparison of event models for naive Bayes text classificati
 Nigam et al., Text classification from labeled and unlabeled documents using EM, 2000.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -42,6 +43,7 @@ from likely.generative.events import (
 from likely.generative.naive_bayes_surface import FittedNaiveBayes
 from likely.generative.priors import class_prior, smoothing_per_column
 from likely.generative.surface import check_search
+from likely.generative.unlabelled import UnlabelledRows, warn_if_moved
 from likely.inputs.estimators import (
     columns_named,
     feature_names,
@@ -57,14 +59,10 @@ from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import (
     Components,
-    ComponentsObjective,
     ComponentTotals,
-    no_smaller_than_totals,
     total,
 )
 from likely.objectives.held_out_rows import HeldOutBlocks, HeldOutRows
-from likely.solvers.em import EM
-from likely.solvers.minimise import search
 from likely.text.sequences import is_sequences
 
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
@@ -96,8 +94,10 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         Class probabilities: estimated (a ``Dirichlet`` is their prior), equal, or given.
     unlabelled : label or nan, default=None
         The value in ``y`` that marks an unlabelled row; EM uses such rows.
-    unlabelled_weight : float, default=1.0
+    unlabelled_weight : float or "auto", default=1.0
         The weight λ of an unlabelled row relative to a labelled one; 0 does not use them.
+        ``"auto"`` chooses it among 0 and five others, by labelled rows that are held out: EM runs
+        25 times more.
     calibrate : "temperature" or "length", default=None
         Divide the evidence log p(x | k), but not the class prior, by a temperature chosen on
         out-of-fold predictions: naive Bayes counts dependent evidence twice.  ``temperature`` is
@@ -132,11 +132,21 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         T, what log p(x | k) is divided by; 1 without calibration.
     length_rate_ : float
         b, by which each word of a row raises its temperature T (1 + b L), if calibrated by length.
+    mean_length_ : float or None
+        If presence is calibrated by length, the mean L: absence is evidence in proportion to L.
+    empty_score_ : array of shape (n_classes,) or None
+        log p(x | k) of an empty document, if presence is calibrated by length.
+    other_temperature_ : float or None
+        What log p(x | k) of columns beside words is divided by, if calibrated by length.
+    lowest_density_ : float or None
+        The log-density of columns beside words below which a row says nothing about its class.
     outlier_share_ : array of shape (n_classes,) or None
         With calibration, the share of rows of a class that look like those of another: it bounds
         the evidence against the class.
     reads_ids_ : bool
         Whether it was fitted to sequences of word ids, and so reads lists of whole numbers.
+    unlabelled_weight_ : float
+        The weight λ that was used, when there were unlabelled rows.
     solution_ : Solution or None
         How EM ended, when there were unlabelled rows.
 
@@ -159,7 +169,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         gaussian_prior: GaussianPrior | None = None,
         prior: str | Dirichlet | Array = "estimate",
         unlabelled: Any = None,
-        unlabelled_weight: float = 1.0,
+        unlabelled_weight: float | str = 1.0,
         calibrate: str | None = None,
         discretize: "str | Discretizer | None" = None,
         tol: float = 1e-8,
@@ -233,12 +243,15 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
         self.temperature_, self.outlier_share_, self.length_rate_ = 1.0, None, 0.0
+        self.other_temperature_ = self.lowest_density_ = None
+        self.mean_length_ = self.empty_score_ = None
+        learn: Any = self._components  # from totals of labelled rows
         if self.unlabelled is not None:
             self.components_ = self._components(totals)
-            self._learn_unlabelled(rows)
+            learn = self._learn_unlabelled(rows)
         if self.calibrate is not None:
             n, blocks = len(self.classes_), rows.blocks
-            self._cool(held_out or HeldOutBlocks(self.family_, n, blocks, rows.executor))
+            self._cool(held_out or HeldOutBlocks(self.family_, n, blocks, rows.executor), learn)
         if self.unlabelled is None:
             self.components_ = self._components(totals)  # after: a table of words is large
         return self
@@ -278,8 +291,11 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
             raise InvalidInput(
                 f"variance_floor must be 0 or more; found {self.variance_floor}. Use 1e-9."
             )
-        advice = "Use 1.0, or less to trust the labelled rows more."
-        refuse_unless_number("unlabelled_weight", self.unlabelled_weight, lowest=0.0, advice=advice)
+        if not (isinstance(self.unlabelled_weight, str) and self.unlabelled_weight == "auto"):
+            advice = "Use 1.0, less to trust the labelled rows more, or 'auto'."
+            refuse_unless_number(
+                "unlabelled_weight", self.unlabelled_weight, lowest=0.0, advice=advice
+            )
         check_search(self.tol, self.max_iter)
         reads_ids = is_sequences(X)
         if not reset:
@@ -329,18 +345,25 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         member = family.from_own_statistics(smoothed)  # in place: words are many
         return Components(class_prior(self.prior, totals.count), member)
 
-    def _cool(self, held_out: HeldOutRows) -> None:
+    def _cool(self, held_out: HeldOutRows, learn: Any) -> None:
         """Choose the temperature, and with it the strength of smoothing that was left open.
 
-        That is chosen again by documents that are left out, not by tokens.
+        That is chosen again by documents that are left out, not by tokens.  ``learn`` gives the
+        model of the labelled rows of other folds.
         """
         calibrated = lookup("calibration", self.calibrate, CALIBRATIONS)
         chosen = isinstance(self.smoothing, str) and self.unlabelled is None
         if self.calibrate == "length" and chosen:
-            self.smoothing_ = held_out.best_factor(self._components) * self.smoothing_
-        found = calibrated(held_out, self._components)
+            self.smoothing_ = held_out.best_factor(learn) * self.smoothing_
+        found = calibrated(held_out, learn)
         self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
         self.length_rate_ = found.length_rate
+        if found.absence is not None:
+            self.mean_length_, self.empty_score_ = found.absence.mean_length, found.absence.score
+        if found.others is not None:
+            self.other_temperature_ = found.others.temperature
+            self.outlier_share_ = found.others.outlier_share
+            self.lowest_density_ = found.others.lowest
 
     def _imagined(self, totals: ComponentTotals, family: Any, smoothing: Array) -> Any:
         shape = (len(self.classes_), len(smoothing))
@@ -349,20 +372,30 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         imagined = statistics.imagined_as_chosen if chosen else statistics.imagined
         return imagined(family, smoothing, shape)
 
-    def _learn_unlabelled(self, rows: EncodedRows[Schema]) -> None:
+    def _learn_unlabelled(
+        self, rows: EncodedRows[Schema]
+    ) -> Callable[[ComponentTotals], Components]:
+        """EM; the answer learns from the labelled rows of other folds, and all unlabelled ones."""
         given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"
-        objective = ComponentsObjective(
+        n_classes = len(self.classes_)
+        both = UnlabelledRows(
             self.family_,
-            no_smaller_than_totals(rows.blocks, len(self.classes_)),
+            n_classes,
+            rows.blocks,
             rows.executor,
-            self._imagined(self.totals_, self.family_, self.smoothing_),
+            self._components,
+            lambda totals: self._imagined(totals, self.family_, self.smoothing_),
             self.class_log_prior_ if given else None,
-            self.prior.imagined(len(self.classes_)) if isinstance(self.prior, Dirichlet) else 0.0,
-            float(self.unlabelled_weight),
+            self.prior.imagined(n_classes) if isinstance(self.prior, Dirichlet) else 0.0,
+            self.tol,
+            self.max_iter,
         )
-        solution, state = search(
-            EM(), objective, self.components_, tol=self.tol, max_iter=self.max_iter
+        weight = self.unlabelled_weight
+        self.unlabelled_weight_ = both.best_weight() if weight == "auto" else float(weight)
+        self.components_, self.solution_, totals = both.complete(
+            self.totals_, self.unlabelled_weight_
         )
-        warn_unless_converged(self, solution)
-        self.components_, self.solution_ = solution.theta, solution
-        self.class_count_, self.statistics_ = state.totals.count, state.totals.statistics
+        warn_unless_converged(self, self.solution_)
+        self.class_count_, self.statistics_ = totals.count, totals.statistics
+        warn_if_moved(self.totals_.count, totals.count, self.classes_, self.unlabelled_weight_)
+        return partial(both.learn_with, self.unlabelled_weight_)

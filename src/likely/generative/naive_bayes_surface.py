@@ -3,8 +3,10 @@
 Abstract: ``NaiveBayes`` learns what these methods read.
 """
 
+from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +16,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead
 from likely.distributions import Bernoulli, NamedForm
-from likely.distributions.lengths import row_lengths
+from likely.distributions.lengths import row_lengths, split_scores, word_features
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.features.discretize import Discretizer
@@ -43,6 +45,10 @@ class FittedNaiveBayes(FittedClassifier):
     temperature_: float
     outlier_share_: Array | None
     length_rate_: float
+    mean_length_: float | None
+    empty_score_: Array | None
+    other_temperature_: float | None
+    lowest_density_: float | None
     reads_ids_: bool
     event: Any
     smoothing: Any
@@ -121,14 +127,33 @@ class FittedNaiveBayes(FittedClassifier):
 
     @property
     def _evidence(self) -> CooledEvidence:
-        return CooledEvidence(
-            float(self.temperature_), self.outlier_share_, float(self.length_rate_)
-        )
+        return CooledEvidence.of_attributes(partial(getattr, self))
 
     def _calibrated_contributions(self, stored: Any) -> Array:
-        length = row_lengths(self.family_, stored) if self._evidence.needs_length else None
+        evidence, log_prior = self._evidence, self.class_log_prior_
+        length = row_lengths(self.family_, stored) if evidence.needs_length else None
         each = self.distribution_.contributions(stored)
-        return self._evidence.contributions(each, self.class_log_prior_, length)
+        words = word_features(self.family_)
+        absent = self._contributions_of_absence(words)
+        if evidence.others is None:
+            return evidence.contributions(each, log_prior, length, absent)
+        score = split_scores(self.family_, self.distribution_, stored).others
+        out = np.empty(each.shape)
+        out[:, words] = evidence.contributions(
+            each[:, words], log_prior, length, None if absent is None else absent[words]
+        )
+        out[:, ~words] = evidence.others.factor_contributions(each[:, ~words], log_prior, score)
+        return out
+
+    def _contributions_of_absence(self, words: Array) -> Array | None:
+        """Those of an empty document, (n_features, n_classes), where absent words are evidence."""
+        if self.mean_length_ is None:
+            return None
+        out = np.zeros((self.n_features_in_, len(self.classes_)))
+        for part, features in self.distribution_.by_part():
+            if words[list(features)].any():
+                out[list(features)] = part.contributions(np.zeros((1, len(features))))[0]
+        return out
 
     def _value_labels(self) -> list[list[str]]:
         bins = bins_in_words(self.plan_, self.discretizer_)

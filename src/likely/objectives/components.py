@@ -21,7 +21,6 @@ from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, block_rows
 from likely.distributions.base import Distribution, Family
-from likely.distributions.lengths import row_lengths
 from likely.distributions.product import ProductFamily
 from likely.distributions.responsibility import (
     Labels,
@@ -127,13 +126,8 @@ def block_log_joint(family: Family, model: Components, block: Block) -> Array:
 def block_log_posterior(
     family: Family, model: Components, evidence: CooledEvidence, block: Block
 ) -> Array:
-    X = checked_rows(family, block)
-    length = None
-    if evidence.needs_length:
-        assert isinstance(family, ProductFamily)  # of naive Bayes
-        length = row_lengths(family, X)
-    score = model.distribution.log_score(X)
-    return evidence.log_posterior_or_prior(model.log_mixing, score, length)
+    rows = evidence.scores(family, model.distribution, checked_rows(family, block))
+    return evidence.log_posterior_or_prior(model.log_mixing, *rows)
 
 
 def checked_rows(family: Family, block: Block) -> Any:

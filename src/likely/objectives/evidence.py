@@ -239,10 +239,10 @@ def _temperature(gains: Callable[[Array], EvidenceGains]) -> float:
         warn_no_information(WORDS)
         return WARMEST
     betas = COARSE[int(cautious.argmax())] * FINE
-    return 1 / _peak(betas, gains(betas).cautious())
+    return 1 / peak(betas, gains(betas).cautious())
 
 
-def _peak(betas: Array, gains: Array) -> float:
+def peak(betas: Array, gains: Array) -> float:
     """The β with the largest gain, by the parabola through it and its neighbours in log β."""
     best = int(gains.argmax())
     if not 0 < best < len(gains) - 1:

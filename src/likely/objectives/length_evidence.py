@@ -6,8 +6,12 @@
 Words of a document depend on one another, so that naive Bayes counts the same evidence again and
 again, the more the longer the document is.  One temperature cannot repair that: it would leave long
 documents overconfident and short ones without evidence.  β(L) s_k grows with L up to a/b times the
-evidence of the average word.  The class prior π is not cooled.  An empty document has it in models
-of counts; in Bernoulli models absent words are evidence too, cooled by a alone since L = 0.
+evidence of the average word.  The class prior π is not cooled, and an empty document has it.
+
+In models of presence (Bernoulli) and of Poisson counts absent words are evidence too, and a short
+document lacks most words of any class.  A word that a document of the mean length m lacks with the
+probability 1 − θ is lacking in one of length L with (1 − θ)^(L/m), so that absence is evidence in
+proportion to the length, and s_k + (L/m − 1) Σ_v log(1 − θ_kv) is in the place of s_k.
 
 a and b minimise the log loss of out-of-fold scores.  The statistics of all other folds are sums of
 fold totals, so that the models of all folds cost one pass over the rows, and no refit.  By the rule
@@ -16,9 +20,9 @@ of succession, n rows do not show that errors are rarer than one in n + 2, so ea
 
     minimise  −Σ_i w_i [ (1 − ε) log p(y_i | x_i) + ε log p(j_i | x_i) ],   j_i = argmax_{k≠y} s_k
 
-Without the wrong class, classes that no held-out row confuses would leave a without a bound.  The
-folds do not depend on what rows hold: a document with a copy in another fold is scored by a model
-that has seen it, and many copies make the probabilities overconfident for documents without any.
+Without the wrong class, classes that no held-out row confuses would leave a without a bound.
+Documents of ten or more different words that are equal (reposts, templates) are in one fold: scored
+by a model that has seen their copies, they would make it overconfident of documents without any.
 
 Smoothing that a fit chooses itself is chosen again, with a and b: the leave-one-out likelihood
 leaves out a token but not its copies in the same document, so that it takes words for more regular
@@ -33,16 +37,25 @@ Bennett, Assessing the calibration of naive Bayes' posterior estimates, CMU-CS-0
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
+from likely.additive import Additive, pairwise_total
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms
-from likely.distributions.lengths import row_lengths
+from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
+from likely.distributions.lengths import (
+    SplitScores,
+    absence_is_evidence,
+    has_other_columns,
+    refuse_without_words,
+    row_lengths,
+    score_of_absence,
+    split_scores,
+    word_parts,
+)
 from likely.distributions.product import ProductFamily
 from likely.objectives.components import (
     Components,
@@ -50,37 +63,24 @@ from likely.objectives.components import (
     block_totals,
     no_smaller_than_totals,
 )
-from likely.objectives.cooled_evidence import CooledEvidence
-from likely.objectives.evidence import LOWEST_SCORE, N_FOLDS, SAME, WORDS, FoldTotals
-from likely.objectives.temperature import (
-    WARMEST,
-    warn_no_information,
-    warn_nothing_to_calibrate,
+from likely.objectives.cooled_evidence import Absence, CooledEvidence
+from likely.objectives.evidence import LOWEST_SCORE, N_FOLDS, WORDS, FoldTotals
+from likely.objectives.length_cooling import (
+    SAMPLE_SEED,
+    ScoredDocuments,
+    best_cooling,
+    search_cooling,
 )
-from likely.solvers.base import SecondOrder, SmoothObjective
-from likely.solvers.minimise import minimise
-from likely.solvers.newton import Newton
-from likely.special import log_softmax
+from likely.objectives.mixed_evidence import best_mixed_cooling
+from likely.objectives.temperature import warn_nothing_to_calibrate
 
+FEWEST_WORDS = 10  # different words of documents that are not equal by chance
+EXACT = 2.0**24  # keys of words are multiples of 1/EXACT
+ROUNDED = 6  # decimals of their sums, where words have weights that are no whole numbers
 MOST_SCORED = 20_000  # rows whose scores are used: two numbers need no more
-SAMPLE_SEED = 1  # of the rows that are scored; the folds have their own
-FIRST_LOOK = 500  # rows of the grid where the search starts
-LEAST, MOST = np.log(1 / WARMEST), np.log(1e6)  # of log a
-SLOWEST, FASTEST = np.log(1e-6), np.log(1e2)  # of log b times the mean length
 STEP = 4.0  # between the strengths of smoothing that are tried
 MOST_STEPS = 4  # up or down
 LARGE_TABLE = 1_000_000  # cells: its strength of smoothing is chosen on one fold
-GRID_A, GRID_B = np.log(np.geomspace(1e-4, 1e1, 11)), np.log(np.geomspace(1e-3, 1e2, 6))
-
-
-class ScoredDocuments(NamedTuple):
-    """Rows scored by the model that was not trained on them."""
-
-    score: Array  # log p(x | k) less that of the likeliest class, (n, K)
-    log_prior: Array  # log π_k, (n, K)
-    y: Codes
-    weight: Array
-    length: Array
 
 
 @final
@@ -91,8 +91,16 @@ class CountedFolds(Additive):
     totals: FoldTotals
     n_rows: int
 
+    length: float  # Σ w L of the labelled rows
+
     def __add__(self, other: Self) -> Self:
-        return type(self)(self.totals + other.totals, self.n_rows + other.n_rows)
+        totals, n_rows = self.totals + other.totals, self.n_rows + other.n_rows
+        return type(self)(totals, n_rows, self.length + other.length)
+
+    @property
+    def mean_length(self) -> float:
+        """m, of the labelled rows."""
+        return self.length / max(sum(float(each.count.sum()) for each in self.totals.folds), 1e-300)
 
 
 def calibrate_by_length(
@@ -103,18 +111,27 @@ def calibrate_by_length(
     learn: Callable[[ComponentTotals], Components],
 ) -> CooledEvidence:
     """T = 1/a and b of out-of-fold scores; ``learn`` turns totals into a model."""
+    refuse_without_words(family)
     folds = folds_of(family, n_components, blocks, executor)
-    return cooled_by_documents(scored_documents(family, folds, blocks, executor, learn))
+    rows = scored_documents(family, folds, blocks, executor, learn)
+    found = cooled_by_documents(rows, np.sum([each.count for each in folds.totals.folds], axis=0))
+    if rows is None or not absence_is_evidence(family):
+        return found
+    whole = pairwise_total(folds.totals.folds)
+    return replace(found, absence=absence_of(family, learn(whole), folds.mean_length))
 
 
-def cooled_by_documents(rows: ScoredDocuments | None) -> CooledEvidence:
-    """T = 1/a and b of rows that were scored out of fold, if there are any."""
+def cooled_by_documents(rows: ScoredDocuments | None, count: Array) -> CooledEvidence:
+    """T = 1/a and b of rows that were scored out of fold, if there are any.
+
+    ``count`` is the number of rows of each class.
+    """
     if rows is None:
         warn_nothing_to_calibrate(
             "there is one class, or each class is missing from the other folds", WORDS
         )
         return CooledEvidence()
-    return best_cooling(rows)
+    return best_mixed_cooling(rows, count) if rows.others.shape[1] else best_cooling(rows)
 
 
 def best_factor(
@@ -125,6 +142,7 @@ def best_factor(
     learn: Callable[[float, ComponentTotals], Components],
 ) -> float:
     """What to multiply the strength of smoothing by; ``learn`` takes it, and totals."""
+    refuse_without_words(family)
     folds = folds_of(family, n_components, blocks, executor)
     n_folds = folds_of_factor(n_components, blocks.n_features)
 
@@ -146,7 +164,7 @@ def factor_of_least_loss(scored: Callable[[float], ScoredDocuments | None]) -> f
     def loss(step: int) -> float:
         if step not in losses:
             rows = scored(STEP**step)
-            losses[step] = np.inf if rows is None else _search(rows).loss
+            losses[step] = np.inf if rows is None else search_cooling(rows).loss
         return losses[step]
 
     way = 1 if loss(1) < loss(0) else -1
@@ -182,7 +200,7 @@ def scored_documents(
     for fold in range(n_folds):
         totals = folds.totals.without(fold)
         if n_components > 1 and totals.count.sum() > 0:
-            term = partial(_scored_block, family, learn(totals), fold, folds.n_rows)
+            term = partial(_scored_sample, family, learn(totals), fold, folds)
             scored.extend(executor.map(term, blocks))
     return joined_documents(scored)
 
@@ -197,10 +215,45 @@ def joined_documents(parts: Sequence[ScoredDocuments]) -> ScoredDocuments | None
 
 def _block_folds(family: ProductFamily, n_components: int, block: Block) -> CountedFolds:
     assert block.y is not None  # calibration needs labels
-    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    fold = document_folds(family, block)
     each = (_rows_of(block, np.flatnonzero(fold == f)) for f in range(N_FOLDS))
     totals = tuple(block_totals(family, n_components, rows) for rows in each)
-    return CountedFolds(FoldTotals(totals), block.n_rows)
+    length = 0.0
+    if absence_is_evidence(family):
+        known = np.where(block.y >= 0, 1.0 if block.weight is None else block.weight, 0.0)
+        length = float(np.dot(known, row_lengths(family, block.X.stored())))
+    return CountedFolds(FoldTotals(totals), block.n_rows, length)
+
+
+def document_folds(family: ProductFamily, block: Block) -> Codes:
+    """The fold of each row of a block: by its words, or by its index if it has few, or others.
+
+    The words are summed with random weights, so that equal documents have equal sums.  Rows with
+    other columns beside words differ in those.
+    """
+    by_index = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    if not all(word_parts(family)):
+        return by_index
+    X, n = block.X.stored(), block.n_rows
+    total, distinct = np.zeros(n), np.zeros(n, dtype=np.int64)
+    for part in family.parts:
+        own = part.selection.of(X)
+        own = np.nan_to_num(own) if isinstance(own, np.ndarray) else own
+        total += own @ word_keys(own.shape[1])
+        distinct += np.asarray((own != 0).sum(axis=1)).ravel()
+    return folds_by_words(total, distinct, by_index)
+
+
+def word_keys(n: int) -> Array:
+    """Random weights of words, whose sums over words that are counted are exact in any order."""
+    return np.floor(hashed_uniforms(0, n, FOLD_SEED) * EXACT) / EXACT
+
+
+def folds_by_words(total: Array, distinct: Codes, by_index: Codes) -> Codes:
+    """The folds of documents by the sums of the keys of their words, if these are not few."""
+    by_words = hashed_values(np.round(total, ROUNDED), FOLD_SEED)
+    fold = np.minimum((by_words * N_FOLDS).astype(np.int32), N_FOLDS - 1)
+    return np.where(distinct >= FEWEST_WORDS, fold, by_index)
 
 
 def _rows_of(block: Block, rows: Codes) -> Block:
@@ -209,16 +262,13 @@ def _rows_of(block: Block, rows: Codes) -> Block:
     return replace(block, X=block.X.taken(rows), y=block.target[rows], weight=weight)
 
 
-def _scored_block(
-    family: ProductFamily, model: Components, fold: int, n_rows: int, block: Block
+def _scored_sample(
+    family: ProductFamily, model: Components, fold: int, folds: CountedFolds, block: Block
 ) -> ScoredDocuments:
-    """The rows of a fold whose class the model of the other folds has seen."""
-    drawn = is_scored(hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED), n_rows)
-    here = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS) == fold
-    rows = _rows_of(block, np.flatnonzero(drawn & here & (block.target >= 0)))
-    X = rows.X.stored()
-    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
-    return documents_scored(model, X, rows.target, weight, row_lengths(family, X))
+    """Some of the rows of a fold, at most about 20,000 of all folds."""
+    drawn = is_scored(hashed_uniforms(block.start, block.n_rows, SAMPLE_SEED), folds.n_rows)
+    chosen = replace(block, y=np.where(drawn, block.target, -1))
+    return scored_block(family, model, fold, chosen, folds.mean_length)
 
 
 def is_scored(uniform: Array, n_rows: int) -> Array:
@@ -226,116 +276,64 @@ def is_scored(uniform: Array, n_rows: int) -> Array:
     return uniform * n_rows < MOST_SCORED
 
 
-def documents_scored(
-    model: Components, X: Any, y: Codes, weight: Array, length: Array
+def absence_of(family: ProductFamily, model: Components, mean_length: float) -> Absence | None:
+    """What absent words say, where they are evidence."""
+    if not absence_is_evidence(family):
+        return None
+    return absence_with(score_of_absence(family, model.distribution), mean_length)
+
+
+def absence_with(score: Array, mean_length: float) -> Absence | None:
+    """What absent words say; None without words, or if a class excludes an empty document."""
+    return Absence(mean_length, score) if mean_length > 0 and np.isfinite(score).all() else None
+
+
+def scored_block(
+    family: ProductFamily, model: Components, fold: int, block: Block, mean_length: float = 0.0
 ) -> ScoredDocuments:
-    """Rows scored by a model, of which those are left out whose class it has not seen."""
-    score, possible = model.distribution.log_score(X), model.log_mixing > -np.inf
+    """The labelled rows of a fold whose class the model of the other folds has seen."""
+    chosen = np.flatnonzero((document_folds(family, block) == fold) & (block.target >= 0))
+    rows = _rows_of(block, chosen)
+    X = rows.X.stored()
+    weight = np.ones(len(chosen)) if rows.weight is None else rows.weight
+    return documents_scored(
+        model,
+        _scores(family, model.distribution, X),
+        rows.target,
+        weight,
+        row_lengths(family, X),
+        absence_of(family, model, mean_length),
+    )
+
+
+def documents_scored(
+    model: Components,
+    scores: SplitScores,
+    y: Codes,
+    weight: Array,
+    length: Array,
+    absence: Absence | None = None,
+) -> ScoredDocuments:
+    """Rows with their scores, of which those are left out whose class the model has not seen."""
+    score, possible = scores.words, model.log_mixing > -np.inf
+    if absence is not None:
+        score = score + absence.surplus(length)[:, None] * absence.score
     top = np.max(score, axis=1, keepdims=True, where=possible, initial=-np.inf)
     centred = np.subtract(score, top, where=np.isfinite(top), out=np.zeros(score.shape))
     score = np.clip(np.where(possible, centred, LOWEST_SCORE), LOWEST_SCORE, 0.0)
     known = score[np.arange(len(y)), y] > LOWEST_SCORE
     log_prior = np.broadcast_to(np.maximum(model.log_mixing, LOWEST_SCORE), score.shape)
-    return ScoredDocuments(score[known], log_prior[known], y[known], weight[known], length[known])
+    found = (score, log_prior, y, weight, length, scores.others)
+    return ScoredDocuments(*(each[known] for each in found))
 
 
-def best_cooling(rows: ScoredDocuments) -> CooledEvidence:
-    """The T = 1/a and b of the smallest loss."""
-    log_a, log_b, typical, loss = _search(rows)
-    without = LengthObjective(rows, typical).second_order(np.array([LEAST, log_b])).value
-    if log_a <= LEAST or without * (1 - SAME) <= loss:
-        warn_no_information(WORDS)
-        return CooledEvidence(WARMEST)
-    if log_a >= MOST:
-        warn_nothing_to_calibrate("every held-out row is already predicted correctly", WORDS)
-        return CooledEvidence()
-    rate = 0.0 if log_b <= SLOWEST else float(np.exp(log_b)) / typical
-    return CooledEvidence(float(np.exp(-log_a)), None, rate)
+def _scores(family: ProductFamily, distribution: Any, X: Any) -> SplitScores:
+    """log p(x | k) of the words, and of other columns where there are any."""
+    if has_other_columns(family):
+        return split_scores(family, distribution, X)
+    return of_words(distribution.log_score(X))
 
 
-class _Cooling(NamedTuple):
-    log_a: float
-    log_b: float  # of b times the mean length
-    typical: float  # the mean length
-    loss: float
-
-
-def _search(rows: ScoredDocuments) -> _Cooling:
-    typical = float(np.average(rows.length, weights=rows.weight)) or 1.0
-    objective = LengthObjective(rows, typical)
-    start = _best_of_grid(rows, typical)
-    found = minimise(Newton(), objective, start, tol=1e-10, max_iter=100).theta
-    log_a, log_b = np.clip(found, [LEAST, SLOWEST], [MOST, FASTEST])
-    return _Cooling(float(log_a), float(log_b), typical, objective.second_order(found).value)
-
-
-def length_loss(rows: ScoredDocuments, a: float, b: float) -> SecondOrder:
-    """The loss, and its derivatives in log a and log b.
-
-    The Hessian is that of the loss in β, which is convex, times the outer product of dβ: what is
-    left out of it is in the gradient, see ``LengthObjective``.
-    """
-    every = np.arange(len(rows.y))
-    beta = a / (1.0 + b * rows.length)
-    log_p = log_softmax(rows.log_prior + beta[:, None] * rows.score, axis=1)
-    p = np.exp(log_p)
-    wrong = _likeliest_wrong(rows)
-    error = np.where(wrong == rows.y, 0.0, 1.0 / (len(rows.y) + 2.0))
-    mean = np.einsum("ik,ik->i", p, rows.score)
-    wanted = (1 - error) * rows.score[every, rows.y] + error * rows.score[every, wrong]
-    with np.errstate(over="ignore"):  # scores of impossible classes are −1e100
-        spread = np.einsum("ik,ik->i", p, np.square(rows.score - mean[:, None]))
-    d_beta = np.stack([beta, -beta * b * rows.length / (1.0 + b * rows.length)])  # in log a, log b
-    slope, curvature = rows.weight * (mean - wanted), rows.weight * spread
-    loss = (1 - error) * log_p[every, rows.y] + error * log_p[every, wrong]
-    return SecondOrder(
-        value=-float(np.dot(rows.weight, loss)),
-        gradient=np.dot(d_beta, slope),
-        hessian=np.dot(d_beta * curvature, d_beta.T),
-    )
-
-
-def _likeliest_wrong(rows: ScoredDocuments) -> Codes:
-    """The likeliest class but the row's own; its own where no other is possible."""
-    others = np.where(rows.log_prior > LOWEST_SCORE, rows.score, -np.inf)
-    others[np.arange(len(rows.y)), rows.y] = LOWEST_SCORE
-    return np.asarray(others.argmax(axis=1))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LengthObjective(SmoothObjective):
-    """The loss as a function of θ = (log a, log b · the mean length), kept in a box."""
-
-    rows: ScoredDocuments
-    typical: float  # the mean length
-
-    def second_order(self, theta: Array) -> SecondOrder:
-        low, high = np.array([LEAST, SLOWEST]), np.array([MOST, FASTEST])
-        a, b = np.exp(np.clip(theta, low, high))
-        here = length_loss(self.rows, float(a), float(b) / self.typical)
-        gradient = here.gradient
-        # |gradient| keeps the curvature positive where the loss is not convex in θ
-        hessian = here.hessian + np.diag(np.abs(gradient))
-        outwards = ((theta <= low) & (gradient > 0)) | ((theta >= high) & (gradient < 0))
-        if outwards.any():  # stay at the end
-            gradient = np.where(outwards, 0.0, gradient)
-            hessian = hessian * np.outer(~outwards, ~outwards) + np.diag(1.0 * outwards)
-        return replace(here, gradient=gradient, hessian=hessian)
-
-
-def _best_of_grid(rows: ScoredDocuments, typical: float) -> Array:
-    """The (log a, log b · the mean length) of the smallest loss of some rows, on a grid."""
-    few = ScoredDocuments(*(each[:FIRST_LOOK] for each in _shuffled(rows)))
-    losses = {
-        (log_a, log_b): length_loss(few, float(np.exp(log_a)), float(np.exp(log_b)) / typical).value
-        for log_a in GRID_A
-        for log_b in GRID_B
-    }
-    return np.array(min(losses, key=losses.__getitem__))
-
-
-def _shuffled(rows: ScoredDocuments) -> ScoredDocuments:
-    """The rows in an order without folds."""
-    order = np.argsort(hashed_uniforms(0, len(rows.y), SAMPLE_SEED))
-    return ScoredDocuments(*(each[order] for each in rows))
+def of_words(score: Array) -> SplitScores:
+    """Scores of rows that have words only."""
+    return SplitScores(score, np.empty((len(score), 0)))

@@ -29,9 +29,10 @@ NEAR_1 = 1e-6  # by how much probabilities may miss a sum of 1
 FINITE = (
     *("coef_", "intercept_", "coefs_", "intercepts_", "parameters_", "a_", "b_", "penalties_"),
     *("response_centre_", "response_scale_", "temperature_", "class_count_", "centres_", "width_"),
-    *("length_rate_", "ratios_"),
+    *("length_rate_", "ratios_", "other_temperature_", "lowest_density_"),
+    *("mean_length_", "empty_score_"),
 )
-POSITIVE = ("temperature_", "response_scale_", "width_")
+POSITIVE = ("temperature_", "other_temperature_", "mean_length_", "response_scale_", "width_")
 NOT_NEGATIVE = (
     "class_count_",
     "length_rate_",
@@ -234,6 +235,12 @@ def _check_outlier_share(learned: dict[str, Any]) -> None:
         refuse("outlier_share_", [share], lambda x: (x >= 0) & (x < 1), "from 0 to 1")
 
 
+def _check_naive_bayes(learned: dict[str, Any]) -> None:
+    _check_outlier_share(learned)
+    if (score := learned["empty_score_"]) is not None:
+        same_count("empty_score_", np.shape(score), (len(learned["classes_"]),))
+
+
 def _check_network_classifier(learned: dict[str, Any]) -> None:
     probabilities("class_log_prior_", learned["class_log_prior_"])
     _check_outlier_share(learned)
@@ -249,7 +256,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "LogCountRatios": _check_ratios,
     "LogisticRegression": _check_logistic,
     "MaxEntropy": _check_max_entropy,
-    "NaiveBayes": _check_outlier_share,
+    "NaiveBayes": _check_naive_bayes,
     "OrdinalRegression": _check_ordinal,
     "PenaltyPath": _check_path,
     "PlattScaling": _check_platt,

@@ -41,11 +41,8 @@ class NaiveBayesScores:
         components = model.required("components_")
         self.log_prior: Array = components["log_mixing"]
         self.family, self.distribution = model.required("family_"), components["distribution"]
-        self.evidence = CooledEvidence(
-            float(model.required("temperature_")),
-            model.learned("outlier_share_"),
-            float(model.learned("length_rate_", 0.0)),
-        )
+        model.required("temperature_")
+        self.evidence = CooledEvidence.of_attributes(model.learned)
         self._refuse_others()
         self._check_counts(len(model.required("classes_")), int(model.required("n_features_in_")))
         self.weights: Array | None = None  # of words, where scores are sums of them
@@ -63,9 +60,11 @@ class NaiveBayesScores:
 
     def log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
-        score = self.distribution.log_score(X) if self.weights is None else X @ self.weights
+        if self.weights is None:
+            rows = self.evidence.scores(self.family, self.distribution, X)
+            return self.evidence.log_posterior_or_prior(self.log_prior, *rows)
         length = row_lengths(self.family, X) if self.evidence.needs_length else None
-        return self.evidence.log_posterior_or_prior(self.log_prior, score, length)
+        return self.evidence.log_posterior_or_prior(self.log_prior, X @ self.weights, length)
 
     def _check_counts(self, n_classes: int, n_columns: int) -> None:
         """Refuse parts that do not belong together."""
@@ -73,8 +72,11 @@ class NaiveBayesScores:
         same_count("The classes", self.distribution.n_components, n_classes)
         same_count("The columns", self.distribution.n_features, n_columns)
         same_count("The event models", self.family.n_features, n_columns)
-        if self.evidence.outlier_share is not None:
-            same_count("outlier_share_", np.shape(self.evidence.outlier_share), (n_classes,))
+        if self.evidence.absence is not None:
+            same_count("empty_score_", np.shape(self.evidence.absence.score), (n_classes,))
+        for each in (self.evidence, self.evidence.others):
+            if each is not None and each.outlier_share is not None:
+                same_count("outlier_share_", np.shape(each.outlier_share), (n_classes,))
 
     def _refuse_others(self) -> None:
         """Refuse event models that need more than NumPy."""

@@ -11,6 +11,7 @@ difference is exact for weights that are whole numbers; else, what rounding leav
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, final
 
@@ -21,18 +22,22 @@ from likely.distributions.lumped_counts import LumpedColumns, LumpedCounts
 from likely.distributions.product import ProductStatistics
 from likely.distributions.smoothing import UNSEEN
 from likely.generative.class_counts import ClassCounts, class_totals
-from likely.objectives.components import ComponentTotals
-from likely.objectives.cooled_evidence import CooledEvidence
+from likely.objectives.components import Components, ComponentTotals
+from likely.objectives.cooled_evidence import Absence, CooledEvidence
 from likely.objectives.evidence import N_FOLDS, ScoredRows, cooled_by_scores, rows_scored
 from likely.objectives.held_out_rows import HeldOutRows, Learn
+from likely.objectives.length_cooling import ScoredDocuments
 from likely.objectives.length_evidence import (
-    ScoredDocuments,
+    absence_with,
     cooled_by_documents,
     documents_scored,
     factor_of_least_loss,
+    folds_by_words,
     folds_of_factor,
     is_scored,
     joined_documents,
+    of_words,
+    word_keys,
 )
 from likely.text.term_counts import counted, stacked
 from likely.text_models.class_sums import ClassSums
@@ -76,15 +81,22 @@ class HeldOutDocuments(HeldOutRows):
         seen = np.count_nonzero(self.counts.by_feature)
         self.raised = seen + UNSEEN * self.n_columns  # Σ C_v + ½
         self._known: dict[int, tuple[_LeftOut, list[_Rows]]] = {}  # by fold
+        self._by_words = False  # whether equal documents are in one fold
 
     def best_factor(self, learn: Learn) -> float:
+        self._keep_equal_together()
         n_folds = folds_of_factor(self.n_classes, self.n_columns)
         return factor_of_least_loss(lambda factor: self._documents(learn, factor, n_folds))
 
     def cooled_by_length(self, learn: Learn) -> CooledEvidence:
+        self._keep_equal_together()
         rows = self._documents(learn, 1.0, N_FOLDS)
         self._known.clear()  # the last use
-        return cooled_by_documents(rows)
+        found = cooled_by_documents(rows, self.counts.of_class)
+        if rows is None or self.event != "bernoulli":
+            return found
+        whole = learn(class_totals(self.event, self.counts))
+        return replace(found, absence=self._absence(whole))
 
     def cooled(self, learn: Learn) -> CooledEvidence:
         parts: list[ScoredRows] = []
@@ -109,8 +121,29 @@ class HeldOutDocuments(HeldOutRows):
             model = learn(left.totals, factor=factor, columns=left.columns)
             for X, y, weight in rows:
                 length = np.asarray(X.sum(axis=1), dtype=float).ravel()
-                parts.append(documents_scored(model, X, y, weight, length))
+                scores = of_words(model.distribution.log_score(X))
+                absence = self._absence(model)
+                parts.append(documents_scored(model, scores, y, weight, length, absence))
         return joined_documents(parts)
+
+    def _absence(self, model: Components) -> Absence | None:
+        """What absent words say, in models of presence."""
+        if self.event != "bernoulli":
+            return None
+        (member,) = model.distribution.parts  # type: ignore[attr-defined]  # of naive Bayes
+        empty = member.log_score(np.zeros((1, self.n_columns)))[0]
+        return absence_with(empty, float(self.total.sum() / self.counts.of_class.sum()))
+
+    def _keep_equal_together(self) -> None:
+        """Fold documents by their words, as ``length_evidence`` does."""
+        if self._by_words:
+            return
+        self._by_words, keys = True, word_keys(self.n_columns)
+        columns = np.append(self.columns, np.int32(-1))
+        for i, part in enumerate(self.kept.parts):
+            X = self._counts_of([part], columns, self.n_columns)
+            fold = folds_by_words(X @ keys, np.diff(X.indptr), part.fold)
+            self.kept.parts[i] = part._replace(fold=fold)
 
     def _without(self, fold: int) -> tuple[_LeftOut, list[_Rows]]:
         """The totals without a fold, and its documents that are scored; of large tables, one."""
@@ -136,14 +169,16 @@ class HeldOutDocuments(HeldOutRows):
             yield self._counted(left, waiting)
 
     def _counted(self, left: _LeftOut, parts: list[KeptPart]) -> _Rows:
-        n_columns = left.n_columns
-        X = stacked(
-            [counted(part.with_ids(left.places).found, n_columns) for part in parts], n_columns
-        )
-        if self.once:
-            X.data.fill(1)
+        X = self._counts_of(parts, left.places, left.n_columns)
         y, weight = (np.concatenate(each) for each in zip(*(p[1:3] for p in parts), strict=True))
         return _Rows(X, y, weight)
+
+    def _counts_of(self, parts: list[KeptPart], places: Codes, n_columns: int) -> Any:
+        """Documents as rows of a CSR matrix; ``places`` are the columns of ids."""
+        X = stacked([counted(part.with_ids(places).found, n_columns) for part in parts], n_columns)
+        if self.once:
+            X.data.fill(1)
+        return X
 
     def _sums_without(self, fold: int) -> _LeftOut:
         ids = self._ids_of(fold)

@@ -1,8 +1,9 @@
 """Documents of a pass that are kept as ids of their terms, to be scored when it has ended.
 
-    kept: u_d < t,   u_d = hash(number of the document)        t halves when there are too many ids
+    kept: u_d < t,   u_d = hash(words of the document)        t halves when there are too many ids
 
-Which documents are kept depends on their numbers only, not on how they came.
+Equal documents have equal u_d, so that of copies all are kept or none: a copy that is not kept
+would be in the model that scores the others.  Documents of few words have a u_d by their number.
 """
 
 from typing import NamedTuple, final
@@ -10,9 +11,10 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms
+from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
 from likely.objectives.evidence import N_FOLDS
-from likely.objectives.length_evidence import SAMPLE_SEED
+from likely.objectives.length_cooling import SAMPLE_SEED
+from likely.objectives.length_evidence import EXACT, FEWEST_WORDS
 from likely.text.term_tables import TermIds
 from likely.text_models.labelled import LabelledBatch
 
@@ -27,7 +29,8 @@ class KeptPart(NamedTuple):
     codes: Codes
     weight: Array
     fold: Codes
-    uniform: Array  # u_d
+    uniform: Array  # by the number of the document; it decides which documents are scored
+    key: Array  # u_d, which decides whether it is kept
 
     def where(self, chosen: Array) -> "KeptPart":
         """The documents of a mask."""
@@ -83,7 +86,8 @@ class KeptDocuments:
         fold[known] = fold_of(self.n_rows, n, FOLD_SEED, N_FOLDS)
         uniform[known] = hashed_uniforms(self.n_rows, n, SAMPLE_SEED)
         self.n_rows += n
-        self._keep(KeptPart(found, codes, weight, fold, uniform))
+        key = uniform if self.most_ids is None else np.where(known, keys_of(found, uniform), 1.0)
+        self._keep(KeptPart(found, codes, weight, fold, uniform, key))
         while self.most_ids is not None and self.n_ids > self.most_ids:
             self.share /= 2
             parts, self.parts, self.n_ids = self.parts, [], 0
@@ -94,10 +98,19 @@ class KeptDocuments:
 
     def _keep(self, part: KeptPart) -> None:
         """Keep the documents below the threshold, which those without a class are not."""
-        part = part.where(part.uniform < self.share)
+        part = part.where(part.key < self.share)
         ids, stops = part.found
         if ids.base is not None:  # a view would keep the room that it was cut from
             part = part._replace(found=TermIds(ids.copy(), stops))
         if part.codes.size:
             self.parts.append(part)
             self.n_ids += ids.size
+
+
+def keys_of(found: TermIds, uniform: Array) -> Array:
+    """u_d in [0, 1): equal for documents of the same words, unless these are few."""
+    of_word = np.floor(hashed_values(found.ids, FOLD_SEED) * EXACT) / EXACT  # sums are exact
+    before = np.concatenate([[0.0], np.cumsum(of_word)])
+    stops = np.concatenate([[0], found.stops])
+    by_words = hashed_values(np.diff(before[stops]), SAMPLE_SEED)
+    return np.where(np.diff(stops) >= FEWEST_WORDS, by_words, uniform)

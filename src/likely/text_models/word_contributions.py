@@ -89,7 +89,8 @@ def _contributions(
         return parts, np.zeros(len(scores.intercept)), scores.intercept
     together = np.vstack([parts, scores.intercept])[None]
     prior, length = model.class_log_prior_, np.array([values.sum()])
-    found = model._evidence.contributions(together, prior, length)[0]
+    absent = np.vstack([np.zeros(parts.shape), scores.intercept])
+    found = model._evidence.contributions(together, prior, length, absent)[0]
     return found[:-1], found[-1], prior
 
 

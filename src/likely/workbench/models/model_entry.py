@@ -88,7 +88,6 @@ class ModelEntry:
     for_numbers: str = ""  # its estimator for numbers, if it has one for classes and one for them
     by_kind: Mapping[TargetKind, Mapping[str, Any]] = field(default_factory=dict)  # more settings
     with_text: Mapping[str, Any] = field(default_factory=dict)  # more settings, by words of texts
-    text_alone: Mapping[str, Any] = field(default_factory=dict)  # and where all columns are texts
     given: frozenset[str] = frozenset()  # settings of the user, which go before all others
     words: Mapping[str, Any] = field(default_factory=dict)  # how those of texts are counted
 
@@ -157,8 +156,7 @@ class ModelEntry:
         if task is None:
             return self
         numbers = bool(self.for_numbers) and task.kind not in CLASS_KINDS
-        words = {**(self.with_text if task.text else {})}
-        words |= self.text_alone if task.text == "alone" else {}
+        words = self.with_text if task.text else {}
         words = {name: value for name, value in words.items() if name not in self.given}
         return replace(
             self,
@@ -167,7 +165,6 @@ class ModelEntry:
             for_numbers="",
             by_kind={},
             with_text={},
-            text_alone={},
         )
 
     def load(self) -> type[Any]:

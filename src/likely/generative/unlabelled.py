@@ -1,0 +1,176 @@
+"""Rows without a label: EM, the weight that they get, and whether EM followed the labels.
+
+    maximise  Σ_labelled log p(x, y) + λ Σ_unlabelled log p(x) + log prior
+
+EM follows whatever divides the rows best, which need not be the classes of the labels.  λ is given,
+or chosen ("auto") among ``WEIGHTS`` and 0: labelled rows are held out fold by fold, EM learns from
+the others and from all unlabelled rows, and the λ with the smallest log loss of the labelled rows
+is taken, the smaller one of equals.  The scores of each λ are cooled as suits them best (rows with
+words by their length), so that models are compared by what they know, not by how sure they are.
+
+What a model of held-out folds needs of labelled rows are their totals, S.  Its EM reads unlabelled
+rows only, and S is a part of the prior:
+
+    maximise  log p(S | θ) + λ Σ_unlabelled log p(x) + log prior
+
+EM moved the classes if the shares of the unlabelled rows, q, are far from those of the n labelled
+ones, p: if their total variation, ½ Σ_k |p_k − q_k|, exceeds ¼ + ½ √((K − 1)/n).  The second term
+bounds the expected total variation of n random labels of K classes.
+
+References
+----------
+Nigam et al., Text classification from labeled and unlabeled documents using EM, 2000, §5.3.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Self, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.distributions.product import ProductFamily
+from likely.errors import ShiftedClasses, warn_user
+from likely.objectives.components import (
+    Components,
+    ComponentsObjective,
+    ComponentTotals,
+    no_smaller_than_totals,
+)
+from likely.objectives.evidence import N_FOLDS
+from likely.objectives.length_cooling import ScoredDocuments, search_cooling
+from likely.objectives.length_evidence import CountedFolds, folds_of, scored_block
+from likely.solvers.em import EM
+from likely.solvers.minimise import Solution, search
+
+WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)  # λ that "auto" compares, small ones first
+ROUGH = 1e-5  # nats per row: the tolerance of EM while λ is chosen
+FAR = 0.25  # a total variation that no sampling of labels excuses
+
+
+class Completed(NamedTuple):
+    """What EM gave."""
+
+    components: Components
+    solution: Solution
+    totals: ComponentTotals
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UnlabelledRows:
+    """Rows of which some have a label, and how a model is learned from them."""
+
+    family: ProductFamily
+    n_classes: int
+    blocks: Blocks
+    executor: Executor
+    learn: Callable[[ComponentTotals], Components]  # from labelled rows alone
+    imagined: Callable[[ComponentTotals], Any]  # pseudo-statistics of these totals
+    log_prior: Array | None  # given class priors; None estimates them
+    prior_rows: Array | float  # examples of each class, the prior of their shares
+    tol: float
+    max_iter: int
+
+    def complete(self, totals: ComponentTotals, weight: float) -> Completed:
+        """EM from the model of the labelled rows, whose totals are given."""
+        objective = ComponentsObjective(
+            self.family,
+            no_smaller_than_totals(self.blocks, self.n_classes),
+            self.executor,
+            self.imagined(totals),
+            self.log_prior,
+            self.prior_rows,
+            weight,
+        )
+        start = self.learn(totals)
+        solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
+        return Completed(solution.theta, solution, state.totals)
+
+    def learn_with(self, weight: float, totals: ComponentTotals) -> Components:
+        """The model of some labelled rows, by their totals, and of all unlabelled ones."""
+        start = self.learn(totals)
+        if weight == 0 or not totals.count.sum() > 0:
+            return start
+        objective = ComponentsObjective(
+            self.family,
+            Unlabelled.of(no_smaller_than_totals(self.blocks, self.n_classes)),
+            self.executor,
+            self.imagined(totals) + totals.statistics,
+            self.log_prior,
+            self.prior_rows + totals.count,
+            weight,
+        )
+        tol = max(ROUGH, self.tol)
+        return search(EM(), objective, start, tol=tol, max_iter=self.max_iter)[0].theta
+
+    def best_weight(self) -> float:
+        """The λ that predicts labelled rows best which were held out."""
+        folds = folds_of(self.family, self.n_classes, self.blocks, self.executor)
+        losses = {weight: self._held_out_loss(folds, weight) for weight in WEIGHTS}
+        return min(losses, key=losses.__getitem__)
+
+    def _held_out_loss(self, folds: CountedFolds, weight: float) -> float:
+        """The log loss of labelled rows, by models of the other folds, cooled as suits them."""
+        scored: list[ScoredDocuments] = []
+        for fold in range(N_FOLDS):
+            totals = folds.totals.without(fold)
+            if totals.count.sum() > 0:
+                model = self.learn_with(weight, totals)
+                term = partial(self._scored, model, fold, folds.mean_length)
+                scored.extend(self.executor.map(term, self.blocks))
+        if not scored:
+            return 0.0
+        rows = ScoredDocuments(*map(np.concatenate, zip(*scored, strict=True)))
+        if rows.others.shape[1]:
+            rows = rows._replace(score=rows.score + rows.others)
+        return search_cooling(rows).loss if rows.weight.sum() > 0 else 0.0
+
+    def _scored(self, model: Components, fold: int, mean_length: float, block: Block) -> Any:
+        return scored_block(self.family, model, fold, block, mean_length)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Unlabelled(Blocks):
+    """Blocks in which labelled rows have no weight."""
+
+    blocks: Blocks
+    n_features: int
+    n_rows: int | None
+    nbytes: int | None
+
+    @classmethod
+    def of(cls, blocks: Blocks) -> Self:
+        return cls(blocks, blocks.n_features, blocks.n_rows, blocks.nbytes)
+
+    def __iter__(self) -> Iterator[Block]:
+        for block in self.blocks:
+            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            yield replace(block, weight=np.where(block.target >= 0, 0.0, weight))
+
+
+def warn_if_moved(labelled: Array, completed: Array, classes: Array, weight: float) -> None:
+    """Warn if EM moved the class shares of unlabelled rows far from those of the labelled ones.
+
+    ``labelled`` and ``completed`` are the weights of the rows of each class, before and after EM.
+    """
+    added = np.maximum(completed - labelled, 0.0)
+    if not added.sum() > 0 or len(classes) < 2:
+        return
+    p, q, n = labelled / labelled.sum(), added / added.sum(), labelled.sum()
+    moved = 0.5 * float(np.abs(p - q).sum())
+    if moved <= FAR + 0.5 * np.sqrt((len(classes) - 1) / n):
+        return
+    k = int(np.argmax(q - p))
+    warn_user(
+        f"EM moved the classes: {q[k]:.0%} of the unlabelled rows are given to class "
+        f"{classes.tolist()[k]!r}, which has {p[k]:.0%} of the labelled rows (total variation of "
+        f"the class shares {moved:.2f}). Unless the unlabelled rows are such, EM follows something "
+        "else than the labels. Compare with the labelled rows alone on labels that were held out; "
+        f"lower unlabelled_weight={weight:g}, or use unlabelled_weight='auto'.",
+        ShiftedClasses,
+    )
