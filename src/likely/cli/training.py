@@ -27,7 +27,6 @@ from likely.cli.weka import Weka
 from likely.cli.word_options import word_parameters
 from likely.formatting import count, listed
 from likely.workbench.models.model_entry import ModelEntry, refuse_no_text
-from likely.workbench.models.model_inside import unprepared
 from likely.workbench.models.word_settings import split_settings
 
 if TYPE_CHECKING:
@@ -244,6 +243,8 @@ def dropped_columns(model: Any) -> tuple[str, ...]:
 
 def plain_parameters(model: Any) -> dict[str, Any]:
     """The settings of an estimator that JSON can hold, and those of words that were given."""
+    from likely.workbench.models.model_inside import unprepared
+
     plain = (str, int, float, bool, list, dict)
     found = {**unprepared(model).get_params(deep=True), **word_parameters(model)}
     return {name: value for name, value in found.items() if isinstance(value, plain)}

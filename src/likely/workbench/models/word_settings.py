@@ -6,10 +6,10 @@ models of counts, tf-idf where a penalty compares columns.
 
 from collections.abc import Mapping
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from likely.text.bag_of_words import BagOfWords
-from likely.text.options import analysis_of, check_options
+if TYPE_CHECKING:
+    from likely.text.bag_of_words import BagOfWords
 
 PREFIX = "words__"
 WORD_SETTINGS: Mapping[str, str] = {  # each with its help
@@ -32,6 +32,8 @@ WORD_SETTINGS: Mapping[str, str] = {  # each with its help
 
 def word_defaults() -> dict[str, Any]:
     """Each setting of words, without its prefix, with its default value."""
+    from likely.text.bag_of_words import BagOfWords  # needs NumPy, and models are listed without
+
     found = signature(BagOfWords).parameters
     return {name: found[name].default for name in WORD_SETTINGS}
 
@@ -52,16 +54,19 @@ def with_prefix(words: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{PREFIX}{name}": value for name, value in words.items()}
 
 
-def settings_of_words(words: BagOfWords | None) -> dict[str, Any]:
+def settings_of_words(words: "BagOfWords | None") -> dict[str, Any]:
     """The settings of words, without their prefix, as JSON has them; None has the default ones."""
     found = word_defaults() if words is None else words.get_params(deep=False)
     plain = {name: found[name] for name in WORD_SETTINGS}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in plain.items()}
 
 
-def bag_of(settings: Mapping[str, Any], words: BagOfWords | None = None) -> BagOfWords:
+def bag_of(settings: Mapping[str, Any], words: "BagOfWords | None" = None) -> "BagOfWords":
     """A bag of words with these settings, checked; the others are those of ``words``."""
     from sklearn.base import clone
+
+    from likely.text.bag_of_words import BagOfWords
+    from likely.text.options import analysis_of, check_options
 
     bag: BagOfWords = BagOfWords() if words is None else clone(words)
     bag.set_params(**settings)
