@@ -51,7 +51,7 @@ ROUGH = 1e-5  # nats per row: the tolerance of EM while λ is chosen
 FAR = 0.25  # a total variation that no sampling of labels excuses
 
 
-class Completed(NamedTuple):
+class LearnedByEM(NamedTuple):
     """What EM gave."""
 
     components: Components
@@ -75,7 +75,7 @@ class UnlabelledRows:
     tol: float
     max_iter: int
 
-    def complete(self, totals: ComponentTotals, weight: float) -> Completed:
+    def complete(self, totals: ComponentTotals, weight: float) -> LearnedByEM:
         """EM from the model of the labelled rows, whose totals are given."""
         objective = ComponentsObjective(
             self.family,
@@ -88,7 +88,7 @@ class UnlabelledRows:
         )
         start = self.learn(totals)
         solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
-        return Completed(solution.theta, solution, state.totals)
+        return LearnedByEM(solution.theta, solution, state.totals)
 
     def learn_with(self, weight: float, totals: ComponentTotals) -> Components:
         """The model of some labelled rows, by their totals, and of all unlabelled ones."""

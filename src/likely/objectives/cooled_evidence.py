@@ -39,7 +39,7 @@ class Absence:
         return np.asarray(length / self.mean_length - 1.0)
 
 
-class RowScores(NamedTuple):
+class EvidenceScores(NamedTuple):
     """What calibrated evidence reads of rows."""
 
     score: Array  # log p(x | k) up to a shared term, (n, n_components)
@@ -92,13 +92,13 @@ class CooledEvidence:
         assert length is not None  # the caller asks ``needs_length``
         return self.temperature * (1.0 + self.length_rate * length[:, None])
 
-    def scores(self, family: Any, distribution: Any, X: Any) -> RowScores:
+    def scores(self, family: Any, distribution: Any, X: Any) -> EvidenceScores:
         """What is read of rows X, of a product of families and its fitted member."""
         length = row_lengths(family, X) if self.needs_length else None
         if self.others is None:
-            return RowScores(distribution.log_score(X), length)
+            return EvidenceScores(distribution.log_score(X), length)
         words, others = split_scores(family, distribution, X)
-        return RowScores(words, length, others)
+        return EvidenceScores(words, length, others)
 
     def log_posterior(
         self, log_prior: Array, score: Array, length: Any = None, others: Array | None = None
