@@ -57,11 +57,7 @@ from likely.inputs.rows import CheckedRows, EncodedRows, RowExtras, check_rows, 
 from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.inputs.tables import refuse_file
 from likely.names import lookup
-from likely.objectives.components import (
-    Components,
-    ComponentTotals,
-    total,
-)
+from likely.objectives.components import Components, ComponentTotals, total
 from likely.objectives.held_out_rows import HeldOutBlocks, HeldOutRows
 from likely.text.sequences import is_sequences
 

@@ -330,8 +330,7 @@ class BagOfWords(DocumentTransformer):
         self._reader = None
         self.n_documents_ = 0
         self.terms_ = Vocabulary.of([] if self.vocabulary is None else given_terms(self.vocabulary))
-        n = self.n_columns if self._counts_documents else 0
-        self.document_frequency_ = np.zeros(n, np.int64)
+        self.document_frequency_ = np.zeros(self.n_columns * self._counts_documents, np.int64)
 
     def _known(self) -> tuple[Reader, Array | None]:
         """A reader of the vocabulary, and the column of each id; made when first needed."""

@@ -32,11 +32,11 @@ from likely.inputs.estimators import unchanged_if_refused
 from likely.inputs.labels import all_classes
 from likely.inputs.soft_labels import is_soft
 from likely.inputs.tables import is_file, own_columns
-from likely.linear.softmax import SoftmaxRegression
 from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
 from likely.text_models.class_sums import ClassSums, add_batch
+from likely.text_models.fit_paths import is_counted, is_of_sums, refuse_stream
 from likely.text_models.held_out_documents import HeldOutDocuments
 from likely.text_models.kept_documents import MOST_IDS, KeptDocuments
 from likely.text_models.labelled import batch_of, labelled_documents
@@ -105,7 +105,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         on a sample of its documents.
         """
         words, model = self._new_words(), self._new_model()
-        if not _is_of_sums(model, words) or is_soft(y):
+        if not is_of_sums(model, words) or is_soft(y):
             return self._fit_to_matrix(words, X, y, sample_weight)
         given = labelled_documents(self, X, y, sample_weight)
         kept = None
@@ -138,7 +138,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         known = all_classes(classes, None if first else self.classes_)
         with unchanged_if_refused(self):
             self._refuse_calibrated()
-            if not _is_of_sums(self._streamed_model(), self._new_words()):
+            if not is_of_sums(self._streamed_model(), self._new_words()):
                 return self._continue_with_matrix(X, y, known, sample_weight, first=first)
             batch = batch_of(self, X, y, sample_weight, known)
             words = self._new_words() if first else self.words_
@@ -300,7 +300,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def _linear_scores(self) -> LinearScores | None:
         """The weights of the terms, kept for the next prediction; None for other models."""
         model, words = self.model_, self.words_
-        if not _is_counted(words) or type(model) not in (NaiveBayes, SoftmaxRegression):
+        if not is_counted(words):
             return None
         if self._scores is None or self._scores[0] is not model:
             self._scores = (model, self._checked(linear_scores(model, once=bool(words.binary))))
@@ -348,7 +348,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, classes: Array, sample_weight: Any, *, first: bool
     ) -> Self:
         """Any model with ``partial_fit``, on columns that do not change."""
-        _refuse_stream(self._streamed_model(), self._new_words())
+        refuse_stream(self._streamed_model(), self._new_words())
         X, y, sample_weight = own_columns(X, y, sample_weight)
         batch = documents(X)  # read twice
         words = self._new_words() if first else self.words_
@@ -371,35 +371,6 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         return sample_weight
 
 
-def _is_of_sums(model: Any, words: BagOfWords) -> bool:
-    """Whether the model is a function of the counts of each class."""
-    if not is_of_counts(model) or not _is_counted(words):
-        return False
-    if words.unknown == "count" and words.vocabulary is None:
-        return False  # left-out terms are counted once it is known which they are
-    return bool(words.binary or model.event != "bernoulli")  # which refuses counts above 1
-
-
 def _too_few(kept: KeptDocuments, classes: Array) -> bool:
     """Whether there are too few documents, or classes, to choose a temperature by."""
     return kept.n_rows < FEWEST or len(classes) < 2
-
-
-def _is_counted(words: BagOfWords) -> bool:
-    """Whether the columns are counts or presences, not weights by tf-idf."""
-    return not (words.use_idf or words.sublinear_tf or words.norm is not None)
-
-
-def _refuse_stream(model: Any, words: BagOfWords) -> None:
-    """Refuse models that need all documents at once, and words whose columns grow."""
-    name = type(model).__name__
-    if not has_method(model, "partial_fit"):
-        raise InvalidInput(
-            f"{name} has no partial_fit: it cannot be fitted in a stream. Call fit on all "
-            "documents, or use a model that has it, as NaiveBayes."
-        )
-    if words._grows:
-        raise InvalidInput(
-            f"partial_fit of {name} was called with words whose columns grow; fixed columns were "
-            "expected. Use BagOfWords(n_features=2**20) or BagOfWords(vocabulary=…), or fit."
-        )
