@@ -130,7 +130,7 @@ def test_models_lists_what_differs_on_texts(likely):
     said = likely("models", "naive-bayes").out
     text = " ".join(said.split())
     assert "read as the counts of its words" in text
-    assert "smoothing=auto, calibrate=length where all columns are texts" in text
+    assert "The defaults are then smoothing=auto, calibrate=length." in text
     assert all(f"words.{name}" in said for name in WORD_SETTINGS)
     found = likely("models", "naive-bayes", "--json").json["result"]
     assert found["on_texts"] == {"smoothing": "auto", "calibrate": "length"}

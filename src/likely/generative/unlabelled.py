@@ -13,9 +13,9 @@ rows only, and S is a part of the prior:
 
     maximise  log p(S | θ) + λ Σ_unlabelled log p(x) + log prior
 
-EM moved the classes if the shares of the unlabelled rows, q, are far from those of the n labelled
-ones, p: if their total variation, ½ Σ_k |p_k − q_k|, exceeds ¼ + ½ √((K − 1)/n).  The second term
-bounds the expected total variation of n random labels of K classes.
+EM moved the classes if the shares of the m unlabelled rows, q, are far from those of the n labelled
+ones, p: if their total variation, ½ Σ_k |p_k − q_k|, exceeds ¼ + ½ √((K − 1)/n) + ½ √((K − 1)/m).
+The last terms bound the expected total variation of n and of m random labels of K classes.
 
 References
 ----------
@@ -161,9 +161,11 @@ def warn_if_moved(labelled: Array, completed: Array, classes: Array, weight: flo
     added = np.maximum(completed - labelled, 0.0)
     if not added.sum() > 0 or len(classes) < 2:
         return
-    p, q, n = labelled / labelled.sum(), added / added.sum(), labelled.sum()
+    p, q = labelled / labelled.sum(), added / added.sum()
+    n, m = labelled.sum(), added.sum() / weight
     moved = 0.5 * float(np.abs(p - q).sum())
-    if moved <= FAR + 0.5 * np.sqrt((len(classes) - 1) / n):
+    by_chance = 0.5 * np.sqrt((len(classes) - 1) / np.array([n, m])).sum()
+    if moved <= FAR + by_chance:
         return
     k = int(np.argmax(q - p))
     warn_user(
