@@ -220,7 +220,8 @@ def test_shares_are_far_beyond_a_quarter_and_what_the_labels_allow(labelled, add
     before, after = np.array(labelled, float), np.add(labelled, added).astype(float)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_if_moved(before, after, np.arange(len(labelled)), 1.0)
+        n_rows = int(sum(labelled)), int(sum(added))
+        warn_if_moved(before, after, np.arange(len(labelled)), 1.0, n_rows)
     assert bool(said) == moved
     if moved:
         assert "unlabelled_weight='auto'" in str(said[0].message)
@@ -238,3 +239,26 @@ def test_a_weight_that_is_none_is_refused(weight):
     X, y = documents(0, 20)
     with pytest.raises(InvalidInput, match=r"unlabelled_weight must be a finite number, 0 or more"):
         NaiveBayes("multinomial", unlabelled=-1, unlabelled_weight=weight).fit(X, y)
+
+
+def test_the_warning_does_not_depend_on_the_unit_of_the_weights():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.poisson(5, (8, 6)), rng.poisson(1, (300, 6))]).astype(float)
+    X[:4, 0] += 20
+    y = np.array([0] * 4 + [1] * 4 + [-1] * 300)
+    for unit in (1.0, 1 / 400):
+        model = NaiveBayes("multinomial", unlabelled=-1, smoothing=1e-3 * unit)
+        with pytest.warns(ShiftedClasses):
+            model.fit(X, y, np.full(308, unit))
+
+
+def test_a_category_of_one_fold_only_leaves_the_choice_of_a_weight_finite():
+    rng = np.random.default_rng(1)
+    X = np.hstack([np.arange(60)[:, None], rng.poisson(2, (60, 4))]).astype(float)
+    y = np.where(np.arange(60) % 3 == 0, -1, np.arange(60) % 2)
+    event = {0: "categorical", **dict.fromkeys(range(1, 5), "multinomial")}
+    options = {"unlabelled": -1, "unlabelled_weight": "auto", "smoothing": 1e-9}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShiftedClasses)
+        model = NaiveBayes(event, **options).fit(X, y)
+    assert np.isfinite(model.predict_log_proba(X)).all()

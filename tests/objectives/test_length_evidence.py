@@ -254,7 +254,7 @@ def test_a_class_of_one_document_and_empty_documents_do_no_harm():
 
 
 def test_copies_do_not_make_the_model_surer():
-    """Equal documents of ten or more words are in one fold.
+    """Equal documents of five or more words are in one fold.
 
     Not exactly as sure: by the rule of succession more rows show that errors are rarer.
     """
@@ -271,10 +271,10 @@ def test_copies_do_not_make_the_model_surer():
 def test_documents_of_few_words_are_dealt_by_their_index():
     """They are equal by chance, and there may be few different ones."""
     X = np.zeros((300, 20))
-    X[:, :9] = 1.0
+    X[:, :4] = 1.0
     fold = folds_by_hand(NaiveBayes("multinomial").fit(X, np.arange(300) % 2).family_, X)
     assert_allclose(fold, fold_of(0, 300, FOLD_SEED, N_FOLDS))
-    X[:, :10] = 1.0
+    X[:, :5] = 1.0
     assert (
         len({*folds_by_hand(NaiveBayes("multinomial").fit(X, np.arange(300) % 2).family_, X)}) == 1
     )

@@ -27,7 +27,7 @@ from likely.objectives.length_evidence import (
 from likely.text_models import text_classifier
 from likely.text_models.class_sums import ClassSums
 from likely.text_models.held_out_documents import HeldOutDocuments
-from likely.text_models.kept_documents import KeptDocuments, keys_of
+from likely.text_models.kept_documents import KEEP_SEED, KeptDocuments, keys_of
 from likely.text_models.labelled import LabelledBatch
 from likely.text_models.text_classifier import FEWEST
 
@@ -240,11 +240,14 @@ def test_a_file_is_calibrated_as_documents_in_memory(tmp_path, words, calibrate)
 def scored_by_refits(kept, texts, y, weight, words, model):
     """Kept documents of each fold, scored by a fit to all documents but these."""
     rows, parts = np.flatnonzero(weight > 0), []
-    by_index, uniform = fold_of(0, len(rows), 0, N_FOLDS), hashed_uniforms(0, len(rows), 1)
+    by_index, otherwise = (
+        fold_of(0, len(rows), 0, N_FOLDS),
+        hashed_uniforms(0, len(rows), KEEP_SEED),
+    )
     texts, y, weight = np.array(texts, object)[rows], np.array(y)[rows], weight[rows]
     counts, classes = words.fit_transform(texts), np.unique(y)
     (found,) = words.read(texts)
-    key = keys_of(found, uniform)
+    key = keys_of(found, otherwise)
     keys, distinct = word_keys(counts.shape[1]), np.diff(counts.indptr)
     fold = folds_by_words(counts @ keys, distinct, by_index)
     mean_length = weight @ (counts @ np.ones(len(keys))) / weight.sum()
@@ -279,13 +282,13 @@ def test_of_a_large_file_a_sample_is_held_out(tmp_path, monkeypatch, event, weig
         return found(self, learn)
 
     monkeypatch.setattr(HeldOutDocuments, "cooled_by_length", spied)
-    monkeypatch.setattr(text_classifier, "MOST_IDS", 800)
+    monkeypatch.setattr(text_classifier, "MOST_IDS", 1600)
     path = json_lines(tmp_path / "texts.jsonl", TEXTS, Y, weight)
     words = BagOfWords(n_features=512, binary=event == "bernoulli")
     model = NaiveBayes(event, smoothing=0.3, calibrate="length")
     ours = TextClassifier(model, words).fit(path, "y", "w")
     (kept,) = seen
-    assert 0 < kept.n_ids <= 800 and 10 < kept.n_kept < 100 < kept.n_rows
+    assert 0 < kept.n_ids <= 1600 and 10 < kept.n_kept < 100 < kept.n_rows
     rows = scored_by_refits(kept, TEXTS, Y, weight, words, NaiveBayes(event, smoothing=0.3))
     expected = best_cooling(rows)
     assert_allclose(ours.model_.temperature_, expected.temperature, rtol=1e-6)
@@ -298,7 +301,7 @@ def test_of_equal_documents_all_are_kept_or_none_and_in_one_fold():
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice([f"w{i}" for i in range(99)], 20)) for _ in range(200)] * 3
     words = BagOfWords(n_features=512)
-    kept, whole = KeptDocuments(most_ids=3000), ClassSums.of_classes(2, 512, once=False)
+    kept, whole = KeptDocuments(most_ids=5000), ClassSums.of_classes(2, 512, once=False)
     codes, weight = np.arange(len(texts)) % 2, np.ones(len(texts))
     (found,) = words.read(texts)
     kept.add(LabelledBatch(texts, codes, weight), found, 0)

@@ -421,3 +421,26 @@ def test_parts_of_the_classifier_are_named_if_they_are_none():
         TextClassifier(words="english").fit(TEXTS, Y)
     with pytest.raises(InvalidInput, match=r"document 1 is missing \(NaN\). Drop"):
         BagOfWords().fit(["buy", float("nan")])
+
+
+def test_a_model_that_was_asked_for_does_not_change_with_later_batches():
+    classifier = TextClassifier(NaiveBayes("multinomial"))
+    classifier.partial_fit(["cat sat"], ["a"], classes=["a", "b"])
+    earlier = classifier.model_
+    before = earlier.feature_count_.copy()
+    classifier.partial_fit(["cat cat dog"], ["b"])
+    assert_array_equal(earlier.feature_count_, before)
+    assert classifier.model_.feature_count_.sum() == 5
+
+
+def test_settings_of_words_and_model_are_set_where_none_were_given():
+    found = TextClassifier().set_params(words__ngram_range=(1, 2), model__smoothing=0.5)
+    assert found.words.ngram_range == (1, 2)
+    assert found.model.smoothing == 0.5 and found.model.calibrate == "length"
+    given = BagOfWords(min_df=2)
+    assert TextClassifier().set_params(words=given, words__binary=True).words.min_df == 2
+
+
+def test_settings_of_the_model_are_checked_by_fit():
+    with pytest.raises(InvalidInput, match="smoothing"):
+        TextClassifier(NaiveBayes("multinomial", smoothing=-1)).fit(["a cat", "dog"], ["a", "b"])

@@ -84,7 +84,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, BaseEstimator):
         Evidence against a class of n rows ends near log n nats.
     prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
         Class probabilities: estimated from the labels (a ``likely.distributions.Dirichlet`` is
-        their prior), equal, or given.
+        their prior), equal (``"uniform"``), or given.
     ddof : {0, 1}, default=0
         Divisor of the covariance: 0 is n (maximum likelihood), 1 is n − 1 (tied: n − n_classes).
     tol : float, default=1e-8

@@ -87,7 +87,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
     gaussian_prior : GaussianPrior, default=None
         Pseudo-rows with the column's mean and variance in every class, for Gaussian columns.
     prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
-        Class probabilities: estimated (a ``Dirichlet`` is their prior), equal, or given.
+        Class probabilities: estimated (a ``Dirichlet`` is their prior), all equal, or given.
     unlabelled : label or nan, default=None
         The value in ``y`` that marks an unlabelled row; EM uses such rows.
     unlabelled_weight : float or "auto", default=1.0
@@ -393,5 +393,6 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         )
         warn_unless_converged(self, self.solution_)
         self.class_count_, self.statistics_ = totals.count, totals.statistics
-        warn_if_moved(self.totals_.count, totals.count, self.classes_, self.unlabelled_weight_)
+        counts = self.totals_.count, totals.count
+        warn_if_moved(*counts, self.classes_, self.unlabelled_weight_, both.n_rows())
         return partial(both.learn_with, self.unlabelled_weight_)

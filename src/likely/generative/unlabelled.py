@@ -40,9 +40,14 @@ from likely.objectives.components import (
     ComponentTotals,
     no_smaller_than_totals,
 )
-from likely.objectives.evidence import N_FOLDS
+from likely.objectives.evidence import LOWEST_SCORE, N_FOLDS
 from likely.objectives.length_cooling import ScoredDocuments, search_cooling
-from likely.objectives.length_evidence import CountedFolds, folds_of, scored_block
+from likely.objectives.length_evidence import (
+    CountedFolds,
+    folds_of,
+    joined_documents,
+    scored_block,
+)
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, search
 
@@ -107,6 +112,16 @@ class UnlabelledRows:
         tol = max(ROUGH, self.tol)
         return search(EM(), objective, start, tol=tol, max_iter=self.max_iter)[0].theta
 
+    def n_rows(self) -> tuple[int, int]:
+        """The numbers of labelled and of unlabelled rows; rows of weight 0 are not counted."""
+        labelled = unlabelled = 0
+        for block in self.blocks:
+            known = block.target >= 0
+            counted = np.full(block.n_rows, True) if block.weight is None else block.weight > 0
+            labelled += int((known & counted).sum())
+            unlabelled += int((~known & counted).sum())
+        return labelled, unlabelled
+
     def best_weight(self) -> float:
         """The λ that predicts labelled rows best which were held out."""
         folds = folds_of(self.family, self.n_classes, self.blocks, self.executor)
@@ -122,12 +137,12 @@ class UnlabelledRows:
                 model = self.learn_with(weight, totals)
                 term = partial(self._scored, model, fold, folds.mean_length)
                 scored.extend(self.executor.map(term, self.blocks))
-        if not scored:
+        rows = joined_documents(scored)
+        if rows is None:
             return 0.0
-        rows = ScoredDocuments(*map(np.concatenate, zip(*scored, strict=True)))
         if rows.others.shape[1]:
-            rows = rows._replace(score=rows.score + rows.others)
-        return search_cooling(rows).loss if rows.weight.sum() > 0 else 0.0
+            rows = rows._replace(score=np.maximum(rows.score + _centred(rows.others), LOWEST_SCORE))
+        return search_cooling(rows).loss
 
     def _scored(self, model: Components, fold: int, mean_length: float, block: Block) -> Any:
         return scored_block(self.family, model, fold, block, mean_length)
@@ -153,18 +168,26 @@ class Unlabelled(Blocks):
             yield replace(block, weight=np.where(block.target >= 0, 0.0, weight))
 
 
-def warn_if_moved(labelled: Array, completed: Array, classes: Array, weight: float) -> None:
+def _centred(others: Array) -> Array:
+    """Scores less that of the likeliest class; 0 where no class is possible."""
+    top = others.max(axis=1, keepdims=True)
+    return np.subtract(others, top, where=np.isfinite(top), out=np.zeros(others.shape))
+
+
+def warn_if_moved(
+    labelled: Array, completed: Array, classes: Array, weight: float, n_rows: tuple[int, int]
+) -> None:
     """Warn if EM moved the class shares of unlabelled rows far from those of the labelled ones.
 
-    ``labelled`` and ``completed`` are the weights of the rows of each class, before and after EM.
+    ``labelled`` and ``completed`` are the weights of the rows of each class, before and after EM;
+    ``n_rows`` are the numbers of labelled and of unlabelled rows.
     """
     added = np.maximum(completed - labelled, 0.0)
     if not added.sum() > 0 or len(classes) < 2:
         return
     p, q = labelled / labelled.sum(), added / added.sum()
-    n, m = labelled.sum(), added.sum() / weight
     moved = 0.5 * float(np.abs(p - q).sum())
-    by_chance = 0.5 * np.sqrt((len(classes) - 1) / np.array([n, m])).sum()
+    by_chance = 0.5 * np.sqrt((len(classes) - 1) / np.maximum(n_rows, 1)).sum()
     if moved <= FAR + by_chance:
         return
     k = int(np.argmax(q - p))

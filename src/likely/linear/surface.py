@@ -202,7 +202,11 @@ class FittedLinear(StandardErrors):
 
         With a penalty, plus twice its value: what decreases at every step.
         """
-        return 2 * (np.asarray(self.solution_.trace) - self._inference().saturated_nll)
+        try:
+            saturated = self._inference().saturated_nll
+        except InvalidInput as problem:  # so that dir() and notebooks can ask
+            raise AttributeError(str(problem)) from problem
+        return 2 * (np.asarray(self.solution_.trace) - saturated)
 
     def linear_predictor(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """η of each row; offset and exposure may be names of columns of a frame."""

@@ -21,7 +21,7 @@ from likely.objectives.temperature import (
     warn_nothing_to_calibrate,
 )
 from likely.solvers.base import SecondOrder, SmoothObjective
-from likely.solvers.minimise import minimise
+from likely.solvers.minimise import search
 from likely.solvers.newton import Newton
 from likely.special import log_softmax
 
@@ -66,7 +66,7 @@ def search_cooling(rows: ScoredDocuments) -> Cooling:
     typical = float(np.average(rows.length, weights=rows.weight)) or 1.0
     objective = LengthObjective(rows, typical)
     start = _best_of_grid(rows, typical)
-    found = minimise(Newton(), objective, start, tol=1e-10, max_iter=100).theta
+    found = search(Newton(), objective, start, tol=1e-10, max_iter=1000)[0].theta
     log_a, log_b = np.clip(found, [LEAST, SLOWEST], [MOST, FASTEST])
     loss = objective.second_order(found).value
     without = objective.second_order(np.array([LEAST, log_b])).value

@@ -21,8 +21,8 @@ of succession, n rows do not show that errors are rarer than one in n + 2, so ea
     minimise  −Σ_i w_i [ (1 − ε) log p(y_i | x_i) + ε log p(j_i | x_i) ],   j_i = argmax_{k≠y} s_k
 
 Without the wrong class, classes that no held-out row confuses would leave a without a bound.
-Documents of ten or more different words that are equal (reposts, templates) are in one fold: scored
-by a model that has seen their copies, they would make it overconfident of documents without any.
+Equal documents of five or more different words (reposts, templates) are in one fold: scored by a
+model that has seen their copies, they would make it overconfident of documents without any.
 
 Smoothing that a fit chooses itself is chosen again, with a and b: the leave-one-out likelihood
 leaves out a token but not its copies in the same document, so that it takes words for more regular
@@ -74,7 +74,7 @@ from likely.objectives.length_cooling import (
 from likely.objectives.mixed_evidence import best_mixed_cooling
 from likely.objectives.temperature import warn_nothing_to_calibrate
 
-FEWEST_WORDS = 10  # different words of documents that are not equal by chance
+FEWEST_WORDS = 5  # different words of documents that are not equal by chance
 EXACT = 2.0**24  # keys of words are multiples of 1/EXACT
 ROUNDED = 6  # decimals of their sums, where words have weights that are no whole numbers
 MOST_SCORED = 20_000  # rows whose scores are used: two numbers need no more
@@ -228,8 +228,8 @@ def _block_folds(family: ProductFamily, n_components: int, block: Block) -> Coun
 def document_folds(family: ProductFamily, block: Block) -> Codes:
     """The fold of each row of a block: by its words, or by its index if it has few, or others.
 
-    The words are summed with random weights, so that equal documents have equal sums.  Rows with
-    other columns beside words differ in those.
+    The words are summed with random weights, so that equal documents have equal sums.  Beside other
+    columns, texts may be few and repeat, so that their folds would not divide the rows.
     """
     by_index = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
     if not all(word_parts(family)):
@@ -271,7 +271,7 @@ def _scored_sample(
     return scored_block(family, model, fold, chosen, folds.mean_length)
 
 
-def is_scored(uniform: Array, n_rows: int) -> Array:
+def is_scored(uniform: Array, n_rows: float) -> Array:
     """Which rows are scored, by the uniform numbers of all rows."""
     return uniform * n_rows < MOST_SCORED
 

@@ -44,7 +44,10 @@ def documents(raw: Any) -> Any:
     import pyarrow as pa
 
     if isinstance(raw, str | bytes):
-        raise InvalidInput("one text was given where documents were expected. Pass a list: [text].")
+        raise InvalidInput(
+            f"{raw!r:.60} was given where documents were expected: one text, or a path that is not "
+            "read here. Pass a list, [text], or likely.read(path).select([column])."
+        )
     if isinstance(raw, os.PathLike):
         raise InvalidInput(
             f"one path was given ({os.fspath(raw)!r:.80}) where documents were expected. Pass the "

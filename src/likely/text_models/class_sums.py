@@ -45,6 +45,12 @@ class ClassSums:
         """The same sums, without what is known of single documents."""
         return ClassSums(self.counts, once=self.once)
 
+    def copied(self) -> "ClassSums":
+        """The same sums, to which documents can be added without a change of these."""
+        new = ClassSums(ClassCounts(self.sums.copy(), self.of_class), once=self.once)
+        new.n_terms, new.n_documents, new.seen = self.n_terms, self.n_documents, self.seen.copy()
+        return new
+
     def of_terms(self, order: Array) -> "ClassSums":
         """The sums of some terms, in this order."""
         return ClassSums(ClassCounts(self.sums[order], self.of_class), once=self.once)

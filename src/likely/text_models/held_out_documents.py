@@ -34,7 +34,6 @@ from likely.objectives.length_evidence import (
     factor_of_least_loss,
     folds_by_words,
     folds_of_factor,
-    is_scored,
     joined_documents,
     of_words,
     word_keys,
@@ -155,7 +154,7 @@ class HeldOutDocuments(HeldOutRows):
         return self._known[fold]
 
     def _is_scored(self, fold: int, part: KeptPart) -> Array:
-        return (part.fold == fold) & is_scored(part.uniform, self.kept.n_rows)
+        return (part.fold == fold) & self.kept.scored(part)
 
     def _rows(self, left: _LeftOut, chosen: Callable[[KeptPart], Array]) -> Iterator[_Rows]:
         """The chosen documents as counts of the columns of a model, some thousands at a time."""

@@ -14,11 +14,13 @@ from likely._typing import Array, Codes
 from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
 from likely.objectives.evidence import N_FOLDS
 from likely.objectives.length_cooling import SAMPLE_SEED
-from likely.objectives.length_evidence import EXACT, FEWEST_WORDS
+from likely.objectives.length_evidence import EXACT, FEWEST_WORDS, is_scored
 from likely.text.term_tables import TermIds
 from likely.text_models.labelled import LabelledBatch
 
 MOST_IDS = 2**22  # of a stream: 16 MB of ids, of about as many documents as are scored
+PER_DOCUMENT = 11  # ids that take the memory of what else is kept of a document, 44 bytes
+KEEP_SEED = 2  # of documents of few words that are kept; those that are scored have their own
 MOST_PARTS = 32  # of a stream, until they are joined: many small arrays would scatter its memory
 
 
@@ -64,13 +66,22 @@ class KeptDocuments:
         self.most_ids = most_ids
         self.parts: list[KeptPart] = []
         self.n_rows = 0  # documents with a class so far, kept or not
-        self.n_ids = 0
+        self.n_ids = 0  # and what takes the same memory
         self.share = 1.0  # t
 
     @property
     def n_kept(self) -> int:
         """The number of documents that are kept."""
         return sum(part.codes.size for part in self.parts)
+
+    def scored(self, part: KeptPart) -> Array:
+        """Which documents of a part are scored: about 20,000 of all that are kept."""
+        return is_scored(part.uniform, self.n_rows * self.share)
+
+    @property
+    def n_scored(self) -> int:
+        """The number of documents that are scored."""
+        return sum(int(self.scored(part).sum()) for part in self.parts)
 
     @property
     def is_complete(self) -> bool:
@@ -85,8 +96,12 @@ class KeptDocuments:
         n, fold, uniform = int(known.sum()), np.zeros(codes.size, np.int32), np.ones(codes.size)
         fold[known] = fold_of(self.n_rows, n, FOLD_SEED, N_FOLDS)
         uniform[known] = hashed_uniforms(self.n_rows, n, SAMPLE_SEED)
+        key = np.zeros(codes.size)
+        if self.most_ids is not None:
+            key[known] = hashed_uniforms(self.n_rows, n, KEEP_SEED)
+            key = keys_of(found, key)
+        key[~known] = 1.0
         self.n_rows += n
-        key = uniform if self.most_ids is None else np.where(known, keys_of(found, uniform), 1.0)
         self._keep(KeptPart(found, codes, weight, fold, uniform, key))
         while self.most_ids is not None and self.n_ids > self.most_ids:
             self.share /= 2
@@ -104,13 +119,13 @@ class KeptDocuments:
             part = part._replace(found=TermIds(ids.copy(), stops))
         if part.codes.size:
             self.parts.append(part)
-            self.n_ids += ids.size
+            self.n_ids += ids.size + PER_DOCUMENT * stops.size
 
 
-def keys_of(found: TermIds, uniform: Array) -> Array:
-    """u_d in [0, 1): equal for documents of the same words, unless these are few."""
+def keys_of(found: TermIds, otherwise: Array) -> Array:
+    """u_d in [0, 1): equal for documents of the same words; ``otherwise``, if these are few."""
     of_word = np.floor(hashed_values(found.ids, FOLD_SEED) * EXACT) / EXACT  # sums are exact
     before = np.concatenate([[0.0], np.cumsum(of_word)])
     stops = np.concatenate([[0], found.stops])
     by_words = hashed_values(np.diff(before[stops]), SAMPLE_SEED)
-    return np.where(np.diff(stops) >= FEWEST_WORDS, by_words, uniform)
+    return np.where(np.diff(stops) >= FEWEST_WORDS, by_words, otherwise)

@@ -117,6 +117,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
             self._sums = sums
             if kept is not None and not (self.model is None and _too_few(kept, given.classes)):
                 self.model_ = self._calibrated(model, kept, columns)
+            self.complete_fit()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -213,6 +214,16 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
             return [self._explain_one(each, against, label) for each in documents(X).to_pylist()]
         return self._explain_one(X, against, label)
 
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments; those of ``words`` and ``model`` by name, also where these are None."""
+        nested = {name.partition("__")[0] for name in params if "__" in name}
+        if "words" in nested and self.words is None and "words" not in params:
+            self.words = BagOfWords()
+        if "model" in nested and self.model is None and "model" not in params:
+            self.model = self._new_model()
+        changed: Self = super().set_params(**params)
+        return changed
+
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.one_d_array = True
@@ -295,7 +306,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
             totals = self.model_.totals_
             counts = ClassCounts(totals.statistics.parts[0].feature_counts().T, totals.count)
             self._sums = ClassSums(counts, once=bool(self.words_.binary))
-        return self._sums
+        return self._sums.copied() if "model_" in vars(self) else self._sums
 
     def _linear_scores(self) -> LinearScores | None:
         """The weights of the terms, kept for the next prediction; None for other models."""

@@ -16,7 +16,8 @@ def refuse_no_features(data: "Dataset") -> None:
         return
     also = f" and {listed(others)}" if others else ""
     unused = [
-        f", or declare it: --feature {name} (feature=[{name!r}])"
+        f", or declare {name!r}: --text {name} (text=[{name!r}]) if it is text, --feature {name} "
+        f"(feature=[{name!r}]) if it is a category"
         for name in (*data.identifiers, *data.rare)
     ]
     raise InvalidInput(

@@ -107,7 +107,7 @@ def fit_text_stream(
     classifier.complete_fit()
     classifier.feature_names_in_, classifier.n_features_in_ = np.array([text], dtype=object), 1
     score = replace(done[-1].totals.score(), how=PROGRESSIVE) if done else None
-    n_held_out = None if classifier._kept is None else classifier._kept.n_kept
+    n_held_out = None if classifier._kept is None else classifier._kept.n_scored
     classifier._kept = None
     return StreamedText(classifier, task, n, list(_losses(done)), score, n_held_out)
 
