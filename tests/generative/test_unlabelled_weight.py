@@ -262,3 +262,12 @@ def test_a_category_of_one_fold_only_leaves_the_choice_of_a_weight_finite():
         warnings.simplefilter("ignore", ShiftedClasses)
         model = NaiveBayes(event, **options).fit(X, y)
     assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+@pytest.mark.parametrize("weight", ["auto", 1.0])
+def test_a_marker_that_does_not_occur_changes_nothing(weight):
+    X, y = documents(0, 120)
+    settings = {"calibrate": "length", "unlabelled": -1, "unlabelled_weight": weight}
+    model = NaiveBayes("multinomial", **settings).fit(X, y)
+    plain = NaiveBayes("multinomial", calibrate="length").fit(X, y)
+    assert_allclose(model.predict_log_proba(X), plain.predict_log_proba(X), rtol=1e-6)

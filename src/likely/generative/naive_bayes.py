@@ -394,5 +394,5 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         warn_unless_converged(self, self.solution_)
         self.class_count_, self.statistics_ = totals.count, totals.statistics
         counts = self.totals_.count, totals.count
-        warn_if_moved(*counts, self.classes_, self.unlabelled_weight_, both.n_rows())
+        warn_if_moved(*counts, self.classes_, self.unlabelled_weight_, both.n_rows)
         return partial(both.learn_with, self.unlabelled_weight_)

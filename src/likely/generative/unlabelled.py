@@ -24,7 +24,7 @@ Nigam et al., Text classification from labeled and unlabeled documents using EM,
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
@@ -98,7 +98,7 @@ class UnlabelledRows:
     def learn_with(self, weight: float, totals: ComponentTotals) -> Components:
         """The model of some labelled rows, by their totals, and of all unlabelled ones."""
         start = self.learn(totals)
-        if weight == 0 or not totals.count.sum() > 0:
+        if weight == 0 or not totals.count.sum() > 0 or self.n_rows[1] == 0:
             return start
         objective = ComponentsObjective(
             self.family,
@@ -112,6 +112,7 @@ class UnlabelledRows:
         tol = max(ROUGH, self.tol)
         return search(EM(), objective, start, tol=tol, max_iter=self.max_iter)[0].theta
 
+    @cached_property
     def n_rows(self) -> tuple[int, int]:
         """The numbers of labelled and of unlabelled rows; rows of weight 0 are not counted."""
         labelled = unlabelled = 0
