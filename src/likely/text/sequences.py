@@ -152,7 +152,7 @@ def _checked_counts(given: Any) -> Any:
     """A table of counts as CSR of int64, columns in order, each once."""
     from scipy.sparse import csr_matrix, issparse
 
-    table = csr_matrix(given) if issparse(given) else np.asarray(given)
+    table: Any = csr_matrix(given) if issparse(given) else np.asarray(given)
     if table.ndim != 2 or table.dtype.kind not in "biuf":
         raise InvalidInput(
             f"counts of shape {table.shape} and type {table.dtype} were given; a table of whole "
