@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
     from likely.text.bag_of_words import BagOfWords
+    from likely.text.sequences import Sequences
     from likely.text.token_ids import TokenIds
     from likely.text_models.text_classifier import TextClassifier
     from likely.workbench.comparison.comparison import Comparison, compare
@@ -134,6 +135,7 @@ __all__ = [
     "Prepared",
     "Sealed",
     "Separability",
+    "Sequences",
     "SoftmaxRegression",
     "Study",
     "TemperatureScaling",
@@ -248,6 +250,7 @@ _HOME = {  # public name: the module that defines it
     "Prepared": "likely.workbench.preparation.prepared",
     "Sealed": "likely.sealing.sealed",
     "Separability": "likely.linear.separation",
+    "Sequences": "likely.text.sequences",
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",

@@ -36,6 +36,20 @@ def test_the_chosen_sides_are_those_of_the_whole_table(family, chosen, how):
     assert_allclose(fitted[1][:, :-1], fitted[0][:, chosen], rtol=1e-12)
 
 
+def test_a_component_without_counts_has_the_spread_of_all_words():
+    counts = np.array([[4.0, 1.0, 0.0, 2.0], [3.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    whole = MultinomialStatistics(counts)
+    lumped = LumpedCounts.of(counts[:, :2], counts[:, 2:].sum(axis=1), 2 + 2 * UNSEEN)
+    spread = np.array([2.5, 1.5, 1.5, 1.5]) / 7
+    for given, alpha, expected in (
+        (whole, 0.1 * spread, spread),
+        (lumped, 0.1 * np.append(spread[:2], spread[2:].sum()), [2.5 / 7, 1.5 / 7, 3 / 7]),
+    ):
+        imagined = given.imagined_as_chosen(Multinomial, alpha, (3, len(alpha)))
+        member = Multinomial.from_statistics(given + imagined)
+        assert_allclose(member.probability[2], expected, rtol=1e-12)
+
+
 def test_pseudo_counts_are_added_in_place():
     """Tables of words are large: their own counts are not changed, those of the prior are."""
     whole, lumped = counts_and_lumped(np.array([1, 2]))

@@ -51,6 +51,16 @@ def test_a_vocabulary_comes_back_from_a_file(tmp_path):
     assert likely.load(tmp_path / "m.likely").terms_.names == tuple(terms)
 
 
+def test_a_learned_vocabulary_comes_back_from_a_file(tmp_path):
+    texts = ["a zebra, été", "日本 été zebra", "zebra once"]
+    words = likely.BagOfWords(min_df=2, use_idf=True).fit(texts)
+    likely.save(words, tmp_path / "m.likely")
+    again = likely.load(tmp_path / "m.likely")
+    assert again.get_feature_names_out().tolist() == ["zebra", "été"]
+    new = [*texts, "zebra zebra once", ""]
+    assert (again.transform(new) != words.transform(new)).nnz == 0
+
+
 def test_types_of_numbers_are_kept_and_no_others(tmp_path):
     path = tmp_path / "m.likely"
     likely.save(likely.BagOfWords(dtype=np.float32), path)

@@ -52,6 +52,43 @@ def test_merging_leaves_the_other_as_it_is():
     assert_array_equal(other.document_frequency_, [1, 2])
 
 
+TERMS = [f"term{i}" for i in range(3000)]
+OTHER = [*TERMS[:1500], "another", *TERMS[1501:]]
+
+
+@pytest.mark.parametrize(
+    ("name", "ours", "theirs"),
+    [
+        ("vocabulary", np.array(TERMS), np.array(OTHER)),  # NumPy prints both alike
+        ("vocabulary", ["one", "two"], ["two", "one"]),
+        ("vocabulary", {"one": 0, "two": 1}, {"one": 1, "two": 0}),
+        ("ngram_range", (1, 2), (1, 1)),
+        ("stop_words", {"one"}, {"two"}),
+    ],
+)
+def test_options_with_other_values_are_refused(name, ours, theirs):
+    words = BagOfWords(**{name: ours}).fit(["one two three"])
+    with pytest.raises(InvalidInput, match=f"{name} is"):
+        words.merge(BagOfWords(**{name: theirs}).fit(["one two three"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "ours", "theirs"),
+    [
+        ("vocabulary", np.array(TERMS), tuple(TERMS)),
+        ("vocabulary", {"one": 0, "two": 1}, {"two": 1, "one": 0}),
+        ("ngram_range", (1, 2), [1, 2]),
+        ("stop_words", ["one", "two"], ("one", "two")),
+        ("stop_words", set(TERMS), frozenset(reversed(TERMS))),
+        ("dtype", np.int64, np.dtype("int64")),
+    ],
+)
+def test_options_with_equal_values_are_merged(name, ours, theirs):
+    words = BagOfWords(**{name: ours}).fit(["one two three"])
+    words.merge(BagOfWords(**{name: theirs}).fit(["one two three"]))
+    assert words.n_documents_ == 2
+
+
 def test_what_cannot_be_merged_is_refused():
     words = BagOfWords().fit(["one two"])
     with pytest.raises(InvalidInput, match="lowercase is True here and False in the other"):

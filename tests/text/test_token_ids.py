@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csc_array, csr_matrix
 from scipy.stats import multinomial
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
@@ -116,6 +117,46 @@ def test_tables_and_texts_are_no_sequences():
 def test_what_is_no_id_is_refused(given_, said):
     with pytest.raises(InvalidInput, match=said):
         Sequences.of(given_, 4)
+
+
+@given(
+    st.integers(0, 5).flatmap(
+        lambda n: st.lists(st.lists(st.integers(0, 3), min_size=n, max_size=n), min_size=1)
+    ),
+    st.sampled_from([np.array, csr_matrix, csc_array, np.asfortranarray]),
+    st.sampled_from([np.int64, np.uint8, np.float64]),
+)
+def test_counts_come_back_from_their_sequences(rows, form, dtype):
+    """The round trip: of_counts(x).to_counts() is x, and its presence is x > 0."""
+    counts = np.array(rows, dtype).reshape(len(rows), -1)
+    found = Sequences.of_counts(form(counts))
+    assert found.shape == counts.shape
+    assert_array_equal(found.to_counts().toarray(), counts)
+    assert_array_equal(found.to_presence().toarray(), counts > 0)
+    assert Sequences.of_counts(found.to_counts()) == found
+    assert Sequences.of_counts(counts > 0) == Sequences.of_counts(found.to_presence())
+    assert all((np.diff(ids) >= 0).all() for ids in found)
+
+
+def test_repeated_cells_of_a_sparse_table_are_added_and_it_stays_as_it_is():
+    counts = csr_matrix((np.array([1, 2, 1]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
+    assert Sequences.of_counts(counts)[0].tolist() == [0, 0, 2, 2]
+    assert counts.data.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ([[1, -1]], "a count is -1; whole numbers from 0 up"),
+        (csr_matrix([[0.0, 0.5]]), "a count is 0.5"),
+        ([[np.nan, 1.0]], "a count is nan"),
+        ([1, 2], r"shape \(2,\)"),
+        ([["cat"]], "a table of whole numbers was expected"),
+    ],
+)
+def test_what_is_no_count_is_refused(counts, said):
+    with pytest.raises(InvalidInput, match=said):
+        Sequences.of_counts(counts)
 
 
 def test_the_number_of_orders_is_the_multinomial_coefficient():

@@ -317,3 +317,16 @@ def test_of_equal_documents_all_are_kept_or_none_and_in_one_fold():
             folds.setdefault(tuple(sorted(ids.tolist())), []).append(int(fold))
     assert all(len(found) == 3 and len({*found}) == 1 for found in folds.values())
     assert len({fold for found in folds.values() for fold in found}) == N_FOLDS
+
+
+@pytest.mark.parametrize("event", ["multinomial", "complement"])
+def test_a_class_of_empty_documents_is_as_in_a_table(event):
+    texts, y = ["a1 b1 c1", "d1 e1 f1", "a1 d1 a1 g1", ""] * 30, ["x", "y", "x", "z"] * 30
+    model = NaiveBayes(event, smoothing="auto", calibrate="length")
+    whole = make_pipeline(BagOfWords(), clone(model)).fit(texts, y)
+    new = ["a1 d1", "a1", "g1 f1", ""]
+    assert_allclose(
+        TextClassifier(model).fit(texts, y).predict_log_proba(new),
+        whole.predict_log_proba(new),
+        atol=1e-9,
+    )

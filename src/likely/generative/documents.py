@@ -26,7 +26,7 @@ def are_ids(X: Any, *, reads_ids: bool, n_columns: int) -> bool:
         raise InvalidInput(
             "X is a list of rows of unequal length, and the model was fitted to columns; rows of "
             f"{n_columns} values were expected. If these are ids of words, give "
-            f"Sequences.of(lists, {n_columns}), of likely.text.sequences."
+            f"likely.Sequences.of(lists, {n_columns})."
         )
     return is_sequences(X)
 

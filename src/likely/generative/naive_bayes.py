@@ -193,9 +193,9 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
 
         X is an array, a CSR array, a data frame, a file (its path, or ``likely.read``), or
         documents as sequences of word ids (``TokenIds``, or lists of unequal length: lists of
-        equal length are a matrix, so give ``Sequences.of(lists)`` for such ids); with a file,
-        y and sample_weight are names of its columns.  A model that was fitted to sequences reads
-        all lists of lists as ids.  y of shape (n, n_classes) holds
+        equal length are a matrix, so give ``likely.Sequences.of(lists)`` for such ids); with a
+        file, y and sample_weight are names of its columns.  A model that was fitted to sequences
+        reads all lists of lists as ids.  y of shape (n, n_classes) holds
         one-hot or soft labels: rows of probabilities, of the classes that name the columns of a
         frame, or 0, 1, ….
         """

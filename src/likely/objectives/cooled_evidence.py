@@ -12,7 +12,7 @@ how T, λ and b are chosen.  Rows with words and other columns have two such fac
     p(k | x) ∝ π_k q_k(words) q_k(others)        s_k(others) = log [p(x | k) + f]
 
 Densities far below f, the lowest of all rows in the fit, say nothing about the class.  Predictions
-need no more than this file, which imports NumPy only.
+need no more than this file, whose imports need no package but NumPy, as the runtime requires.
 """
 
 from collections.abc import Callable

@@ -4,8 +4,9 @@
 
     counts_v = the number of j with x_j = v        presence_v = 1 if counts_v > 0
 
-Counts forget the order.  There are B = d! / ∏_v counts_v! sequences with the same counts, so that
-under a multinomial model log p(counts) = log p(sequence) + ln B (NB-10 and NB-11 of the SPEC).
+``Sequences.of_counts`` gives the one sequence of the counts whose ids are in order.  Counts
+forget the order.  There are B = d! / ∏_v counts_v! sequences with the same counts, so that under a
+multinomial model log p(counts) = log p(sequence) + ln B (NB-10 and NB-11 of the SPEC).
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +34,8 @@ class Sequences:
     def of(cls, given: Any, n_words: int | None = None) -> "Sequences":
         """Lists or arrays of whole numbers from 0 up, of any lengths, or an Arrow list array.
 
-        ``n_words`` is the size of the vocabulary; the largest id and one by default.
+        ``n_words`` is the size of the vocabulary; the largest id and one by default.  A table of
+        whole numbers is read as ids, a document in each row; ``of_counts`` reads it as counts.
         """
         if isinstance(given, Sequences):
             return given
@@ -50,6 +52,18 @@ class Sequences:
                 "0. Leave out unknown words, or give them an id of their own."
             )
         return cls(ids.astype(np.int32), offsets, most if n_words is None else int(n_words))
+
+    @classmethod
+    def of_counts(cls, counts: Any) -> "Sequences":
+        """Each word as often as it is counted, in the order of the columns.
+
+        ``counts`` is a table of whole numbers from 0 up, dense or sparse, with a document in each
+        row and a word in each column; presence (0 and 1, or True and False) is a count, too.
+        """
+        table = _checked_counts(counts)
+        ids = np.repeat(table.indices, table.data).astype(np.int32)
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(table.data)])
+        return cls(ids, ends[table.indptr], table.shape[1])
 
     def __len__(self) -> int:
         return self.offsets.size - 1
@@ -132,6 +146,28 @@ def is_lists(given: Any) -> bool:
         isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1)
         for row in given
     )
+
+
+def _checked_counts(given: Any) -> Any:
+    """A table of counts as CSR of int64, columns in order, each once."""
+    from scipy.sparse import csr_matrix, issparse
+
+    table: Any = csr_matrix(given) if issparse(given) else np.asarray(given)
+    if table.ndim != 2 or table.dtype.kind not in "biuf":
+        raise InvalidInput(
+            f"counts of shape {table.shape} and type {table.dtype} were given; a table of whole "
+            "numbers was expected, a row for each document. Sequences.of takes ids."
+        )
+    values = table.data if issparse(table) else table
+    whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
+    if not whole.all():
+        raise InvalidInput(
+            f"a count is {values[~whole][0]}; whole numbers from 0 up were expected. Give counts "
+            "without weights, as BagOfWords() makes them."
+        )
+    counts = csr_matrix(table, dtype=np.int64, copy=True)
+    counts.sum_duplicates()
+    return counts
 
 
 def _is_arrow(given: Any) -> bool:

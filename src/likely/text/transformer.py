@@ -3,9 +3,10 @@
 Abstract: ``BagOfWords`` and ``TokenIds`` learn and transform.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -55,8 +56,27 @@ def refuse_other_options(first: Any, second: Any) -> None:
     check_is_fitted(second, "n_documents_")
     ours, theirs = first.get_params(), second.get_params()
     for name, value in ours.items():
-        if name != "executor" and repr(value) != repr(theirs[name]):
+        if name != "executor" and not _means_the_same(value, theirs[name]):
             raise InvalidInput(
                 f"{name} is {value!r:.60} here and {theirs[name]!r:.60} in the other; equal "
                 "options were expected. Count all documents with the same options."
             )
+
+
+def _means_the_same(first: Any, second: Any) -> bool:
+    """Whether two values of an option are equal; max_df=1 and max_df=1.0 are not."""
+    ours, theirs = _plain_value(first), _plain_value(second)
+    return type(ours) is type(theirs) and bool(ours == theirs)
+
+
+def _plain_value(option: Any) -> Any:
+    """An option without the type of its container: arrays and tuples are lists."""
+    if isinstance(option, Mapping):
+        return dict(option)
+    if isinstance(option, Set):
+        return set(option)
+    if isinstance(option, np.ndarray | np.generic):
+        return option.tolist()
+    if isinstance(option, type):  # np.int64 for np.dtype("int64")
+        return np.dtype(option)
+    return list(option) if isinstance(option, Sequence) and not isinstance(option, str) else option
