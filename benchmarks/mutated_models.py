@@ -33,7 +33,7 @@ import likely
 from benchmarks.mutated_foreign import foreign_models, forged_foreign
 from likely.errors import InvalidFile, LikelyError, OutsideLink
 from likely.graphical.factor_graph import FactorGraph
-from likely.persist.model_file import MODELS, model_bytes
+from likely.persist.model_file import MODELS, file_content
 
 BATCH = 50  # files of one task of a process
 MOST_SECONDS = 60  # for one file
@@ -307,28 +307,18 @@ def _many(X: Any, seed: int) -> Any:
 
 def forged(content: bytes, rng: np.random.Generator) -> bytes:
     """A file with one to three changes and a right checksum."""
-    tensors = {
-        name: np.frombuffer(each["data"], dtype=_dtype(each["dtype"])).reshape(each["shape"]).copy()
-        for name, each in sorted(MODELS.tensors(content, "").items())
-    }
     header = MODELS.header(content, "")
     del header["checksum"]
-    order = {name: declared[2] for name, declared in header.pop("tensors").items()}
+    declared = header.pop("tensors")
+    tensors = dict(sorted(MODELS.arrays(declared, MODELS.tensors(content, "")).items()))
     for _ in range(int(rng.integers(1, 4))):
         change = CHANGES[rng.integers(len(CHANGES))]
         change(header, tensors, rng)
     ordered = {
-        name: np.asfortranarray(each) if order.get(name) == "F" else np.ascontiguousarray(each)
+        name: np.asfortranarray(each) if declared[name][2] == "T" else np.ascontiguousarray(each)
         for name, each in tensors.items()
     }
-    return MODELS.content(header, ordered)
-
-
-def _dtype(name: str) -> Any:
-    letter, bits = name.rstrip("0123456789"), name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    return (
-        "bool" if name == "BOOL" else f"{ {'I': 'int', 'U': 'uint', 'F': 'float'}[letter] }{bits}"
-    )
+    return bytes(MODELS.content(header, ordered))
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -507,13 +497,13 @@ def saved_models() -> dict[str, tuple[bytes, Any]]:
     for case in test_learned.named_cases():
         model, X, target = case.values
         found[f"{case.id}-settings"] = (
-            model_bytes(test_learned.fitted(clone(model), X, target)),
+            bytes(file_content(test_learned.fitted(clone(model), X, target))),
             X[:ROWS],
         )
     for case in cases():
         model, X, _ = fitted(*case.values)
-        found[str(case.id)] = (model_bytes(model), X[:ROWS])
-    found |= {f"graph-{k}": (model_bytes(graph), None) for k, graph in enumerate(_graphs())}
+        found[str(case.id)] = (bytes(file_content(model)), X[:ROWS])
+    found |= {f"graph-{k}": (bytes(file_content(graph)), None) for k, graph in enumerate(_graphs())}
     found |= dict(foreign_models())
     found |= {f"Prepared-{k}": pair for k, pair in enumerate(_prepared())}
     return found
@@ -547,7 +537,7 @@ def _prepared() -> Iterator[tuple[bytes, Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fitted = likely.Prepared(model).fit(frame, labels)
-        yield model_bytes(fitted), frame[:ROWS]
+        yield bytes(file_content(fitted)), frame[:ROWS]
     assert ENTRIES
 
 

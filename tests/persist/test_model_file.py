@@ -52,7 +52,7 @@ def forge(path, edit, tensors=None):
 
 def test_the_header_says_what_the_model_is(path):
     header = header_of(path)
-    assert header["format"] == 1
+    assert header["format"] == 2
     assert header["class"] == "Discretizer"
     assert header["arguments"]["strategy"] == "quantile"
     assert header["feature_names"] is None
