@@ -39,6 +39,8 @@ BATCH = 50  # files of one task of a process
 MOST_SECONDS = 60  # for one file
 MOST_MEMORY = 6 * 2**30  # bytes of addresses of a process
 CELLS = 120_000  # of rows that reach the compiled loops
+DOCUMENTS = 600  # that reach the compiled loops
+HASHED = 2**11  # columns: many enough to be written as runs
 ROWS = 6
 NUMBERS = [
     *(-1, 0, 1, 2, 3, 7, 100, 2**31, 2**63, -(2**63), 10**12, 10**400),
@@ -296,6 +298,8 @@ def _many(X: Any, seed: int) -> Any:
     """The rows repeated until they reach the compiled loops, for some of the files."""
     if seed % 4:
         return None
+    if isinstance(X, list):  # documents
+        return X * (DOCUMENTS // len(X))
     repeats = CELLS // (len(X) * X.shape[1]) + 1
     if isinstance(X, np.ndarray):
         return np.tile(X, (repeats, 1))
@@ -506,6 +510,7 @@ def saved_models() -> dict[str, tuple[bytes, Any]]:
     found |= {f"graph-{k}": (bytes(file_content(graph)), None) for k, graph in enumerate(_graphs())}
     found |= dict(foreign_models())
     found |= {f"Prepared-{k}": pair for k, pair in enumerate(_prepared())}
+    found |= {f"hashed-{k}": pair for k, pair in enumerate(_hashed())}
     return found
 
 
@@ -539,6 +544,26 @@ def _prepared() -> Iterator[tuple[bytes, Any]]:
             fitted = likely.Prepared(model).fit(frame, labels)
         yield bytes(file_content(fitted)), frame[:ROWS]
     assert ENTRIES
+
+
+def _hashed() -> Iterator[tuple[bytes, Any]]:
+    """Models of hashed words, whose columns are written as runs."""
+    words = likely.BagOfWords(n_features=HASHED)
+    texts = [f"{('cat', 'dog', 'bird', 'fish')[i % 4]} number {i}" for i in range(60)]
+    labels = ["even", "odd"] * 30
+    for model in (
+        None,
+        likely.NaiveBayes("bernoulli"),
+        likely.NaiveBayes("multinomial", smoothing="auto"),
+        likely.SoftmaxRegression(l2=1.0),
+    ):
+        presence = isinstance(model, likely.NaiveBayes) and model.event == "bernoulli"
+        own = clone(words).set_params(binary=presence)
+        fitted = likely.TextClassifier(model, own).fit(texts, labels)
+        yield bytes(file_content(fitted)), texts[:ROWS]
+    counts = words.fit_transform(texts).toarray()
+    fitted = likely.NaiveBayes("multinomial").fit(counts, labels)
+    yield bytes(file_content(fitted)), counts[:ROWS]
 
 
 if __name__ == "__main__":

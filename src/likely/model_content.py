@@ -82,8 +82,9 @@ def _checked(content: bytes, path: object) -> tuple[Json, dict[str, Any]]:
     if type(header["format"]) is not int or header["format"] not in FORMATS:
         raise InvalidFile(
             path,
-            f"it has format {str(header['format'])[:20]}; likely {__version__} reads formats up to "
-            f"{FORMAT}. Load it with a newer version of likely, or save the model again.",
+            f"it has format {str(header['format'])[:20]}; likely {__version__} reads format "
+            f"{FORMAT} and older ones. Load it with a newer version of likely, or save the model "
+            "again.",
         )
     MODELS.check(header, tensors, path)
     same_names("The fields of the header", header, HEADER_FIELDS)

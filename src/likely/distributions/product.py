@@ -25,7 +25,6 @@ from likely.distributions.base import (
 from likely.distributions.responsibility import Responsibility
 from likely.errors import BadCell, InvalidInput
 
-
 Positions = range | tuple[int, ...]  # a range wherever they are consecutive: words are many
 
 

@@ -58,8 +58,9 @@ def check_arguments(model: Any) -> None:
 
 def wrong_type(where: str, value: object, kind: Any) -> InvalidInput:
     expected = str(getattr(kind, "__name__", kind)).replace("typing.", "")[:120]
+    shown = value if isinstance(value, str) else shortened(value)
     return InvalidInput(
-        f"{where} is {shortened(value)[:40]!r}, a {type(value).__name__}; expected {expected}. "
+        f"{where} is {shown[:40]!r}, a {type(value).__name__}; expected {expected}. "
         "Save the model again."
     )
 
