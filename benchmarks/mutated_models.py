@@ -497,7 +497,7 @@ def saved_models() -> dict[str, tuple[bytes, Any]]:
     from tests.laws.test_persistence import cases, fitted
     from tests.persist import test_learned
 
-    found: dict[str, tuple[bytes, Any]] = {}
+    found = {f"hashed-{k}": pair for k, pair in enumerate(_hashed())}
     for case in test_learned.named_cases():
         model, X, target = case.values
         found[f"{case.id}-settings"] = (
@@ -510,7 +510,6 @@ def saved_models() -> dict[str, tuple[bytes, Any]]:
     found |= {f"graph-{k}": (bytes(file_content(graph)), None) for k, graph in enumerate(_graphs())}
     found |= dict(foreign_models())
     found |= {f"Prepared-{k}": pair for k, pair in enumerate(_prepared())}
-    found |= {f"hashed-{k}": pair for k, pair in enumerate(_hashed())}
     return found
 
 
