@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from likely.persist.model_file import MODELS, model_bytes
+from likely.persist.model_file import MODELS, file_content
 
 VALUES = [*("0", "-1", "1", "3", "7", "100000", "2147483648", "-9223372036854775808", "NaN")]
 VALUES += [*("Infinity", "1e308", "0.5", "true", "null", '"brute"', '"x"', "[]", "[1, 2]", "{}")]
@@ -33,7 +33,7 @@ def forged_foreign(content: bytes, rng: np.random.Generator, shared: tuple[Chang
     del header["checksum"], header["tensors"]
     (name,) = tensors
     tensors[name] = np.frombuffer(_changed(tensors[name].tobytes(), rng, shared), dtype=np.uint8)
-    return MODELS.content(header, tensors)
+    return bytes(MODELS.content(header, tensors))
 
 
 def _changed(archive: bytes, rng: np.random.Generator, shared: tuple[Change, ...]) -> bytes:
@@ -112,7 +112,7 @@ def foreign_models() -> Iterator[tuple[str, tuple[bytes, Any]]]:
             seeds = {name: 0 for name in model.get_params() if name.endswith("random_state")}
             model.set_params(**seeds).fit(X, y)
             name = f"foreign{type(model).__name__}-{type(getattr(model, 'estimator', 0)).__name__}"
-            yield name, (model_bytes(model), X[:6])
+            yield name, (bytes(file_content(model)), X[:6])
 
 
 def _estimators() -> list[Any]:

@@ -33,12 +33,14 @@ import likely
 from benchmarks.mutated_foreign import foreign_models, forged_foreign
 from likely.errors import InvalidFile, LikelyError, OutsideLink
 from likely.graphical.factor_graph import FactorGraph
-from likely.persist.model_file import MODELS, model_bytes
+from likely.persist.model_file import MODELS, file_content
 
 BATCH = 50  # files of one task of a process
 MOST_SECONDS = 60  # for one file
 MOST_MEMORY = 6 * 2**30  # bytes of addresses of a process
 CELLS = 120_000  # of rows that reach the compiled loops
+DOCUMENTS = 600  # that reach the compiled loops
+HASHED = 2**11  # columns: many enough to be written as runs
 ROWS = 6
 NUMBERS = [
     *(-1, 0, 1, 2, 3, 7, 100, 2**31, 2**63, -(2**63), 10**12, 10**400),
@@ -296,6 +298,8 @@ def _many(X: Any, seed: int) -> Any:
     """The rows repeated until they reach the compiled loops, for some of the files."""
     if seed % 4:
         return None
+    if isinstance(X, list):  # documents
+        return X * (DOCUMENTS // len(X))
     repeats = CELLS // (len(X) * X.shape[1]) + 1
     if isinstance(X, np.ndarray):
         return np.tile(X, (repeats, 1))
@@ -307,28 +311,18 @@ def _many(X: Any, seed: int) -> Any:
 
 def forged(content: bytes, rng: np.random.Generator) -> bytes:
     """A file with one to three changes and a right checksum."""
-    tensors = {
-        name: np.frombuffer(each["data"], dtype=_dtype(each["dtype"])).reshape(each["shape"]).copy()
-        for name, each in sorted(MODELS.tensors(content, "").items())
-    }
     header = MODELS.header(content, "")
     del header["checksum"]
-    order = {name: declared[2] for name, declared in header.pop("tensors").items()}
+    declared = header.pop("tensors")
+    tensors = dict(sorted(MODELS.arrays(declared, MODELS.tensors(content, "")).items()))
     for _ in range(int(rng.integers(1, 4))):
         change = CHANGES[rng.integers(len(CHANGES))]
         change(header, tensors, rng)
     ordered = {
-        name: np.asfortranarray(each) if order.get(name) == "F" else np.ascontiguousarray(each)
+        name: np.asfortranarray(each) if declared[name][2] == "T" else np.ascontiguousarray(each)
         for name, each in tensors.items()
     }
-    return MODELS.content(header, ordered)
-
-
-def _dtype(name: str) -> Any:
-    letter, bits = name.rstrip("0123456789"), name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    return (
-        "bool" if name == "BOOL" else f"{ {'I': 'int', 'U': 'uint', 'F': 'float'}[letter] }{bits}"
-    )
+    return bytes(MODELS.content(header, ordered))
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -503,17 +497,17 @@ def saved_models() -> dict[str, tuple[bytes, Any]]:
     from tests.laws.test_persistence import cases, fitted
     from tests.persist import test_learned
 
-    found: dict[str, tuple[bytes, Any]] = {}
+    found = {f"hashed-{k}": pair for k, pair in enumerate(_hashed())}
     for case in test_learned.named_cases():
         model, X, target = case.values
         found[f"{case.id}-settings"] = (
-            model_bytes(test_learned.fitted(clone(model), X, target)),
+            bytes(file_content(test_learned.fitted(clone(model), X, target))),
             X[:ROWS],
         )
     for case in cases():
         model, X, _ = fitted(*case.values)
-        found[str(case.id)] = (model_bytes(model), X[:ROWS])
-    found |= {f"graph-{k}": (model_bytes(graph), None) for k, graph in enumerate(_graphs())}
+        found[str(case.id)] = (bytes(file_content(model)), X[:ROWS])
+    found |= {f"graph-{k}": (bytes(file_content(graph)), None) for k, graph in enumerate(_graphs())}
     found |= dict(foreign_models())
     found |= {f"Prepared-{k}": pair for k, pair in enumerate(_prepared())}
     return found
@@ -547,8 +541,28 @@ def _prepared() -> Iterator[tuple[bytes, Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fitted = likely.Prepared(model).fit(frame, labels)
-        yield model_bytes(fitted), frame[:ROWS]
+        yield bytes(file_content(fitted)), frame[:ROWS]
     assert ENTRIES
+
+
+def _hashed() -> Iterator[tuple[bytes, Any]]:
+    """Models of hashed words, whose columns are written as runs."""
+    words = likely.BagOfWords(n_features=HASHED)
+    texts = [f"{('cat', 'dog', 'bird', 'fish')[i % 4]} number {i}" for i in range(60)]
+    labels = ["even", "odd"] * 30
+    for model in (
+        None,
+        likely.NaiveBayes("bernoulli"),
+        likely.NaiveBayes("multinomial", smoothing="auto"),
+        likely.SoftmaxRegression(l2=1.0),
+    ):
+        presence = isinstance(model, likely.NaiveBayes) and model.event == "bernoulli"
+        own = clone(words).set_params(binary=presence)
+        fitted = likely.TextClassifier(model, own).fit(texts, labels)
+        yield bytes(file_content(fitted)), texts[:ROWS]
+    counts = words.fit_transform(texts).toarray()
+    fitted = likely.NaiveBayes("multinomial").fit(counts, labels)
+    yield bytes(file_content(fitted)), counts[:ROWS]
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 """A JSON-lines file of 3 GB, 20 classes, 2²⁰ hashed columns: how much memory its training needs.
 
-    python -m benchmarks.text_memory [--megabytes 3000] [--classes 20] [--stream | --in-memory]
+    python -m benchmarks.text_memory [--megabytes 3000] [--classes 20]
+                                     [--stream | --in-memory | --command]
 
 The file is made in a temporary folder by resampling (see ``text_corpora``) and deleted at the end.
 A process of its own trains ``TextClassifier`` with ``fit(path, "label")``, which calibrates it on a
 sample of the documents, or with ``partial_fit`` over batches of lines (``--stream``), which does
-not, or with ``fit`` of lists that were read before (``--in-memory``), and predicts the first
+not, or with ``fit`` of lists that were read before (``--in-memory``), or with ``likely train``,
+which also scores the model and saves it (``--command``, of 256 MB or more), and predicts the first
 documents.  Reported is the highest memory of that process above what it held when everything was
-imported and compiled, and the lists were read.
+imported and compiled, and the lists were read; a model that was saved is loaded after that.
 """
 
 import argparse
@@ -15,12 +17,15 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from benchmarks.memory import MB, peak_growth
 from benchmarks.text_corpora import resampled
@@ -35,7 +40,7 @@ SHOWN = 200  # documents that are predicted
 
 def main() -> int:
     options = _parser().parse_args()
-    how = "stream" if options.stream else "in-memory" if options.in_memory else "fit"
+    how = next((way for way in WAYS if vars(options).get(way.replace("-", "_"))), "fit")
     if options.train:
         return _train(Path(options.train), WAYS[how])
     with tempfile.TemporaryDirectory() as folder:
@@ -68,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--stream", action="store_true", help="partial_fit instead of fit(path)")
     ways.add_argument("--in-memory", action="store_true", help="fit(texts, labels)")
+    ways.add_argument("--command", action="store_true", help="likely train, with saving")
     parser.add_argument("--train", help=argparse.SUPPRESS)
     return parser
 
@@ -99,13 +105,17 @@ def _train(path: Path, prepared: Callable[[Path], Callable[[], Any]]) -> int:
     small.write_bytes(b"".join(first))
     _answer(prepared(small)(), first)  # imports and compiles
     fit = prepared(path)
-    started, found = perf_counter(), {}
+    started = perf_counter()
+    found: dict[str, Any] = {}
 
     def work() -> None:
-        model = fit()
-        found["share"] = _answer(model, first)
+        found["model"] = fit()
+        if not isinstance(found["model"], Path):
+            found["share"] = _answer(found["model"], first)
 
     growth = peak_growth(work)
+    if isinstance(run := found.pop("model"), Path):
+        found["share"] = _answer(run, first)
     print(json.dumps({"growth": growth, "seconds": perf_counter() - started, **found}))
     return 0
 
@@ -131,6 +141,22 @@ def _stream(path: Path) -> Callable[[], Any]:
     return lambda: _batches(path)
 
 
+def _command(path: Path) -> Callable[[], Any]:
+    return lambda: _trained_by_command(path)
+
+
+def _trained_by_command(path: Path) -> Path:
+    """The RUN of the command."""
+    from likely.cli.main import run
+
+    folder = path.with_suffix(".run")
+    with redirect_stdout(StringIO()):
+        code = run(["train", str(path), "naive-bayes", "--target", "label", "-o", str(folder)])
+    if code:
+        raise SystemExit(f"likely train ended with {code}")
+    return folder
+
+
 def _batches(path: Path) -> Any:
     model = _model()
     with path.open("rb") as lines:
@@ -143,14 +169,23 @@ def _batches(path: Path) -> Any:
 
 
 def _answer(model: Any, lines: list[bytes]) -> float:
-    """The share of documents that are put into their class."""
+    """The share of documents that a model, or that of a RUN, puts into their class."""
+    if isinstance(model, Path):
+        from likely import load
+
+        model = load(model)
     rows = [json.loads(line) for line in lines]
-    predicted = model.predict([row["text"] for row in rows])
+    predicted = model.predict(pa.table({"text": [row["text"] for row in rows]}))
     return float(np.mean(predicted == np.array([row["label"] for row in rows])))
 
 
-WAYS = {"fit": _fit, "stream": _stream, "in-memory": _in_memory}
-NAMES = {"fit": "fit(path)", "stream": "partial_fit", "in-memory": "fit(texts)"}
+WAYS = {"fit": _fit, "stream": _stream, "in-memory": _in_memory, "command": _command}
+NAMES = {
+    "fit": "fit(path)",
+    "stream": "partial_fit",
+    "in-memory": "fit(texts)",
+    "command": "likely train",
+}
 
 if __name__ == "__main__":
     sys.exit(main())

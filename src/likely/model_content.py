@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 from likely import __version__
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
-from likely.saved_values import MODEL_FIELDS, same_names
+from likely.saved_values import MODEL_FIELDS, refuse_too_many_repeats, same_names
 from likely.tensor_files import Json, TensorFormat
 
-FORMAT = 1  # raised when an older version of likely could misread the file
+FORMAT = 2  # raised when an older version of likely could misread the file
+FORMATS = (1, FORMAT)  # that are read: 1 has no runs, and no array in fewer bytes or transposed
 METADATA_KEY = "likely"
 MODELS = TensorFormat(METADATA_KEY, "a model", "likely.save", "Save the model again.")
 MODEL_FILE = "model.likely"  # what a folder, such as a RUN, calls its model
@@ -46,10 +47,10 @@ def read_content(path: str | os.PathLike[str]) -> ModelContent:
     file = Path(path)
     if (file / MODEL_FILE).is_file():  # a RUN, the folder that likely train writes
         file = file / MODEL_FILE
-    content = MODELS.read(file, path)
-    header, tensors = _checked(content, path)
+    header, tensors = _checked(MODELS.read(file, path), path)
     arrays = MODELS.arrays(header["tensors"], tensors)
     coded = {name: header[name] for name in MODEL_FIELDS}
+    refuse_too_many_repeats(coded, arrays.values())
     return ModelContent(coded, arrays, header["feature_names"])
 
 
@@ -78,11 +79,12 @@ def _checked(content: bytes, path: object) -> tuple[Json, dict[str, Any]]:
     """The header and the raw tensors, once format and checksum are right."""
     tensors = MODELS.tensors(content, path)
     header = MODELS.header(content, path)
-    if header["format"] != FORMAT:
+    if type(header["format"]) is not int or header["format"] not in FORMATS:
         raise InvalidFile(
             path,
             f"it has format {str(header['format'])[:20]}; likely {__version__} reads format "
-            f"{FORMAT}. Load it with a newer version of likely, or save the model again.",
+            f"{FORMAT} and older ones. Load it with a newer version of likely, or save the model "
+            "again.",
         )
     MODELS.check(header, tensors, path)
     same_names("The fields of the header", header, HEADER_FIELDS)

@@ -3,13 +3,22 @@
     None, bool, int, finite float, str, list     themselves
     everything else                              {tag: content}
 
+    (v,) * 5 + (w,) * 3                          {"repeats": ["tuple", [[v, 5], [w, 3]]]}
+    range(8)                                     {"range": [0, 8, 1]}
+
+A text classifier has a million columns that are all alike; the last two forms keep their kinds and
+event models, and the columns that a distribution reads, in a few bytes.  How many items they may
+stand for depends on how many numbers the arrays of the file hold: what they ask for is
+refused before it is made.
+
 What is read is not trusted: whatever does not fit is an ``InvalidInput``.  Which classes a file may
 name is decided by who reads it: ``likely.load`` (``persist/encoding.py``, which also writes), or
 ``likely.runtime``, which has few.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from math import prod
 from typing import Any
 
@@ -21,6 +30,9 @@ from likely.tensor_files import TENSOR_DTYPES, Json
 
 MODEL_FIELDS = ("class", "arguments", "fitted", "output")
 WIDEST_TEXT = 10**6  # characters of an array of text that may be mostly padding
+PLAIN = frozenset({type(None), bool, int, str})  # types whose equal values are the same
+FREE_REPEATS = 10**6  # items of a file whose arrays hold nothing
+REPEATS_PER_NUMBER = 16  # further items for each number of the arrays
 CELLS = (type(None), bool, int, float, str, np.generic)  # of an array of objects
 
 READERS = {  # by tag, the method that reads its content
@@ -32,6 +44,8 @@ READERS = {  # by tag, the method that reads its content
     "model": "model",
     "objects": "object_array",
     "part": "part",
+    "range": "whole_numbers",
+    "repeats": "repeated",
     "scalar": "scalar",
     "skops": "foreign",
     "tensor": "tensor",
@@ -87,6 +101,17 @@ class SavedValues(ABC):
     def row(self, content: Json) -> tuple[Any, ...]:
         return tuple(self.value(item) for item in _listed(content))
 
+    def repeated(self, content: Json) -> tuple[Any, ...] | list[Any]:
+        kind, runs = content
+        if kind not in ("tuple", "list"):
+            raise unknown("kind of sequence", kind)
+        pairs = [(self.value(value), _count(count)) for value, count in _listed(runs)]
+        items = chain.from_iterable(repeat(value, count) for value, count in pairs)
+        return tuple(items) if kind == "tuple" else list(items)
+
+    def whole_numbers(self, content: Json) -> range:
+        return _range(content)
+
     def mapping(self, content: Json) -> dict[Any, Any]:
         return {self.value(key): self.value(value) for key, value in _listed(content)}
 
@@ -136,6 +161,66 @@ class SavedValues(ABC):
         return out.reshape(shape)
 
 
+def refuse_too_many_repeats(coded: Json, arrays: Iterable[Array]) -> None:
+    """Refuse runs of more items than a model with these arrays can have, before they are made."""
+    given, most = n_repeated(coded), most_repeated(arrays)
+    if given > most:
+        raise InvalidInput(
+            f"it repeats values {given:,} times, and its arrays allow {most:,}; expected columns "
+            "that its arrays have. Save the model again."
+        )
+
+
+def most_repeated(arrays: Iterable[Array]) -> int:
+    """How many items all runs of a file may have."""
+    return FREE_REPEATS + REPEATS_PER_NUMBER * sum(array.size for array in arrays)
+
+
+def n_repeated(coded: Json) -> int:
+    """How many items all runs of a JSON value have."""
+    total = 0
+    for tag, content in _tagged(coded):
+        if tag == "range":
+            total += len(_range(content))
+        elif tag == "repeats":
+            total += sum(_count(count) for _, count in _listed(content[1]))
+    return total
+
+
+def _tagged(coded: Json) -> Iterator[tuple[str, Json]]:
+    """The tag and the content of every tagged value within a JSON value."""
+    waiting = [coded]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if len(value) == 1:
+                yield from value.items()
+            value = value.values()
+        waiting += [item for item in value if isinstance(item, dict | list)]
+
+
+def _count(value: Json) -> int:
+    if type(value) is not int or value < 0:
+        raise InvalidInput(
+            f"a value is repeated {str(value)[:20]} times; expected a whole number, 0 or more. "
+            "Save the model again."
+        )
+    return value
+
+
+def _range(content: Json) -> range:
+    if not all(type(number) is int for number in _listed(content)):
+        raise unknown("range", content)
+    start, stop, step = content
+    return range(start, stop, step)
+
+
+def all_equal(items: Sequence[Any]) -> bool:
+    """Whether all items are the same text, whole number, truth value or None; not of none."""
+    types = {*map(type, items)}  # of more than one, 1 == True
+    return types <= PLAIN and len(types) == 1 and items.count(items[0]) == len(items)
+
+
 def unknown(what: str, name: object) -> InvalidInput:
     return InvalidInput(
         f"it names the {what} {str(name)[:80]!r}, which this version of likely does not have. "
@@ -156,7 +241,8 @@ def same_names(what: str, given: Json, expected: Collection[str]) -> None:
 def same_count(what: str, given: object, expected: object) -> None:
     if given != expected:
         raise InvalidInput(
-            f"{what} has {given} entries where {expected} were expected. Save the model again."
+            f"{what} has {str(given)[:200]} entries where {str(expected)[:200]} were expected. "
+            "Save the model again."
         )
 
 

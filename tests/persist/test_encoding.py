@@ -58,6 +58,47 @@ def test_a_value_comes_back_equal_and_of_its_type(value):
     assert repr(back) == repr(value)  # 1 == True, 2.0 == 2, (1,) in a list, −0.0 == 0.0
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        ("number",) * 2000, [None] * 1500, (True,) * 1000 + (False,) * 1000, (1,) * 1000 + (True,),
+        ("a", *("b",) * 1500), [*(0,) * 900, *("0",) * 900], range(5), range(3, 10**5, 7), range(0),
+        [(7,) * 1000] * 3, {"a": ("x",) * 1200},
+    ],
+    ids=lambda value: str(value)[:20],
+)  # fmt: skip
+def test_a_long_sequence_of_few_runs_comes_back_from_a_few_bytes(value):
+    back = there_and_back(value)
+    assert repr(back) == repr(value)
+    assert len(json.dumps(Encoder("Test").value(value, "it"))) < 300
+    assert repr(plainly_there_and_back(value)) == repr(as_tuple(value))
+
+
+def plainly_there_and_back(value):
+    encoder = Encoder("Test", in_runs=False)
+    return Decoder(encoder.tensors).value(encoder.value(value, "it"))
+
+
+def as_tuple(value):
+    """A range is a tuple where there are no runs."""
+    return tuple(value) if isinstance(value, range) else value
+
+
+@pytest.mark.parametrize(
+    "value", [tuple(range(0, 4000, 2)), ["a", "b"] * 1000, (0.0, -0.0) * 800, (3,) * 999], ids=len
+)
+def test_a_sequence_of_many_runs_or_few_items_is_a_list(value):
+    assert "repeats" not in json.dumps(Encoder("Test").value(value, "it"))
+    assert repr(there_and_back(value)) == repr(value)
+
+
+def test_an_object_that_is_repeated_comes_back_as_one_object():
+    family = DiagonalFamily(floor=1e-9)
+    back = there_and_back((family,) * 1200)
+    assert back == (family,) * 1200
+    assert len({*map(id, back)}) == 1
+
+
 def test_nan_comes_back():
     assert np.isnan(there_and_back(nan))
     assert isinstance(there_and_back(np.float32(nan)), np.float32)

@@ -52,7 +52,7 @@ def forge(path, edit, tensors=None):
 
 def test_the_header_says_what_the_model_is(path):
     header = header_of(path)
-    assert header["format"] == 1
+    assert header["format"] == 2
     assert header["class"] == "Discretizer"
     assert header["arguments"]["strategy"] == "quantile"
     assert header["feature_names"] is None
@@ -193,8 +193,15 @@ def test_a_changed_tensor_breaks_the_checksum(path):
 
 
 def test_a_later_format_is_refused_whatever_its_checksum(path):
-    forge(path, lambda header: header.update(format=2, news="unknown"))
-    with pytest.raises(InvalidFile, match=r"format 2; likely .* reads format 1"):
+    forge(path, lambda header: header.update(format=3, news="unknown"))
+    with pytest.raises(InvalidFile, match=r"format 3; likely .* reads format 2 and older ones"):
+        load(path)
+
+
+@pytest.mark.parametrize("format", [0, True, 1.0, "1", None, [1]])
+def test_a_format_that_never_was_is_refused(path, format):
+    forge(path, lambda header: header.update(format=format))
+    with pytest.raises(InvalidFile, match="it has format"):
         load(path)
 
 
@@ -207,6 +214,10 @@ def put(*keys_and_value):
         header[last] = value
 
     return edit
+
+
+def runs(*pairs):
+    return {"repeats": ["tuple", list(pairs)]}
 
 
 MEAN = {"part": ["DiagonalGaussian", {"mean": {"tensor": "n_bins_"}, "variance": 1}]}
@@ -239,6 +250,23 @@ MEAN = {"part": ["DiagonalGaussian", {"mean": {"tensor": "n_bins_"}, "variance":
         (put("arguments", "edges", {"float": "1e999"}), "number '1e999'"),
         (put("arguments", "edges", {"exponential family": "news"}), "exponential family 'news'"),
         (put("arguments", "edges", {}), "tagged value has 0 entries"),
+        (put("arguments", "edges", runs([0, 10**12])), "repeats values 1,000,000,000,000 times"),
+        (put("arguments", "edges", runs(*[[0, 10**5]] * 20)), "repeats values 2,000,000 times"),
+        (put("arguments", "edges", [runs([0, 10**6])] * 9), "repeats values 9,000,000 times"),
+        (put("arguments", "edges", {"range": [0, 10**12, 1]}), "repeats values 1,000,000,000,000"),
+        (put("arguments", "edges", {"range": [0, 10**30, 1]}), "not well formed"),
+        (put("arguments", "edges", {"range": [0, 3, 0]}), "not well formed"),
+        (put("arguments", "edges", {"range": [0, 3]}), "not well formed"),
+        (put("arguments", "edges", {"range": [0, 3.0, 1]}), "range"),
+        (put("arguments", "edges", {"range": 3}), "list"),
+        (put("arguments", "edges", runs([0, -1])), "repeated -1 times; expected a whole number"),
+        (put("arguments", "edges", runs([0, 1.5])), "repeated 1.5 times"),
+        (put("arguments", "edges", runs([0, True])), "repeated True times"),
+        (put("arguments", "edges", runs([0, "3"])), "repeated 3 times"),
+        (put("arguments", "edges", runs([0])), "not well formed"),
+        (put("arguments", "edges", {"repeats": ["set", [[0, 3]]]}), "kind of sequence 'set'"),
+        (put("arguments", "edges", {"repeats": ["tuple", 3]}), "list"),
+        (put("arguments", "edges", {"repeats": "tuple"}), "list"),
         (put("fitted", "__class__", 1), "attribute of Discretizer '__class__'"),
         (put("fitted", "transform", 1), "attribute of Discretizer 'transform'"),
         (put("fitted", "_sklearn_tags_", 1), "attribute of Discretizer"),

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import likely as lk
 import likely.runtime
 from likely.errors import InvalidFile, InvalidInput
+from tests.persist.older_format import save_in_format_1
 from tests.persist.test_model_file import forge
 from tests.runtime.text_models import NEW, TEXTS, Y, text_models
 
@@ -28,6 +29,32 @@ def test_probabilities_and_classes_are_those_of_the_library(pair):
     assert_allclose(predictor.predict_proba(NEW), expected, rtol=1e-12, atol=1e-13)
     assert_array_equal(predictor.predict(NEW), model.predict(NEW))
     assert_array_equal(predictor.classes, model.classes_)
+
+
+@pytest.mark.parametrize("save", [lk.save, save_in_format_1], ids=["new", "old"])
+def test_hashed_columns_are_read_from_files_of_this_and_of_older_versions(save, tmp_path):
+    model = lk.TextClassifier(words=lk.BagOfWords(n_features=2**12)).fit(TEXTS, Y)
+    save(model, tmp_path / "model.likely")
+    predictor = likely.runtime.load(tmp_path / "model.likely")
+    expected = model.predict_proba(NEW)
+    assert_allclose(predictor.predict_proba(NEW), expected, rtol=1e-12, atol=1e-13)
+
+
+def test_more_columns_than_the_arrays_have_are_refused_before_they_are_made(tmp_path):
+    model = lk.TextClassifier(words=lk.BagOfWords(n_features=2**12)).fit(TEXTS, Y)
+    lk.save(model, tmp_path / "model.likely")
+
+    def edit(header):
+        (part,) = header["fitted"]["model_"]["model"]["fitted"]["family_"]["part"][1]["parts"][
+            "tuple"
+        ]
+        part["part"][1]["selection"]["part"][1]["columns"] = {
+            "repeats": ["tuple", [[0, 10**12]]],
+        }
+
+    forge(tmp_path / "model.likely", edit)
+    with pytest.raises(InvalidFile, match="repeats values 1,000,000,0"):
+        likely.runtime.load(tmp_path / "model.likely")
 
 
 def test_one_text_has_the_probabilities_that_it_has_among_others(pair):

@@ -247,7 +247,7 @@ class Distribution(ABC):
         """
         return ("",) * self.n_components
 
-    def by_part(self) -> "list[tuple[Distribution, tuple[int, ...]]]":
+    def by_part(self) -> "list[tuple[Distribution, Sequence[int]]]":
         """Distributions of one event model each, with the features that they read."""
         return [(self, tuple(range(self.n_features)))]
 

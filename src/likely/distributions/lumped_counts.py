@@ -60,7 +60,7 @@ class LumpedColumns:
     def family(self, family: ProductFamily) -> ProductFamily:
         """The family of these columns."""
         (part,) = family.parts
-        columns = tuple(range(len(self.chosen) + 1))
+        columns = range(len(self.chosen) + 1)
         selection = Selection(coded=False, columns=columns, features=columns, everything=True)
         return ProductFamily((ProductPart(part.family, selection),))
 

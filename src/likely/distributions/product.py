@@ -25,6 +25,8 @@ from likely.distributions.base import (
 from likely.distributions.responsibility import Responsibility
 from likely.errors import BadCell, InvalidInput
 
+Positions = range | tuple[int, ...]  # a range wherever they are consecutive: words are many
+
 
 @final
 @dataclass(frozen=True)
@@ -32,10 +34,14 @@ class Selection:
     """Which columns a part reads, and their positions in the user's table."""
 
     coded: bool  # from the codes, else from the numeric columns
-    columns: tuple[int, ...]  # their positions there
-    features: tuple[int, ...]  # their positions in the user's table
+    columns: Positions  # their positions there
+    features: Positions  # their positions in the user's table
     everything: bool = False  # all numeric (or code) columns, in order: no copy is needed
     dense: bool = False  # they are stored with sparse ones, and read as a dense array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", _as_range(self.columns))
+        object.__setattr__(self, "features", _as_range(self.features))
 
     @contextmanager
     def placing(self) -> Iterator[None]:
@@ -55,6 +61,14 @@ class Selection:
         source = X if not isinstance(X, NumbersAndCodes) else X.codes if self.coded else X.numeric
         chosen = source if self.everything else source[:, list(self.columns)]
         return chosen.toarray() if self.dense and not isinstance(chosen, np.ndarray) else chosen
+
+
+def _as_range(positions: Positions) -> Positions:
+    """Consecutive whole numbers as a range, others as they are."""
+    if isinstance(positions, tuple) and {*map(type, positions)} == {int}:
+        along = range(positions[0], positions[0] + len(positions))
+        return along if positions == tuple(along) else positions
+    return positions
 
 
 @final
@@ -305,7 +319,7 @@ class Product(Distribution):
     def event(self) -> str:
         return ", ".join(dict.fromkeys(part.event for part in self.parts))
 
-    def by_part(self) -> list[tuple[Distribution, tuple[int, ...]]]:
+    def by_part(self) -> list[tuple[Distribution, Sequence[int]]]:
         return [(part, selection.features) for part, selection in self._pairs()]
 
     def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:

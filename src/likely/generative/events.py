@@ -133,8 +133,8 @@ def product_family(
     n_coded = len(sizes)
     events = list(dict.fromkeys(plan.events))
     if len(events) == 1 and not any(plan.discretised):  # text: there may be a million columns
-        columns = tuple(range(len(plan.events)))
-        selection = Selection(_coded(events[0]), columns, columns, everything=True)
+        everywhere = range(len(plan.events))
+        selection = Selection(_coded(events[0]), everywhere, everywhere, everything=True)
         family = _family(events[0], sizes, gaussian=gaussian, sketch=sketch)
         return ProductFamily((ProductPart(family, selection),))
     positions = _positions(plan)

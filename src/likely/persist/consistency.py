@@ -12,8 +12,10 @@ A checksum shows that a file is what was written; these checks stop a file that 
 written by likely from reaching compiled loops, which trust their arguments.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import repeat
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -32,14 +34,14 @@ from likely.linear.inference import Inference
 from likely.neural.architecture import Architecture
 from likely.neural.outputs import Output
 from likely.objectives.components import Components, ComponentTotals
-from likely.persist.field_types import check_arguments, check_fields
+from likely.persist.field_types import check_arguments, check_fields, distinct
 from likely.persist.learned import LEARNED, check_learned
 from likely.persist.learned_values import check_values
 from likely.persist.part_values import check_part_values
 from likely.persist.registry import model_class, part_name
 from likely.saved_values import same_count
 
-LEAVES = frozenset({type(None), str, bool, int, float, np.ndarray})  # no parts, no models
+LEAVES = frozenset({type(None), str, bool, int, float, range, np.ndarray})  # no parts, no models
 
 
 def check_consistent(model: Any) -> None:
@@ -213,7 +215,7 @@ def _check_part(part: Any) -> None:
         described = {len(part.kinds), len(part.as_codes), len(part.categories)}
         described |= set() if part.names is None else {len(part.names)}
         same_count("A schema", sorted(described), [len(part.kinds)])
-        coded = tuple(values is not None for values in part.categories)
+        coded = tuple(map(is_not, part.categories, repeat(None)))
         same_count("The categories of a schema", coded, part.as_codes)
     if isinstance(part, Inference):
         _check_inference(part)
@@ -289,10 +291,15 @@ def parts_of(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple):
         if part_name(type(value)) is not None:  # a named tuple
             yield value
-        for item in value:
+        for item in _not_leaves(value):
             yield from parts_of(item)
     elif isinstance(value, dict):
         yield from parts_of(list(value.values()))
+
+
+def _not_leaves(items: Sequence[Any]) -> Iterable[Any]:
+    """The items, unless none of them can hold a part: a text has a million columns."""
+    return () if {*map(type, items)} <= LEAVES else distinct(items)
 
 
 def _models_in(value: Any) -> Iterator[Any]:
@@ -302,7 +309,7 @@ def _models_in(value: Any) -> Iterator[Any]:
     if hasattr(type(value), "get_params"):  # an `Estimator`, asked of its class
         yield value
     elif isinstance(value, list | tuple):
-        for item in value:
+        for item in _not_leaves(value):
             yield from _models_in(item)
     elif is_dataclass(value) and not isinstance(value, type):
         yield from _models_in([getattr(value, field.name) for field in fields(value)])

@@ -4,14 +4,16 @@
     everything else                              {tag: content}
 
 Numeric arrays become tensors, named by where they were found (``distribution_.mean``); an array
-found twice is written once.  A file that is read is not trusted: a class must be in
+found twice is written once.  A long sequence of few runs of equal items is written as the runs
+(``saved_values``).  A file that is read is not trusted: a class must be in
 the registry, its fields must be the ones it has, and whatever does not fit is an ``InvalidInput``.
 Only constructors of likely are called.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import getattr_static
+from itertools import groupby
 from math import isfinite
 from typing import Any, NoReturn, final
 
@@ -35,11 +37,20 @@ from likely.persist.registry import (
     part_name,
     saved_arguments,
 )
-from likely.saved_values import MODEL_FIELDS, SavedValues, same_names, unknown
+from likely.saved_values import (
+    MODEL_FIELDS,
+    PLAIN,
+    SavedValues,
+    all_equal,
+    same_names,
+    unknown,
+)
 from likely.tensor_files import TENSOR_DTYPES, Json
 
 OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
 FOREIGN = "skops"  # the class of a model of another library
+LONG = 1000  # items of a sequence from which on it is written as runs
+FEW = 8  # items that a run has on average, at least
 
 
 @final
@@ -52,6 +63,7 @@ class Encoder:
     found: dict[int, tuple[str, Array]] = field(default_factory=dict)  # by id; kept alive here
     own: Mapping[str, type[Any]] = field(default_factory=dict)  # parts that the model lists
     trusted: Collection[str] = ()  # classes of other libraries that the caller names
+    in_runs: bool = True  # whether long sequences are written as runs
 
     def model(self, model: Any, prefix: str = "") -> dict[str, Json]:
         """Constructor arguments, and what ``fit`` learned: the attributes that end with ``_``."""
@@ -82,8 +94,10 @@ class Encoder:
         if kind is float:
             return value if isfinite(value) else {"float": repr(value)}
         if kind in (list, tuple):
-            items = [self.value(item, f"{where}[{i}]") for i, item in enumerate(value)]
-            return items if kind is list else {"tuple": items}
+            return self._sequence(value, where)
+        if kind is range:
+            limits = [value.start, value.stop, value.step]
+            return {"range": limits} if self.in_runs else self._sequence(tuple(value), where)
         if kind is dict:
             return {"dict": [self._entry(key, item, where) for key, item in value.items()]}
         if isinstance(value, np.generic):
@@ -95,6 +109,15 @@ class Encoder:
     def _each(self, values: Mapping[str, Any], prefix: str) -> dict[str, Json]:
         """The values encoded in order of name, so that equal models make equal files."""
         return {name: self.value(values[name], f"{prefix}{name}") for name in sorted(values)}
+
+    def _sequence(self, value: list[Any] | tuple[Any, ...], where: str) -> Json:
+        kind = type(value)
+        runs = runs_of(value) if self.in_runs and len(value) >= LONG else None
+        if runs is not None:
+            coded = [[self.value(item, f"{where}[{i}]"), count] for i, item, count in runs]
+            return {"repeats": [kind.__name__, coded]}
+        items = [self.value(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        return items if kind is list else {"tuple": items}
 
     def _entry(self, key: Any, value: Any, where: str) -> list[Json]:
         if not isinstance(key, str | int | np.integer):
@@ -159,6 +182,25 @@ class Encoder:
             f"{self.owner} cannot be saved: {where} {given}; a model file holds numbers, text, "
             f"arrays of them, registered parts and estimators of likely. {advice}"
         )
+
+
+def runs_of(items: Sequence[Any]) -> list[tuple[int, Any, int]] | None:
+    """Runs of equal items: where each begins, its item, its length; None if they are many.
+
+    Numbers that are not whole, and objects, are equal if they are the same object.
+    """
+    if all_equal(items):  # at once: a text has a million columns
+        return [(0, items[0], len(items))]
+    types = {*map(type, items)}
+    keys = items if len(types) == 1 and types <= PLAIN else list(map(id, items))
+    found, start = [], 0
+    for _, group in groupby(keys):
+        length = sum(1 for _ in group)
+        found.append((start, items[start], length))
+        start += length
+        if len(found) > len(items) // FEW:
+            return None
+    return found
 
 
 def check_model_class(model: Any) -> None:

@@ -13,6 +13,7 @@ likely relies on.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from inspect import getattr_static, signature
+from reprlib import repr as shortened
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -20,8 +21,10 @@ import numpy as np
 
 from likely.errors import InvalidInput
 from likely.persist.registry import Estimator, field_names
+from likely.saved_values import all_equal
 
 INTEGERS = range(-(2**63), 2**64)  # what arrays and compiled loops can hold
+LONG = 1000  # items of a sequence that are not looked at one by one
 LABELS = ("categories", "states", "classes", "levels", "values")  # fields with arrays of text
 
 
@@ -55,8 +58,9 @@ def check_arguments(model: Any) -> None:
 
 def wrong_type(where: str, value: object, kind: Any) -> InvalidInput:
     expected = str(getattr(kind, "__name__", kind)).replace("typing.", "")[:120]
+    shown = value if isinstance(value, str) else shortened(value)
     return InvalidInput(
-        f"{where} is {str(value)[:40]!r}, a {type(value).__name__}; expected {expected}. "
+        f"{where} is {shown[:40]!r}, a {type(value).__name__}; expected {expected}. "
         "Save the model again."
     )
 
@@ -92,6 +96,13 @@ def fits(value: Any, kind: Any) -> bool:
     return isinstance(value, origin) if isinstance(origin, type) else True
 
 
+def distinct(items: Sequence[Any]) -> Iterable[Any]:
+    """The items, each object once: a text has a million columns, which are all alike."""
+    if len(items) <= LONG:
+        return items
+    return items[:1] if all_equal(items) else dict(zip(map(id, items), items, strict=True)).values()
+
+
 def is_number(value: Any) -> bool:
     """Whether the value is a number that is one as a float, too."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
@@ -106,7 +117,9 @@ def is_integer(value: Any) -> bool:
 def is_labels(value: Any) -> bool:
     """Whether the value is a row of labels, or a container of such rows and None."""
     if isinstance(value, tuple | list):
-        return all(each is None or is_labels(each) or isinstance(each, str) for each in value)
+        return all(
+            each is None or is_labels(each) or isinstance(each, str) for each in distinct(value)
+        )
     return isinstance(value, np.ndarray) and value.ndim == 1
 
 
@@ -129,7 +142,7 @@ def _is_tuple(value: Any, inside: tuple[Any, ...]) -> bool:
     if not isinstance(value, tuple):
         return False
     if inside[1:] == (Ellipsis,):
-        return all(fits(each, inside[0]) for each in value)
+        return all(fits(each, inside[0]) for each in distinct(value))
     return len(value) == len(inside) and all(map(fits, value, inside))
 
 
@@ -138,7 +151,7 @@ def _is_sequence(value: Any, inside: tuple[Any, ...], kinds: Any) -> bool:
         return False
     if isinstance(value, np.ndarray):
         return bool(value.ndim)
-    return all(fits(each, inside[0] if inside else Any) for each in value)
+    return all(fits(each, inside[0] if inside else Any) for each in distinct(value))
 
 
 @cache

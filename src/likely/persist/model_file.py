@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from likely import __version__
-from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.files import write_atomically
 from likely.model_content import FORMAT, MODELS, read_content, refusals
 from likely.persist.consistency import check_consistent
 from likely.persist.encoding import Decoder, Encoder, check_model_class
 from likely.persist.foreign import is_foreign_estimator
-from likely.tensor_files import Json
+from likely.saved_values import most_repeated, n_repeated
+from likely.tensor_files import Json, TensorContent
 
 PACKAGES = ("numpy", "safetensors", "scikit-learn")
 
@@ -43,23 +43,36 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Collection[str] =
     ...     likely.load(f"{folder}/bins.likely").transform([[5.0]])
     array([[1.]])
     """
-    content = model_bytes(model, trusted)
+    content = file_content(model, trusted)
     write_atomically(_target(path), content)
 
 
-def model_bytes(model: Any, trusted: Collection[str] = ()) -> bytes:
-    """The content of the file that ``save`` writes."""
+def file_content(model: Any, trusted: Collection[str] = ()) -> TensorContent:
+    """The content of the file that ``save`` writes: made piece by piece, as it is written."""
     check_model_class(model)
     _refuse_formula(model)
     encoder = Encoder(type(model).__name__, trusted=trusted)
+    coded = _encoded(model, encoder)
+    if n_repeated(coded) > most_repeated(encoder.tensors.values()):  # or load would refuse it
+        encoder = Encoder(type(model).__name__, trusted=trusted, in_runs=False)
+        coded = _encoded(model, encoder)
+    header = {
+        **coded,
+        "format": FORMAT,
+        "feature_names": _feature_names(model),
+        "versions": {"likely": __version__, **{package: version(package) for package in PACKAGES}},
+    }
+    return MODELS.content(header, encoder.tensors)
+
+
+def _encoded(model: Any, encoder: Encoder) -> dict[str, Json]:
     try:
-        coded = encoder.model(model)
+        return encoder.model(model)
     except RecursionError:
         raise InvalidInput(
             f"{encoder.owner} holds a value that contains itself; a model file cannot hold "
             "circular references. Give an argument without them."
         ) from None
-    return _file_bytes(coded, encoder.tensors, _feature_names(model))
 
 
 def _refuse_formula(model: Any) -> None:
@@ -90,16 +103,6 @@ def load(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
             check_consistent(model)
         _check_feature_names(model, content.feature_names)
     return model
-
-
-def _file_bytes(coded: Json, tensors: dict[str, Array], feature_names: Json) -> bytes:
-    header = {
-        **coded,
-        "format": FORMAT,
-        "feature_names": feature_names,
-        "versions": {"likely": __version__, **{package: version(package) for package in PACKAGES}},
-    }
-    return MODELS.content(header, tensors)
 
 
 def _feature_names(model: Any) -> list[str] | None:

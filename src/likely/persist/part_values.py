@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from likely.distributions.base import Distribution
-from likely.distributions.product import Product, ProductFamily, Selection
+from likely.distributions.product import Positions, Product, ProductFamily, Selection
 from likely.generative.events import EventPlan
 from likely.generative.network_columns import LearnedColumns
 from likely.graphical.inference.chain import Chain
@@ -112,20 +112,27 @@ def _check_distribution(part: Distribution) -> None:
 def _check_selections(part: Product | ProductFamily) -> None:
     parts = part.selections if isinstance(part, Product) else [p.selection for p in part.parts]
     same_count("The selections", len(parts), len(part.parts))
-    features = sorted(feature for each in parts for feature in each.features)
-    same_count("The columns of the selections", features, list(range(len(features))))
+    _refuse_gaps("The columns of the selections", [each.features for each in parts])
     for coded in (False, True):
-        read = sorted(c for each in parts if each.coded == coded for c in each.columns)
-        same_count("The columns that are read", read, list(range(len(read))))
+        read = [each.columns for each in parts if each.coded == coded]
+        _refuse_gaps("The columns that are read", read)
     if isinstance(part, Product):
         sizes = [member.n_features for member in part.parts]
         same_count("The columns of a part", sizes, [len(each.columns) for each in parts])
 
 
+def _refuse_gaps(what: str, parts: list[Positions]) -> None:
+    """Refuse positions that are not 0, 1, …, each once."""
+    if len(parts) == 1 and parts[0] == range(len(parts[0])):  # words are many
+        return
+    found = sorted(position for part in parts for position in part)
+    same_count(what, found, list(range(len(found))))
+
+
 def _check_selection(part: Selection) -> None:
     same_count("The columns of a selection", len(part.columns), len(part.features))
-    if part.everything:
-        same_count("All columns", list(part.columns), list(range(len(part.columns))))
+    if part.everything and part.columns:
+        same_count("All columns", part.columns, range(len(part.columns)))
 
 
 def _check_network_columns(part: LearnedColumns) -> None:

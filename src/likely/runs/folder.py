@@ -70,12 +70,10 @@ class RunFolder:
 
     def write_model(self, model: Any, facts: Mapping[str, Any]) -> tuple[Path, ...]:
         """The facts, then the model, written last: a folder with a model is a complete RUN."""
-        from hashlib import sha256
+        from likely.persist import file_content
 
-        from likely.persist import model_bytes
-
-        content = model_bytes(model)
-        known = {**facts, "versions": versions(), "model_sha256": sha256(content).hexdigest()}
+        content = file_content(model)
+        known = {**facts, "versions": versions(), "model_sha256": content.sha256()}
         write_json(self.path / FACTS, known)
         write_atomically(self.path / MODEL_FILE, content)
         return self.model_files
