@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from likely.cli.suitability import task_facts
 from likely.cli.terminal import Settings, showing_progress
 from likely.cli.training import TrainedModel, TrainRequest, plain_parameters
-from likely.cli.training_text import opening, progressive_table, score_findings, score_text
+from likely.cli.training_report import opening, progressive_table, score_findings, score_text
 from likely.formatting import listed
 from likely.workbench.models.word_settings import split_settings, with_prefix
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -26,6 +26,7 @@ from likely.metrics.registry import metrics_for
 from likely.metrics.score import Score, ScoreTotals
 from likely.progress import report
 from likely.text.bag_of_words import BagOfWords
+from likely.text.documents import empty_where_missing
 from likely.text_models.text_classifier import TextClassifier
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.task import Task
@@ -37,9 +38,6 @@ from likely.workbench.scoring.progressive import (
     ROWS_PER_CLASS,
     ProgressiveLoss,
 )
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 N_COLUMNS = 2**20  # of hashed words
 VOCABULARY = ("max_df", "min_df", "max_features", "vocabulary", "unknown")  # settings of words
@@ -82,7 +80,7 @@ def fit_text_stream(
     """
     bag = _hashed(words or {})
     target = data.required_target()
-    labelled = data.labelled().source.select([text, target])
+    labelled = data.labelled().source.select([text, target]).with_text([text])
     task = _task_of_labels(labelled.select([target]), target)
     classifier = TextClassifier(model, bag).keep_documents()
     first = max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))
@@ -95,7 +93,8 @@ def fit_text_stream(
             done += _ended(n, block)
             block = None  # before the next: a model is large
             block = _Block(n, _as_it_is(classifier), _constant(seen, task))
-        documents, truth = _documents(table, text), truth_of(task, table, None)
+        documents = empty_where_missing(table.column(text))
+        truth = truth_of(task, table, None)
         if block is not None:
             block = block._replace(totals=_more(block, documents, truth, metrics))
         classifier.partial_fit(documents, values_of(table.column(target)), classes=labels)
@@ -150,10 +149,6 @@ def _as_it_is(classifier: TextClassifier) -> TextClassifier:
 def _constant(seen: Array, task: Task) -> BestConstant:
     with np.errstate(divide="ignore"):
         return BestConstant(np.log(seen / seen.sum()))
-
-
-def _documents(table: "pa.Table", text: str) -> Any:
-    return pc.fill_null(table.column(text).cast("large_string"), "")
 
 
 def _more(block: _Block, documents: Any, truth: Truth, metrics: Any) -> ScoreTotals:
