@@ -27,6 +27,20 @@ def is_text_stream(data: "Dataset", request: TrainRequest) -> bool:
     return True
 
 
+def refuse_counts(data: "Dataset", request: TrainRequest) -> None:
+    """Refuse counts of words for a model of their presence."""
+    own, words = split_settings(request.given)
+    if own.get("event") != "bernoulli" or words.get("binary") is True or not data.texts:
+        return
+    raise Refusal(
+        "event=bernoulli was given, which reads whether a word is present, and words of "
+        f"{listed([*map(repr, data.texts)], 3)} are counted. Add --set words.binary=yes, or use "
+        "event=multinomial.",
+        Exit.USAGE,
+        f"likely models {request.model.name}",
+    )
+
+
 def _refuse_split(data: "Dataset") -> None:
     """Refuse columns by which rows are held out: a pass scores rows in the order of the file."""
     option = "--group" if data.by_time is None else "--by-time"

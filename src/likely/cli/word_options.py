@@ -1,5 +1,6 @@
 """How words of texts are counted, by ``--set words.NAME=VALUE`` and ``--space words.NAME=…``."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from likely.workbench.models.word_settings import (
 
 PART = PREFIX.removesuffix("__")  # of settings, as typed
 LISTS = ("stop_words", "vocabulary")  # words with commas between them
+NAMED = ("english",)  # lists of stop words that have a name
 
 
 def setting_name(typed: str) -> str:
@@ -41,11 +43,24 @@ def setting_name(typed: str) -> str:
 def word_setting(name: str, text: str) -> Any:
     """The value of a setting of words, whose name has its prefix; refused if it has no meaning."""
     bare = name.removeprefix(PREFIX)
-    value = value_like(word_defaults()[bare], text)
-    if bare in LISTS and isinstance(value, str) and "," in value:
-        value = [word.strip() for word in value.split(",")]
+    value = _words(text) if bare in LISTS else value_like(word_defaults()[bare], text)
     bag_of({bare: value})
     return value
+
+
+def _words(text: str) -> Any:
+    """Words with commas between them, also as Python or JSON writes a list; one is a list, too.
+
+    >>> _words("['cat', 'dog']"), _words("cat,"), _words("english"), _words("none")
+    (['cat', 'dog'], ['cat'], 'english', None)
+    """
+    value = value_of(text)
+    if value is None or value in NAMED or isinstance(value, dict):
+        return value
+    inside = re.fullmatch(r"\s*[\[(](.*)[\])]\s*", text, re.S)
+    parts = (inside[1] if inside else text).split(",")
+    words = (part.strip().strip("'\"").strip() for part in parts)
+    return [word for word in words if word]
 
 
 def word_choices(name: str, text: str) -> list[Any]:

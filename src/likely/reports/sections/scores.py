@@ -60,7 +60,9 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     caption = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
     if validation is not None:
         caption += _about_two(validation)
-    caption += filter(None, [about_median(score), why_dashes(gone, of_classes="accuracy" in score.estimates)])
+    caption += filter(
+        None, [about_median(score), why_dashes(gone, of_classes="accuracy" in score.estimates)]
+    )
     return TableBlock(head, tuple(rows), caption=" ".join(caption))
 
 
