@@ -48,7 +48,8 @@ def _refuse_split(data: "Dataset") -> None:
     if column is not None:
         raise Refusal(
             f"{option} {column} was given with a file of texts that is larger than memory, whose "
-            f"rows are scored in the order of the file. Leave {option} out, or train on fewer rows.",
+            f"rows are scored in their order in the file. Leave {option} out, or train on fewer "
+            "rows.",
             Exit.USAGE,
             "likely train --help",
         )
