@@ -272,6 +272,41 @@ def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypat
     assert "Log loss" in (files / "stream.html").read_text()
 
 
+@pytest.fixture
+def large(files, monkeypatch):
+    """Files are read as if they were larger than memory; big.csv has a weight, sorted.csv none."""
+    from likely.workbench.data import dataset
+    from likely.workbench.scoring import text_stream
+
+    monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr(text_stream, "AT_ONCE", 32)
+    monkeypatch.setattr(text_stream, "N_COLUMNS", 2**12)
+    rows = [f'{label},"{text}"' for label, text in zip(LABELS, TEXTS, strict=True)]
+    weighed = [f"{row},{i % 7},{1 + i % 3}" for i, row in enumerate(rows)]
+    (files / "big.csv").write_text("\n".join(["label,body,n,wt", *weighed]) + "\n")
+    (files / "sorted.csv").write_text("\n".join(["label,body", *sorted(rows)]) + "\n")
+    return files
+
+
+def test_a_large_file_in_the_order_of_its_classes_has_no_score(likely, large):
+    outcome = likely("train", "sorted.csv", "naive-bayes", *OPTIONS, "-o", "r")
+    told = " ".join(done(outcome).split())
+    note = "The file is sorted by its target 'label', or drifts, so progressive validation says"
+    assert note in " ".join(outcome.out.split()) and note in " ".join(outcome.err.split())
+    assert "Shuffle the lines (shuf" in told and "too few" not in told
+    assert json.loads((large / "r" / "run.json").read_text())["scores"] is None
+
+
+def test_a_large_file_of_texts_has_weights_and_no_groups(likely, large):
+    done(likely("train", "big.csv", "naive-bayes", *OPTIONS, "--weight", "wt", "-o", "r"))
+    facts = json.loads((large / "r" / "run.json").read_text())
+    assert facts["columns"] == ["body"] and facts["roles"] == {"weight": "wt"}
+    for option in ("--group", "--by-time"):
+        outcome = likely("train", "big.csv", "naive-bayes", *OPTIONS, option, "n")
+        assert outcome.exit == 1
+        assert f"{option} n was given with a file of texts" in " ".join(outcome.err.split())
+
+
 def test_the_docstrings_of_python_are_a_built_in_corpus(likely):
     found = lk.dataset("pydoc")
     assert found.target == "module" and found.texts == ("text",) == found.declared_texts

@@ -7,6 +7,7 @@ import pytest
 
 import likely as lk
 from likely.cli.setting_values import value_of
+from likely.cli.word_options import word_choices, word_setting
 from likely.workbench.models.word_settings import WORD_SETTINGS, word_defaults
 
 GOOD = ["a good day", "very good bread", "good and warm", "not bad at all"]
@@ -53,6 +54,45 @@ def test_words_that_are_left_out_are_given_with_commas(likely, reviews):
     assert parameters["words__stop_words"] == ["good", "bad"]
     english, _ = trained(likely, reviews, "words__stop_words=english")
     assert "very" not in words_of(english) and "good" in words_of(english)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("['cat', 'dog']", ["cat", "dog"]),
+        ('["cat","dog"]', ["cat", "dog"]),
+        ("(cat,dog)", ["cat", "dog"]),
+        ("cat,", ["cat"]),
+        ("cat", ["cat"]),
+        ("2024", ["2024"]),
+        ("none", None),
+    ],
+)
+def test_words_are_a_list_however_they_are_written(text, words):
+    assert word_setting("words__vocabulary", text) == words
+    assert word_setting("words__stop_words", text) == words
+
+
+def test_stop_words_in_english_are_a_name_and_patterns_are_not_split():
+    assert word_setting("words__stop_words", "english") == "english"
+    assert word_choices("words__stop_words", "english,none,the") == ["english", None, ["the"]]
+    patterns = [r"\w{2,}", r"\w+", r"[a-z,]+", r"\(\w+"]
+    assert word_choices("words__token_pattern", ",".join(patterns)) == patterns
+
+
+def test_presence_of_words_says_which_option_is_missing(likely, reviews, monkeypatch):
+    from likely.workbench.data import dataset
+    from likely.workbench.scoring import text_stream
+
+    asked = ("train", "reviews.csv", "naive-bayes", *OPTIONS, "--set", "event=bernoulli")
+    for run in ("small", "large"):
+        outcome = likely(*asked)
+        assert outcome.exit == 1
+        assert "Add --set words.binary=yes" in " ".join(outcome.err.split())
+        outcome = likely(*asked, "--set", "words.binary=yes", "-o", run)
+        assert outcome.exit == 0, outcome.err
+        monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
+        monkeypatch.setattr(text_stream, "N_COLUMNS", 2**12)
 
 
 def test_words_are_hashed_and_still_explained(likely, reviews):

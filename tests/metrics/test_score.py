@@ -19,6 +19,7 @@ from likely.metrics import (
     score_of,
 )
 from likely.metrics.prediction import IMPOSSIBLE
+from likely.metrics.score import why_dashes
 from tests.metric_data import some_rows
 
 
@@ -130,3 +131,10 @@ def test_the_constant_moves_with_exposures_and_offsets():
     found = constant_prediction(shifted, shifted)
     assert_allclose(found.means - offset, 5, atol=0.2)
     assert found.log_density.mean() == pytest.approx(-1.42, abs=0.1)  # N(0, 1)'s entropy
+
+
+def test_a_dash_is_explained_for_classes_and_for_numbers():
+    assert why_dashes([]) == ""
+    assert why_dashes(["log-likelihood"]).endswith("because a predicted mean is 0 or below.")
+    told = why_dashes(["AUC"], of_classes=True)
+    assert told.endswith("for AUC: undefined, as where all scored rows are of one class.")

@@ -37,12 +37,21 @@ def value_like(default: Any, text: str) -> Any:
 
 
 def separated(text: str) -> list[str]:
-    """What commas separate that are in no brackets.
+    r"""What commas separate that are in no brackets or braces; an escaped one is a letter.
 
-    >>> separated("(16,8),100")
-    ['(16,8)', '100']
+    >>> separated(r"(16,8),100,\w{2,}")
+    ['(16,8)', '100', '\\w{2,}']
     """
-    return re.split(r",(?![^(\[]*[)\]])", text)
+    depth, parts, before = 0, [""], ""
+    for letter in text:
+        if before != "\\":
+            depth = max(depth + (letter in "([{") - (letter in ")]}"), 0)
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+        before = "" if before == "\\" else letter
+    return parts
 
 
 def _tuple(text: str) -> Any:

@@ -13,7 +13,7 @@ from likely.cli.suitability import (
     refuse_two_orders,
 )
 from likely.cli.terminal import Settings, global_options
-from likely.cli.text_training import fit_text_stream, is_text_stream
+from likely.cli.text_training import fit_text_stream, is_text_stream, refuse_counts
 from likely.cli.training import (
     TrainedModel,
     TrainRequest,
@@ -130,6 +130,7 @@ def train_on(settings: Settings, name: str, request: TrainRequest) -> TrainedMod
 
     data, weka = _opened(settings, name, request), request.weka
     data.refuse_sealed_rows("train")
+    refuse_counts(data, request)
     mark = request.given.get(UNLABELLED)
     if mark is not None:
         data, request = with_unlabelled_marked(data, request, mark)

@@ -16,7 +16,7 @@ from likely.cli.suitability import (
     task_for,
 )
 from likely.cli.terminal import Settings
-from likely.cli.training_text import (
+from likely.cli.training_report import (
     losses_text,
     opening,
     progressive_table,

@@ -275,7 +275,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         plain_parameters,
         prepared_facts,
     )
-    from likely.cli.training_text import opening, score_text
+    from likely.cli.training_report import opening, score_text
     from likely.workbench.scoring.held_out import FEWEST_ROWS
     from likely.workbench.search.study_facts import study_facts
 

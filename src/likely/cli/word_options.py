@@ -1,14 +1,25 @@
 """How words of texts are counted, by ``--set words.NAME=VALUE`` and ``--space words.NAME=…``."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from likely.cli.setting_values import separated, value_like, value_of
 from likely.errors import InvalidInput
 from likely.names import known_name
+from likely.workbench.models.word_settings import (
+    PREFIX,
+    WORD_SETTINGS,
+    bag_of,
+    settings_of_words,
+    split_settings,
+    with_prefix,
+    word_defaults,
+)
 
-PART, PREFIX = "words", "words__"  # of settings, as typed and as the estimators call them
+PART = PREFIX.removesuffix("__")  # of settings, as typed
 LISTS = ("stop_words", "vocabulary")  # words with commas between them
+NAMED = ("english",)  # lists of stop words that have a name
 
 
 def setting_name(typed: str) -> str:
@@ -20,8 +31,6 @@ def setting_name(typed: str) -> str:
     typed = typed.strip()
     if typed != PART and not typed.startswith((f"{PART}.", PREFIX)):
         return typed
-    from likely.workbench.models.word_settings import WORD_SETTINGS
-
     name = typed.removeprefix(PART).removeprefix(".").removeprefix("__")
     if not name:
         raise InvalidInput(
@@ -33,14 +42,25 @@ def setting_name(typed: str) -> str:
 
 def word_setting(name: str, text: str) -> Any:
     """The value of a setting of words, whose name has its prefix; refused if it has no meaning."""
-    from likely.workbench.models.word_settings import bag_of, word_defaults
-
     bare = name.removeprefix(PREFIX)
-    value = value_like(word_defaults()[bare], text)
-    if bare in LISTS and isinstance(value, str) and "," in value:
-        value = [word.strip() for word in value.split(",")]
+    value = _words(text) if bare in LISTS else value_like(word_defaults()[bare], text)
     bag_of({bare: value})
     return value
+
+
+def _words(text: str) -> Any:
+    """Words with commas between them, also as Python or JSON writes a list; one is a list, too.
+
+    >>> _words("['cat', 'dog']"), _words("cat,"), _words("english"), _words("none")
+    (['cat', 'dog'], ['cat'], 'english', None)
+    """
+    value = value_of(text)
+    if value is None or value in NAMED or isinstance(value, dict):
+        return value
+    inside = re.fullmatch(r"\s*[\[(](.*)[\])]\s*", text, re.S)
+    parts = (inside[1] if inside else text).split(",")
+    words = (part.strip().strip("'\"").strip() for part in parts)
+    return [word for word in words if word]
 
 
 def word_choices(name: str, text: str) -> list[Any]:
@@ -53,7 +73,6 @@ def word_choices(name: str, text: str) -> list[Any]:
 
 def word_parameters(model: Any) -> dict[str, Any]:
     """The settings of words that differ from the default ones, of a model with its preparation."""
-    from likely.workbench.models.word_settings import settings_of_words, with_prefix
     from likely.workbench.preparation.prepared import Prepared
 
     if not isinstance(model, Prepared):
@@ -64,7 +83,5 @@ def word_parameters(model: Any) -> dict[str, Any]:
 
 def check_together(settings: Mapping[str, Any]) -> None:
     """Refuse settings of words that exclude each other."""
-    from likely.workbench.models.word_settings import bag_of, split_settings
-
     if words := split_settings(settings)[1]:
         bag_of(words)

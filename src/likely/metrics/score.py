@@ -280,11 +280,14 @@ def about_median(score: Score) -> str:
     return f"The baseline of the {title_of('mae')} is the median; that of others is the mean."
 
 
-def why_dashes(names: Sequence[str]) -> str:
+def why_dashes(names: Sequence[str], *, of_classes: bool = False) -> str:
     """A sentence on scores that are shown as a dash, by model or metric; may be empty."""
     if not names:
         return ""
-    return f"{DASH} for {', '.join(names)}: infinite, because a predicted mean is 0 or below."
+    why = "infinite, because a predicted mean is 0 or below"
+    if of_classes:
+        why = "undefined, as where all scored rows are of one class"
+    return f"{DASH} for {', '.join(names)}: {why}."
 
 
 def _mean(estimates: Sequence[Estimate]) -> Estimate:

@@ -118,3 +118,43 @@ def test_only_the_last_model_is_kept(stream, monkeypatch):
     monkeypatch.setattr(text_stream, "_as_it_is", recorded)
     fitted(stream[0], calibrate="length")
     assert len(taken) > 1 and not any(model() for model in taken)
+
+
+@pytest.mark.parametrize("n_classes", [2, 20])
+def test_rows_in_the_order_of_their_classes_give_no_score(tmp_path, monkeypatch, n_classes):
+    monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr(text_stream, "AT_ONCE", 64)
+    monkeypatch.setattr(text_stream, "N_COLUMNS", 2**15)
+    rng, path = np.random.default_rng(0), tmp_path / "a.jsonl"
+    rows = [{"label": f"class {i % n_classes:02}", "text": f"a w{i % n_classes}"} for i in range(N)]
+    by_class = np.argsort([row["label"] for row in rows], kind="stable")
+    for order, is_sorted in ((rng.permutation(N), False), (by_class, True)):
+        path.write_text("\n".join(json.dumps(rows[i]) for i in order))
+        found = fitted(lk.dataset(str(path), "label", text=["text"]))
+        assert found.losses and found.is_sorted == is_sorted == (found.score is None)
+
+
+def test_few_rows_of_many_classes_do_not_differ_by_chance():
+    rng, every = np.random.default_rng(0), np.full(20, 500.0)
+    drawn = rng.multinomial(32, every / every.sum(), size=500)
+    assert not any(text_stream._differs(rows, every) for rows in drawn)
+    assert text_stream._differs(np.eye(20)[3] * 32, every)
+    rare = np.array([900.0, 60.0, 40.0])
+    assert text_stream._differs(np.array([470.0, 30.0, 0.0]), rare)  # a class is missing
+
+
+def test_a_row_of_weight_2_is_two_rows_of_a_stream(tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr(text_stream, "N_COLUMNS", 2**12)
+    rng, texts = np.random.default_rng(0), {"a": "one two", "b": "two three"}
+    weighed = [(label, 1 + i % 2) for i, label in enumerate(rng.choice(["a", "b"], 60).tolist())]
+    rows = [{"label": k, "text": f"{texts[k]} w{w}", "wt": w} for k, w in weighed]
+    twice = [row for row in rows for _ in range(row["wt"])]
+    models = []
+    for name, given, weight in (("a", rows, "wt"), ("b", twice, None)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(json.dumps(row) for row in given))
+        data = lk.dataset(str(path), "label", text=["text"], weight=weight)
+        models.append(fitted(data, smoothing="auto").model)
+    new = ["one", "three w2", ""]
+    assert_allclose(*(model.predict_log_proba(new) for model in models), rtol=1e-9)

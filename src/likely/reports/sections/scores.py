@@ -43,11 +43,11 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     final, validation = facts.final or {}, facts.validation
     sealed = measures_from_json(final.get("measures", ()))
     baselines = {} if validation is None else _kinds_of_baseline(validation, score)
-    rows, infinite = [], []
+    rows, gone = [], []
     for name, found in score.estimates.items():
         cells = estimate_cells(*found)
         if cells[0] == DASH:
-            infinite.append(title_of(name))
+            gone.append(title_of(name))
         if sealed:
             cells = [*estimate_cells(*sealed.get(name, NO_ESTIMATE)), *cells]
         kind = baselines.get(name, "")
@@ -60,7 +60,9 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     caption = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
     if validation is not None:
         caption += _about_two(validation)
-    caption += filter(None, [about_median(score), why_dashes(infinite)])
+    caption += filter(
+        None, [about_median(score), why_dashes(gone, of_classes="accuracy" in score.estimates)]
+    )
     return TableBlock(head, tuple(rows), caption=" ".join(caption))
 
 

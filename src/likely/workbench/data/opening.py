@@ -8,7 +8,7 @@ frame, array, Source         as it is
 """
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
@@ -114,8 +114,9 @@ def dataset(
         kind = known.kind
     if group is None and by_time is None:
         group, by_time = known.group, known.by_time
-    for role, column in (("weight", weight), ("offset", offset), ("exposure", exposure)):
-        _refuse_other_role(known, role, column)
+    columns = {"weight": weight, "offset": offset, "exposure": exposure, "clusters": clusters}
+    roles: dict[str, Any] = {role: name for role, name in columns.items() if name is not None}
+    _refuse_other_roles(known, roles)
     given = replace(
         known,
         source=known.source_now,
@@ -123,11 +124,8 @@ def dataset(
         order=None if order is None else tuple(order),
         group=group,
         by_time=by_time,
-        weight=known.weight if weight is None else weight,
-        offset=known.offset if offset is None else offset,
-        exposure=known.exposure if exposure is None else exposure,
-        clusters=known.clusters if clusters is None else clusters,
         task=known.task if (kind, order) == (known.kind, known.order) else None,
+        **roles,
     )
     declared = {"drop": drop, "category": category, "feature": feature, "text": text}
     return _declared(given, **{role: _names(names, role) for role, names in declared.items()})
@@ -145,14 +143,12 @@ def _remembered(data: Any) -> Dataset:
         order=manifest.order,
         group=manifest.group,
         by_time=manifest.by_time,
-        weight=manifest.weight,
-        offset=manifest.offset,
-        exposure=manifest.exposure,
         dropped=manifest.dropped,
         categories=manifest.categories,
         declared_features=manifest.declared_features,
         declared_texts=manifest.declared_texts,
         found_unused=None if known is None else UnusedColumns(known, manifest.texts or (), None),
+        **cast("dict[str, Any]", manifest.roles),
     )
 
 
@@ -165,14 +161,15 @@ def _refuse_other_target(known: Dataset, target: str) -> None:
         )
 
 
-def _refuse_other_role(known: Dataset, role: str, column: str | None) -> None:
+def _refuse_other_roles(known: Dataset, roles: Mapping[str, str]) -> None:
     """Refuse a weight, offset or exposure that differs from that of the seal."""
-    sealed = None if known.seal is None else known.seal.manifest.roles.get(role)
-    if column is not None and sealed not in (None, column):
-        raise InvalidInput(
-            f"{known.label} seals the {role} {sealed!r}, and {column!r} was given; its rows are "
-            "scored with one. Leave it out, or seal the data with the other."
-        )
+    sealed = {} if known.seal is None else known.seal.manifest.roles
+    for role, column in roles.items():
+        if sealed.get(role) not in (None, column):
+            raise InvalidInput(
+                f"{known.label} seals the {role} {sealed[role]!r}, and {column!r} was given; its "
+                "rows are scored with one. Leave it out, or seal the data with the other."
+            )
 
 
 def _names(given: Sequence[str], role: str) -> tuple[str, ...]:

@@ -5,13 +5,19 @@
 The words are hashed, so that memory does not grow with the file.  A model that is calibrated is so
 on a sample of the documents, and each model of the progressive validation on those before it.  The
 score is that of the last block: of up to half of the rows, predicted by the model of those before.
+The rows are in the order of the file.  The model does not depend on it, but the score does: where
+the classes of a late block are far from those of all rows, there is none.
+
+    ½ Σ_k |share of k in the block − share of k in all rows| > ¼ + ½ Σ_k √(p_k (1 − p_k) / n)
+
+The last term bounds the mean distance of n rows in random order.
 """
 
 import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -26,6 +32,7 @@ from likely.metrics.registry import metrics_for
 from likely.metrics.score import Score, ScoreTotals
 from likely.progress import report
 from likely.text.bag_of_words import BagOfWords
+from likely.text.documents import empty_where_missing
 from likely.text_models.text_classifier import TextClassifier
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.task import Task
@@ -38,11 +45,10 @@ from likely.workbench.scoring.progressive import (
     ProgressiveLoss,
 )
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 N_COLUMNS = 2**20  # of hashed words
 VOCABULARY = ("max_df", "min_df", "max_features", "vocabulary", "unknown")  # settings of words
+FAR = 0.25  # distance between shares of classes
+MANY_ROWS = 16  # a class with so many expected rows is not missing by chance: e⁻¹⁶
 AT_ONCE = 2048  # documents that are predicted, then learned from
 
 
@@ -53,8 +59,9 @@ class StreamedText(NamedTuple):
     task: Task
     n_rows: int
     losses: list[ProgressiveLoss]
-    score: Score | None  # None where there are too few rows
+    score: Score | None  # None where there are too few rows, or they are sorted
     n_held_out: int | None  # documents on which the model was calibrated; None if it was not
+    is_sorted: bool  # by the target, or its classes drift: losses say nothing about new documents
 
 
 class _Block(NamedTuple):
@@ -63,6 +70,7 @@ class _Block(NamedTuple):
     start: int
     model: TextClassifier
     constant: BestConstant
+    before: Array  # rows of each class that came earlier
     totals: ScoreTotals | None = None
 
 
@@ -71,6 +79,7 @@ class _Scored(NamedTuple):
 
     stop: int  # the rows so far
     totals: ScoreTotals
+    rows: Array  # of each class
 
 
 def fit_text_stream(
@@ -82,34 +91,39 @@ def fit_text_stream(
     """
     bag = _hashed(words or {})
     target = data.required_target()
-    labelled = data.labelled().source.select([text, target])
+    weight = [] if data.weight is None else [data.weight]
+    labelled = data.labelled().source.select([text, target, *weight]).with_text([text])
     task = _task_of_labels(labelled.select([target]), target)
     classifier = TextClassifier(model, bag).keep_documents()
     first = max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))
     metrics = metrics_for(task.kind, in_memory=False)
-    labels, seen, n = np.array(task.classes), np.zeros(len(task.classes)), 0
+    labels, n = np.array(task.classes), 0
+    seen = np.zeros((2, len(labels)))  # rows, and their weight, of each class
     done: list[_Scored] = []
     block: _Block | None = None
     for table in chunks(labelled, AT_ONCE):
         if n >= (first if block is None else 2 * block.start):
-            done += _ended(n, block)
+            done += _ended(n, block, seen[0])
             block = None  # before the next: a model is large
-            block = _Block(n, _as_it_is(classifier), _constant(seen, task))
-        documents, truth = _documents(table, text), truth_of(task, table, None)
+            block = _Block(n, _as_it_is(classifier), _constant(seen[1]), seen[0].copy())
+        documents = empty_where_missing(table.column(text))
+        truth = truth_of(task, table, data.roles.weights(table))
         if block is not None:
             block = block._replace(totals=_more(block, documents, truth, metrics))
-        classifier.partial_fit(documents, values_of(table.column(target)), classes=labels)
-        seen += np.bincount(truth.y, minlength=len(seen))
+        y = values_of(table.column(target))
+        classifier.partial_fit(documents, y, classes=labels, sample_weight=truth.weights)
+        seen += [np.bincount(truth.y, each, len(labels)) for each in (None, truth.weights)]
         n += table.num_rows
         report("rows", table.num_rows)
-    done += _ended(n, block)
+    done += _ended(n, block, seen[0])
     block = None
     classifier.complete_fit()
     classifier.feature_names_in_, classifier.n_features_in_ = np.array([text], dtype=object), 1
-    score = replace(done[-1].totals.score(), how=PROGRESSIVE) if done else None
     n_held_out = None if classifier._kept is None else classifier._kept.n_scored
     classifier._kept = None
-    return StreamedText(classifier, task, n, list(_losses(done)), score, n_held_out)
+    is_sorted = any(_differs(each.rows, seen[0]) for each in done[-2:])  # the last may be short
+    score = None if is_sorted or not done else replace(done[-1].totals.score(), how=PROGRESSIVE)
+    return StreamedText(classifier, task, n, list(_losses(done)), score, n_held_out, is_sorted)
 
 
 def _hashed(words: Mapping[str, Any]) -> BagOfWords:
@@ -147,13 +161,9 @@ def _as_it_is(classifier: TextClassifier) -> TextClassifier:
     return copy(classifier)
 
 
-def _constant(seen: Array, task: Task) -> BestConstant:
+def _constant(weighed: Array) -> BestConstant:
     with np.errstate(divide="ignore"):
-        return BestConstant(np.log(seen / seen.sum()))
-
-
-def _documents(table: "pa.Table", text: str) -> Any:
-    return pc.fill_null(table.column(text).cast("large_string"), "")
+        return BestConstant(np.log(weighed / weighed.sum()))
 
 
 def _more(block: _Block, documents: Any, truth: Truth, metrics: Any) -> ScoreTotals:
@@ -162,15 +172,26 @@ def _more(block: _Block, documents: Any, truth: Truth, metrics: Any) -> ScoreTot
     return here if block.totals is None else block.totals + here
 
 
-def _ended(n: int, block: _Block | None) -> list[_Scored]:
+def _ended(n: int, block: _Block | None, seen: Array) -> list[_Scored]:
     """The totals of a block, if there is one, after n rows."""
-    return [] if block is None or block.totals is None else [_Scored(n, block.totals)]
+    if block is None or block.totals is None:
+        return []
+    return [_Scored(n, block.totals, seen - block.before)]
+
+
+def _differs(rows: Array, all_rows: Array) -> bool:
+    """Whether the classes of some rows are far from those of all, or lack a frequent one."""
+    n, share = rows.sum(), all_rows / all_rows.sum()
+    distance = 0.5 * np.abs(rows / n - share).sum()
+    by_chance = 0.5 * np.sqrt(share * (1 - share) / n).sum()
+    missing = (rows == 0) & (n * share > MANY_ROWS)
+    return bool(distance > FAR + by_chance or missing.any())
 
 
 def _losses(done: list[_Scored]) -> Iterator[ProgressiveLoss]:
     """The mean log loss of each block, and of all so far."""
     before: ScoreTotals | None = None
-    for n, totals in done:
+    for n, totals, _ in done:
         before = totals if before is None else before + totals
         main = before.score().main
         yield ProgressiveLoss(n, totals.score().main.value, main.value, main.baseline)

@@ -48,13 +48,14 @@ def score_text(score: "Score | None") -> list[str]:
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
     about = about_median(score) if "mae" in names else ""
-    parts = [*_how(score), why_dashes(gone), about]
+    of_classes = "accuracy" in score.estimates
+    parts = [*_how(score), why_dashes(gone, of_classes=of_classes), about]
     text = " ".join(filter(None, parts))
     return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text)]
 
 
-def progressive_table(losses: "Sequence[ProgressiveLoss]") -> tuple[str, ...]:
-    """The losses as a table; nothing where there are none."""
+def progressive_table(losses: "Sequence[ProgressiveLoss]", note: str = "") -> tuple[str, ...]:
+    """The losses as a table, with a note on them; nothing where there are none."""
     if not losses:
         return ()
     cells = [[f"{each.rows:,}", *(f"{loss:.4f}" for loss in each[1:])] for each in losses]
@@ -64,7 +65,8 @@ def progressive_table(losses: "Sequence[ProgressiveLoss]") -> tuple[str, ...]:
         "loss of the documents since the last line, of all so far, and of the best constant "
         "prediction for them (baseline):"
     )
-    return (f"{wrapped(title)}\n{table(head, cells)}",)
+    found = f"{wrapped(title)}\n{table(head, cells)}"
+    return (f"{found}\n{wrapped(note)}" if note else found,)
 
 
 def losses_text(model: Any) -> list[str]:
