@@ -4,6 +4,8 @@ import json
 import weakref
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
 
@@ -158,3 +160,12 @@ def test_a_row_of_weight_2_is_two_rows_of_a_stream(tmp_path, monkeypatch):
         models.append(fitted(data, smoothing="auto").model)
     new = ["one", "three w2", ""]
     assert_allclose(*(model.predict_log_proba(new) for model in models), rtol=1e-9)
+
+
+def test_numbers_of_a_file_with_types_are_texts_where_they_are_declared(tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr(text_stream, "N_COLUMNS", 2**12)
+    table = pa.table({"text": [10, 20, None] * 20, "label": ["a", "b", "a"] * 20})
+    pq.write_table(table, tmp_path / "a.parquet")
+    found = fitted(lk.dataset(tmp_path / "a.parquet", "label", text=["text"]))
+    assert found.model.predict(["10", "20"]).tolist() == ["a", "b"]

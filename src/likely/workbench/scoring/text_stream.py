@@ -89,10 +89,8 @@ def fit_text_stream(
 
     ``words`` are settings of the bag of words.
     """
-    bag = _hashed(words or {})
-    target = data.required_target()
-    weight = [] if data.weight is None else [data.weight]
-    labelled = data.labelled().source.select([text, target, *weight]).with_text([text])
+    bag, target = _hashed(words or {}), data.required_target()
+    labelled = data.labelled().source.select([text, *data.roles.columns]).with_text([text])
     task = _task_of_labels(labelled.select([target]), target)
     classifier = TextClassifier(model, bag).keep_documents()
     first = max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))
@@ -106,13 +104,13 @@ def fit_text_stream(
             done += _ended(n, block, seen[0])
             block = None  # before the next: a model is large
             block = _Block(n, _as_it_is(classifier), _constant(seen[1]), seen[0].copy())
-        documents = empty_where_missing(table.column(text))
+        documents = empty_where_missing(table.column(text).cast("large_string"))
         truth = truth_of(task, table, data.roles.weights(table))
         if block is not None:
             block = block._replace(totals=_more(block, documents, truth, metrics))
-        y = values_of(table.column(target))
-        classifier.partial_fit(documents, y, classes=labels, sample_weight=truth.weights)
-        seen += [np.bincount(truth.y, each, len(labels)) for each in (None, truth.weights)]
+        y, of_row = values_of(table.column(target)), truth.weights
+        classifier.partial_fit(documents, y, classes=labels, sample_weight=of_row)
+        seen += [np.bincount(truth.y, each, len(labels)) for each in (None, of_row)]
         n += table.num_rows
         report("rows", table.num_rows)
     done += _ended(n, block, seen[0])
