@@ -95,3 +95,15 @@ def test_each_part_checks_its_own_columns():
     family.check(NumbersAndCodes(np.array([[-5.0]]), np.array([[1]])))
     with pytest.raises(InvalidInput, match="categories 0 to 1; found 2"):
         family.check(NumbersAndCodes(np.array([[-5.0]]), np.array([[2]])))
+
+
+def test_consecutive_columns_are_a_range_however_they_are_given():
+    given = Selection(False, (0, 1, 2), (4, 5, 6))
+    assert (given.columns, given.features) == (range(3), range(4, 7))
+    assert given == Selection(False, range(3), range(4, 7))
+    assert hash(given) == hash(Selection(False, range(3), range(4, 7)))
+
+
+@pytest.mark.parametrize("columns", [(), (1, 0), (0, 2), (0, 0), (0.0, 1.0), (False, True), ("0",)])
+def test_other_columns_stay_as_they_are(columns):
+    assert repr(Selection(False, columns, columns).columns) == repr(columns)

@@ -47,7 +47,7 @@ def test_columns_with_the_same_event_form_one_part():
         (2,),
         gaussian=DiagonalFamily(floor=0.0),
     )
-    assert [part.selection.features for part in family.parts] == [(0, 1), (2,), (3,)]
+    assert [tuple(part.selection.features) for part in family.parts] == [(0, 1), (2,), (3,)]
     assert [part.selection.coded for part in family.parts] == [False, False, True]
 
 
