@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely import DiscriminantAnalysis, GaussianMixture, NaiveBayes
-from likely.distributions import DiagonalGaussian
+from likely.distributions import DiagonalGaussian, Multinomial, base
 
 
 def test_evidence_of_two_gaussians_is_their_divergence():
@@ -45,3 +45,23 @@ def test_a_record_batch_is_a_frame():
     model = NaiveBayes().fit(table, [0, 0, 1, 1])
     batch = table.to_batches()[0]
     assert_allclose(model.predict_proba(batch), model.predict_proba(table))
+
+
+def test_the_evidence_of_many_words_is_drawn_some_rows_at_a_time(monkeypatch):
+    """Contributions of all draws at once took gigabytes of a table of texts."""
+    rng = np.random.default_rng(0)
+    member = Multinomial(np.log(rng.dirichlet(np.ones(40), 3)))
+    log_mixing = np.log([0.2, 0.3, 0.5])
+    monkeypatch.setattr(base, "DRAWS", 20)
+    whole = member.evidence(log_mixing, np.random.default_rng(1))
+    monkeypatch.setattr(base, "MOST_CELLS", 7 * 40 * 3)
+    sizes, contributions = [], Multinomial.contributions
+
+    def recorded(self, X):
+        sizes.append(len(X))
+        return contributions(self, X)
+
+    monkeypatch.setattr(Multinomial, "contributions", recorded)
+    parts = member.evidence(log_mixing, np.random.default_rng(1))
+    assert_allclose(parts, whole, rtol=1e-12)
+    assert sizes == [7, 7, 6] * 3

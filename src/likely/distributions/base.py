@@ -374,13 +374,15 @@ def drawn_evidence(member: Any, log_mixing: Array, rng: np.random.Generator) -> 
     if k < 2:
         return np.zeros((k, d))
     draws = max(min(DRAWS, MOST_CELLS // (d * k * k)), 20)
-    contributions = member.contributions(member.sample(np.repeat(np.arange(k), draws), rng))
-    return np.stack(
-        [
-            _log_odds(contributions[c * draws : (c + 1) * draws], log_mixing, c).mean(axis=0)
-            for c in range(k)
-        ]
-    )
+    X = member.sample(np.repeat(np.arange(k), draws), rng)
+    at_once = max(MOST_CELLS // (d * k), 1)  # rows: features may be many words
+    out = np.zeros((k, d))
+    for c in range(k):
+        stop = (c + 1) * draws
+        for first in range(c * draws, stop, at_once):
+            contributions = member.contributions(X[first : min(first + at_once, stop)])
+            out[c] += _log_odds(contributions, log_mixing, c).sum(axis=0)
+    return out / draws
 
 
 def _log_odds(contributions: Array, log_mixing: Array, c: int) -> Array:
