@@ -41,8 +41,8 @@ class ClassSums:
         """The counts so far; later ones are added in place."""
         return ClassCounts(self.sums[: self.n_terms], self.of_class.copy())
 
-    def anew(self) -> "ClassSums":
-        """The same sums, without what is known of single documents."""
+    def without_frequencies(self) -> "ClassSums":
+        """The same sums, without the numbers of documents with each term."""
         return ClassSums(self.counts, once=self.once)
 
     def copied(self) -> "ClassSums":

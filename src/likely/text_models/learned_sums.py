@@ -41,7 +41,7 @@ def learned_sums(
                 batch, ((found, words.n_columns) for found in words.read(batch.documents)), kept
             )
         words._remember_documents(TermSums(sums.frequency.copy(), sums.total, sums.n_documents))
-        return LearnedSums(sums.anew(), np.arange(words.n_columns, dtype=np.int32))
+        return LearnedSums(sums.without_frequencies(), np.arange(words.n_columns, dtype=np.int32))
     words._start()
     reader = Reader(words._analysis())
     sums = ClassSums.of_classes(n_classes, FIRST_ROOM, once=once)
