@@ -8,12 +8,13 @@ COMPILED := $(VENV)/.compiled
 DOCS_INSTALLED := $(VENV)/.installed-docs
 BENCH_INSTALLED := $(VENV)/.installed-bench
 
-.PHONY: help demo test test-slow lint format bench kills docs coverage-figures clean
+.PHONY: help demo test test-slow test-machines lint format bench kills docs coverage-figures clean
 
 help:
 	@echo "make demo       the story on built-in data, in under a minute"
 	@echo "make test       the fast tests, on two cores"
 	@echo "make test-slow  the tests that take longer, and property tests on 100 examples each"
+	@echo "make test-machines   the tests of numbers as on other processors, or on some: MACHINES=Haswell"
 	@echo "make lint       ruff, mypy and the dependency rule"
 	@echo "make format     let ruff rewrite the layout"
 	@echo "make bench      every benchmark, or one: make bench NAME=gaussian_naive_bayes"
@@ -29,6 +30,9 @@ test: $(COMPILED)
 
 test-slow: $(COMPILED)
 	LIKELY_EXAMPLES=100 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "slow or hypothesis"
+
+test-machines: $(COMPILED)
+	$(BIN)/python .ci/machines $(MACHINES)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .

@@ -48,18 +48,24 @@ def built(kind: type[Any]) -> Any:
         return kind(discretize="quantile")
     if "n_components" in signature(kind).parameters:
         return kind(n_components=2)
-    return kind(n_states=2) if kind is likely.HiddenMarkovModel else made(kind)
+    if kind is likely.HiddenMarkovModel:
+        return kind(n_states=2, random_state=0)
+    return made(kind)
 
 
 def scores(model: Any, X: Any, quantity: str) -> Any:
     """What an explanation says that it explains, by the model's own methods."""
     if quantity == "log-odds":
-        log_proba = (
-            np.log(model.predict_proba(X))
-            if not hasattr(model, "predict_log_proba")
-            else model.predict_log_proba(X)
-        )
-        return log_proba - log_proba[:, [0]]
+        with np.errstate(divide="ignore"):  # a posterior of exactly 0
+            log_proba = (
+                np.log(model.predict_proba(X))
+                if not hasattr(model, "predict_log_proba")
+                else model.predict_log_proba(X)
+            )
+        with np.errstate(invalid="ignore"):  # −inf − (−inf)
+            log_odds = log_proba - log_proba[:, [0]]
+        log_odds[:, 0] = 0.0
+        return log_odds
     if quantity == "linear predictor (logit link)":  # of ordered classes
         return logit(model.survival(X))
     if quantity == "probability":
@@ -84,6 +90,18 @@ def test_contributions_of_every_estimator_add_up_to_its_score(kind):
     if len(found.groups) == 1:
         expected = expected[:, -1:]
     assert_allclose(found.total, expected, atol=1e-8)
+
+
+def test_a_state_of_probability_0_has_infinite_log_odds_and_finite_contributions():
+    """A row far from both states has a posterior of exactly 0 and 1, on any processor."""
+    X, model = frame(), built(likely.HiddenMarkovModel)
+    model.fit(X)
+    far = X.iloc[:3] * 1e3
+    found = model.explain(far)
+    assert (model.predict_proba(far) == 0).any()
+    assert np.isfinite(found.contributions).all()
+    assert_array_equal(np.isinf(found.total[:, -1]), True)
+    assert_array_equal(found.total, scores(model, far, "log-odds")[:, -found.total.shape[1] :])
 
 
 @pytest.mark.parametrize("kind", EXPLAINED, ids=lambda kind: kind.__name__)

@@ -160,6 +160,39 @@ def test_a_constant_column_is_left_out_and_the_rest_has_errors(solver, value):
 
 
 @every
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("widest", [1.0, 1e3, 1e8])
+def test_no_solver_misses_a_constant_among_weights_and_scales(solver, seed, widest):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 6)) * np.geomspace(1 / widest, widest, 6)
+    X[:, seed % 6] = rng.choice([0.1, 1 / 3, 7e5 / 9])
+    y, weight = rng.normal(size=80), rng.uniform(0.1, 3.0, 80)
+    model = likely.LinearRegression(solver=solver)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y, weight)
+    assert model.rank_ == 5
+    assert model.coef_[seed % 6] == 0
+    named = [f"'x{seed % 6}' can be computed" in str(each.message) for each in caught]
+    assert named == ([] if solver == "minimum-norm" else [True])
+
+
+@pytest.mark.parametrize("solver", ["auto", "qr", "normal-equations"])
+@pytest.mark.parametrize("distance", [1e-3, 1e-5, 1e-7, 1e-9])
+def test_the_normal_equations_lose_no_column_that_qr_keeps(solver, distance):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3))
+    X[:, 2] = X[:, 0] + distance * X[:, 2]
+    y = X @ [1.0, 2.0, 3.0] + 4
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = likely.LinearRegression(solver=solver).fit(X, y)
+    assert model.rank_ == 3
+    assert_allclose(model.coef_, [1, 2, 3], rtol=1e-15 / distance + 1e-12)
+    assert not any("can be computed" in str(each.message) for each in caught)
+
+
+@every
 def test_what_dependent_columns_leave_of_the_intercept_is_said(solver):
     """x and 2x move no intercept, x and 2x + 5 do."""
     X, y, _ = data()

@@ -57,6 +57,7 @@ from likely.solvers.least_squares import (
 from likely.solvers.minimise import Solution
 
 A_FEW_ULP = 2 * MACHINE  # rounding leaves a third of one of each cell
+CONDITION_OF_NORMAL_EQUATIONS = 1e6  # above, refinement leaves fewer than 7 digits
 CONDITION_TO_REFINE = 30.0  # below, the normal equations keep 13 digits
 CONDITION_TO_WARN_OF = 1e-8 / MACHINE  # above, fewer than 8 digits are left
 MOST_CELLS_TO_EXTEND = 1e5  # beyond, extended precision costs more than it is worth
@@ -150,14 +151,17 @@ def _as_they_are(gram: GramTotals) -> Eliminated:
 
 
 def _solved(setting: _Setting) -> LeastSquares:
-    """The solution by the named solver; ``auto`` goes from the fastest to the most exact."""
+    """The solution by the named solver; ``auto`` goes from the fastest to the most exact.
+
+    The normal equations decide no rank: where columns may be dependent, a QR factor does.
+    """
     solver = solver_name(setting.estimator.solver)
     centred, noise = setting.centred, setting.noise
     l2 = setting.l2[: len(centred.totals.gram)]
     if solver in ("auto", "normal-equations"):
         solved = solve_normal_equations(centred.totals, l2, noise=noise)
-        exact = solved.method == "normal equations" and solved.condition < CONDITION_FOR_QR
-        if exact or solver != "auto":
+        most = CONDITION_FOR_QR if solver == "auto" else CONDITION_OF_NORMAL_EQUATIONS
+        if solved.method == "normal equations" and solved.condition < most:
             return solved
     term = partial(block_factor, centred.mean_x, setting.shift + centred.mean_y)
     factor = setting.rows.executor.sum(term, setting.data.blocks)

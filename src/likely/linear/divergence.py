@@ -57,6 +57,7 @@ MOST_CELLS = 200_000  # of a linear program to begin with
 MOST_ADDED = 100  # rows of a block that one round adds to it
 ROUNDS = 30
 MOST_FOR_A_HESSIAN = 2000  # coefficients, to see whether the curvature has vanished
+SUM_ROUNDING = 1e-9  # relative, of a sum of many terms
 NO_LENGTH = 1e-12  # a squared length, relative to the largest
 JITTER = 1e-10  # of a unit diagonal: directions without curvature at both points have not vanished
 
@@ -259,11 +260,13 @@ def block_side_totals(likelihood: Likelihood, block: Block) -> Total:
 def deciding_columns(likelihood: Likelihood, blocks: Blocks, executor: Executor) -> Array:
     """Some columns whose rows all have the same s_i, such as rare categories.
 
-    Of cells of 0 and above Σx and |Σsx| are the same then; a second pass confirms it.
+    Of cells of 0 and above Σx and |Σsx| are the same then, but for the order of their sums; a
+    second pass confirms it.
     """
     totals = np.asarray(executor.sum(partial(block_side_totals, likelihood), blocks).value)
     total, on_side = totals.T
-    suspects = np.flatnonzero((total != 0) & (np.abs(on_side) == np.abs(total)))[:MOST_NAMED]
+    one_sided = np.abs(on_side) >= (1 - SUM_ROUNDING) * np.abs(total)
+    suspects = np.flatnonzero((total != 0) & one_sided)[:MOST_NAMED]
     if not suspects.size:
         return suspects
     directions = np.zeros((blocks.n_features, suspects.size))

@@ -128,14 +128,14 @@ def solve_normal_equations(
 ) -> LeastSquares:
     """By Cholesky on the Gram matrix scaled to a unit diagonal; the fastest, and the least exact.
 
-    Columns that are dependent within √ε lead to the solution of minimum norm.
+    Columns that are dependent within a few √ε lead to the solution of minimum norm.
     ``noise`` is the length that rounding may have left of each column.
     """
     gram = totals.gram + np.diag(np.broadcast_to(l2, (len(totals.gram),)))
     condition = _condition_of_gram(unit_diagonal(gram)[1])
     constant = np.diag(gram) <= np.square(noise)
-    if condition * np.sqrt(MACHINE) > 1 or constant.any():
-        return _from_gram(gram, totals, noise)
+    if condition * _gram_tolerance(len(gram)) > 1 or constant.any():
+        return _from_gram(gram, totals, noise, np.flatnonzero(~constant))
     factor = factorise(gram)
     theta = factor.solve(totals.moment)
     explained = np.sum(theta * totals.moment, axis=0)
@@ -228,17 +228,22 @@ def redundant_columns(R: Array, tolerance: float) -> tuple[int, ...]:
     return tuple(redundant)
 
 
-def _from_gram(gram: Array, totals: GramTotals, noise: Array | float) -> LeastSquares:
-    """A symmetric root of the scaled Gram matrix serves for R; half the digits are lost."""
-    scale = _inverse_lengths(np.sqrt(np.maximum(np.diag(gram), 0.0)))
-    values, V = np.linalg.eigh(scale[:, None] * gram * scale)
+def _from_gram(gram: Array, totals: GramTotals, noise: Array | float, kept: Array) -> LeastSquares:
+    """A symmetric root of the scaled Gram matrix serves for R; half the digits are lost.
+
+    Constant columns are left out of the root: rounding would give them a length of √ε.
+    """
+    within = gram[np.ix_(kept, kept)]
+    scale = _inverse_lengths(np.sqrt(np.diag(within)))
+    values, V = np.linalg.eigh(scale[:, None] * within * scale)
     root = np.sqrt(np.maximum(values, 0.0))
-    inverse = np.divide(1.0, root, out=np.zeros_like(root), where=values > MACHINE * values.max())
-    Qty = (inverse * (V.T @ (scale * totals.moment.T).T).T).T
+    counts = values > MACHINE * values.max(initial=0.0)
+    inverse = np.divide(1.0, root, out=np.zeros_like(root), where=counts)
+    Qty = (inverse * (V.T @ (scale * totals.moment[kept].T).T).T).T
     rest = np.maximum(totals.squares - np.square(Qty).sum(axis=0), 0.0)
-    factor = LeastSquaresTotals((root * V).T / scale, Qty, rest, totals.weight)
-    tolerance = float(np.sqrt(len(gram) * MACHINE))
-    return solve_minimum_norm(factor, tolerance=tolerance, noise=noise)
+    R = _spread(V * root / scale[:, None], kept, len(gram)).T
+    factor = LeastSquaresTotals(R, Qty, rest, totals.weight)
+    return solve_minimum_norm(factor, tolerance=_gram_tolerance(len(gram)), noise=noise)
 
 
 def _condition_of_gram(correlation: Array) -> float:
@@ -254,4 +259,10 @@ def _inverse_lengths(lengths: Array) -> Array:
 
 
 def _rank_tolerance(d: int) -> float:
+    """Rounding leaves up to 2ε of a dependent direction in a QR factor, with any BLAS kernel."""
     return max(d, 10) * MACHINE
+
+
+def _gram_tolerance(d: int) -> float:
+    """Rounding leaves up to 4ε of a dependent direction in a Gram matrix, with any BLAS kernel."""
+    return float(np.sqrt(8 * max(d, 10) * MACHINE))
