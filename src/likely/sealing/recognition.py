@@ -12,13 +12,13 @@ once.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import BrokenLedger, CannotWrite, SealedRows, SomeSealedRows, warn_user
 from likely.files import lock
 from likely.formatting import all_listed
