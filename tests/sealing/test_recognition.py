@@ -8,11 +8,10 @@ import pytest
 
 import likely
 from likely.errors import HonestyRefusal, SomeSealedRows
+from likely.sealing.bands import MOST_COLUMNS, bands_of
 from likely.sealing.folder import seals_in, seals_near
 from likely.sealing.recognition import (
-    MOST_COLUMNS,
     TABLE,
-    bands_of,
     holds_sealed_rows,
     log_prediction,
     refuse_sealed_rows,

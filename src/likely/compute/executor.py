@@ -17,13 +17,13 @@ the other still runs.
 
 import os
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from threading import Event, Lock
+from threading import Event, Lock, get_ident
 from threading import enumerate as running_threads
 from typing import Any, TypeVar, final
 
@@ -199,21 +199,33 @@ class _Holder:
         from threadpoolctl import ThreadpoolController
 
         self._controller = ThreadpoolController()  # costs milliseconds to make
-        self._lock, self._depth = Lock(), 0
+        self._lock = Lock()
         self._limit: Any = None
+        self._depths: Counter[int] = Counter()  # by thread
+        if hasattr(os, "register_at_fork"):  # not on Windows
+            os.register_at_fork(after_in_child=self._forked)
 
     def enter(self) -> None:
         with self._lock:
-            if self._depth == 0:
+            if not self._depths:
                 self._limit = self._controller.limit(limits=1, user_api="blas")
                 self._limit.__enter__()
-            self._depth += 1
+            self._depths[get_ident()] += 1
 
     def leave(self) -> None:
         with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
+            self._depths[get_ident()] -= 1
+            self._depths = +self._depths
+            if not self._depths:
                 self._limit.__exit__(None, None, None)
+
+    def _forked(self) -> None:
+        """A child has one thread, and the lock may be held by another of its parent."""
+        self._lock = Lock()
+        own = self._depths[get_ident()]
+        if self._depths and not own:
+            self._limit.__exit__(None, None, None)
+        self._depths = +Counter({get_ident(): own})
 
 
 @cache

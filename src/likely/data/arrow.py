@@ -8,7 +8,6 @@ chunks.  A run, a seal and a study recognise their data by its SHA-256.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, final
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.data.frames import as_table, is_sparse, library_of
 from likely.data.source import ColumnKind, Source, are_known, as_categories, column_indices
 from likely.errors import InvalidInput

@@ -10,12 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.data.arrow_columns import (
     factor_of_arrow,
     factor_of_objects,

@@ -7,9 +7,9 @@ and every call of ``partial_fit`` agree about it.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, final
 
+from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import FEATURE_KINDS, ColumnKind
 

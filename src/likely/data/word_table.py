@@ -7,12 +7,12 @@ Models read it as a table whose last columns have the kind ``word``.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.data.categories import Factor
 from likely.data.frames import InMemoryTable
 from likely.errors import InvalidInput

@@ -10,12 +10,12 @@ cell is summed out: its factor is p + (1 − p) = 1.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.distributions.base import (
     Distribution,
     FieldwiseStatistics,

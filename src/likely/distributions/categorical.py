@@ -9,13 +9,13 @@ one row per component, because features have different numbers of values.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.distributions.base import Distribution, NamedForm, Statistics, Takes
 from likely.distributions.parameters import component_rows, refuse_not_on_simplex
 from likely.distributions.responsibility import FAST_CELLS, Labels, Responsibility, for_loop

@@ -17,12 +17,12 @@ Bishop, Pattern Recognition and Machine Learning, §4.2.1.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.cholesky import InverseRoot, inverse_root, unit_diagonal
 from likely.distributions.base import Distribution, FusedExpectation, LinearForm
 from likely.distributions.full_moments import (

@@ -9,12 +9,12 @@ posterior leaves it out (``log_score``).  A Dirichlet prior is α pseudo-counts 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.distributions.base import (
     Distribution,
     FieldwiseStatistics,

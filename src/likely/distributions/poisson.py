@@ -8,12 +8,12 @@ rare and frequent counts are smoothed alike.  A missing cell is summed out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.distributions.base import (
     Distribution,
     FieldwiseStatistics,

@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Codes, Matrix
+from likely.caching import cached_property
 from likely.data.frames import is_sparse
 from likely.errors import InvalidInput
 from likely.inputs.tables import as_frame, is_frame

@@ -12,12 +12,12 @@ rows are encoded first, and counted by the fit.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
 from sklearn.utils import Tags
 
+from likely.caching import cached_property
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Mixed
 from likely.data.schema import Schema

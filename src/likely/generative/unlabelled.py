@@ -24,12 +24,13 @@ Nigam et al., Text classification from labeled and unlabeled documents using EM,
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.distributions.product import ProductFamily

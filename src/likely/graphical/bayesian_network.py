@@ -7,7 +7,6 @@ last axis sums to 1 (``conditional_table.py``).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import CyclicGraph, InvalidInput
 from likely.formatting import count
 from likely.graphical.conditional_table import parents_of, sums_to_one, with_sums_of_one

@@ -5,11 +5,11 @@ P(x_i | e) = Σ_rest F(x, e) / Z(e)        log_evidence = log Z(e) − log Z
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 from typing import Any, final
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.data.frames import frame_of
 from likely.errors import UnknownName
 from likely.formatting import fixed, number, text_table

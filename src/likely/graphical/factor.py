@@ -8,7 +8,6 @@ nothing.  log 0 = −inf survives every operation.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Any, Literal, final
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.formatting import short_number, text_table
 from likely.graphical.variable import Variable, by_name

@@ -7,12 +7,12 @@ depends on a variable.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import ImpossibleEvidence, InvalidInput
 from likely.formatting import count
 from likely.graphical.beliefs import Beliefs, Configuration

@@ -7,13 +7,13 @@ A potential of 0 is an infinite energy.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.graphical.evidence import Given, known_variable
 from likely.graphical.factor import Factor, table_of

@@ -7,13 +7,13 @@ A cell that names a state is an observation; any other empty or null cell is mis
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.data.frames import frame_of, index_of, library_of
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, UnknownName
 from likely.formatting import count, fixed, shortened, text_table

@@ -7,12 +7,12 @@ state "True", and where there is none, "true" or "TRUE".
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral, Real
 from typing import final
 
 import numpy as np
 
+from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownState
 
 State = str | int | float | bool

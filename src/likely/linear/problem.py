@@ -7,13 +7,13 @@ with one predictor.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import isfinite
 from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, redesigned
 from likely.data.layouts.intercept import Csr, Dense

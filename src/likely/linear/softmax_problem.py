@@ -4,13 +4,13 @@ It starts from the constant model, from the last fit, or from weights that are g
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite, log
 from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.compute.executor import Executor
 from likely.data.block import Blocks
 from likely.errors import InvalidInput

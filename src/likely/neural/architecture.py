@@ -17,12 +17,12 @@ Bishop, Pattern Recognition and Machine Learning, §5.1.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import text_table
 from likely.names import known_name

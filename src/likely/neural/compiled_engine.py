@@ -6,12 +6,12 @@ go to the engine in NumPy, which has every option.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.compute.executor import one_blas_thread
 from likely.errors import InvalidInput
 from likely.fast import activations

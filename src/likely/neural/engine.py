@@ -17,7 +17,7 @@ the update rule and the number of steps.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -25,6 +25,7 @@ from scipy import sparse
 
 from likely._typing import Array, Matrix
 from likely.additive import pairwise_total
+from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.names import known_name
 from likely.neural.architecture import Architecture

@@ -10,13 +10,14 @@ the penalty alone.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from math import inf
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.compute.executor import Executor, Serial
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture

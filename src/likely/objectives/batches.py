@@ -8,13 +8,14 @@ out.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
+from likely.caching import cached_property
 from likely.data.block import (
     ArrayBlocks,
     Block,

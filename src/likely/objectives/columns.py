@@ -12,7 +12,6 @@ another layout.  The gap is certified if the convex conjugate of the likelihood 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import cast, final
 
 import numpy as np
@@ -20,6 +19,7 @@ from scipy import sparse
 from scipy.special import xlog1py, xlogy
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.layouts.intercept import Csr, Dense, Design
 from likely.likelihoods.base import Likelihood

@@ -10,12 +10,13 @@ sum, and the mean over a batch drawn at random has the gradient of the whole for
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.compute.executor import Executor, Serial
 from likely.data.block import Block, Blocks, MappedBlocks, chosen_rows
 from likely.errors import InvalidInput

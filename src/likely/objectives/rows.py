@@ -6,13 +6,13 @@ Rows are kept as a CSR matrix in memory, which is the design itself if it is CSR
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import cast, final
 
 import numpy as np
 from scipy import sparse
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.layouts.intercept import Csr, Dense
 from likely.errors import InvalidInput

@@ -12,7 +12,6 @@ Simon, Friedman, Hastie & Tibshirani, A sparse-group lasso, 2013.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import log, pi
 from typing import final
 
@@ -21,6 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
 from likely.penalties.base import Penalty, Strength, Strengths, checked_strength, soft_threshold
 from likely.penalties.elastic_net import ElasticNet

@@ -119,7 +119,7 @@ def evaluated_seals(seal: "SealFolder", *runs: Path) -> list["SealFolder"]:
 
 def _have_same_rows(seal: "SealFolder", other: "SealFolder") -> bool:
     """Whether two seals are of one table and target, or have sealed rows in common."""
-    from likely.sealing.recognition import share_sealed_rows
+    from likely.sealing.bands import share_sealed_rows
 
     ours, theirs = seal.manifest, other.manifest
     if ours.target != theirs.target and (

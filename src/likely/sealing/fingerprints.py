@@ -6,11 +6,12 @@ Cells are compared as values, not as they were written: 1, 1.0 and "1" in a colu
 one cell, a date is its ISO form, and every missing cell is the same.  The order of columns does
 not matter.  With 64 bits, two different rows among ten million collide with probability 10⁻⁶.
 
-*Rough* cells are also the same after conversion to float32, six decimals, or text.
+*Rough* cells are also the same after conversion to float32, six decimals, text, or other case.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ SHIFT = 1e3  # four digits of a rough number; float32 has 7, and 0.012345 has 5
 LEAST_POWER = -300  # nearer to 0, fewer digits are left
 POWERS = 10.0 ** np.concatenate([np.arange(309.0), np.arange(LEAST_POWER, 0.0)])  # −1 is the last
 EXACT = 2.0**53  # whole numbers below it are floats of their own
+MANY_LETTERS = 20  # in the mean of a column
+MOST_DECIMALS = 4  # more are not looked for: four digits are compared
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -45,9 +48,17 @@ def row_fingerprints(
     return mix(total)
 
 
-def rough_words(table: "pa.Table | pa.RecordBatch", name: str) -> Array:
-    """One uint64 per row, from the rough cell of one column."""
-    return mix(_cells(table.column(name), _rough, _rough_text) ^ _word(f"rough/{name}"))
+def rough_words(
+    table: "pa.Table | pa.RecordBatch",
+    name: str,
+    *,
+    key: str | None = None,
+    decimals: int | None = None,
+) -> Array:
+    """One uint64 per row, from the rough cell of one column; the key is its name in the seal."""
+    rough, rough_text = partial(_rough, decimals=decimals), partial(_rough_text, decimals=decimals)
+    cells = _cells(table.column(name), rough, rough_text)
+    return mix(cells ^ _word(f"rough/{name if key is None else key}"))
 
 
 def joined(words: Iterable[Array]) -> Array:
@@ -69,6 +80,33 @@ def is_amount(column: Any) -> bool:
     return bool((values[np.isfinite(values)] % 1 != 0).any())
 
 
+def is_detailed(column: Any) -> bool:
+    """Whether most of its cells have more digits or letters than chance would repeat."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = decoded(column)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return (pc.mean(pc.utf8_length(column)).as_py() or 0) >= MANY_LETTERS
+    if not is_amount(column):
+        return False
+    values = floats_of_arrow(column)
+    return bool(np.mean(values != _rough(values)) > 0.5)
+
+
+def least_decimals(known: Any, here: Any) -> int | None:
+    """The decimals to which amounts seem to be rounded here; None if they are as they were."""
+    if kind_of_arrow(decoded(here).type) != "number" or not is_amount(known):
+        return None
+    amounts, rounded = (
+        values[np.isfinite(values)] for values in map(floats_of_arrow, (known, decoded(here)))
+    )
+    for decimals in range(MOST_DECIMALS + 1):
+        if (rounded == np.round(rounded, decimals)).all():
+            return None if (amounts == np.round(amounts, decimals)).all() else decimals
+    return None
+
+
 def _cells(
     column: Any,
     rounded: Callable[[Array], Array],
@@ -85,9 +123,11 @@ def _cells(
     return _text_cells(_as_text(column), words_of)
 
 
-def _rough(values: Array) -> Array:
-    """Whole numbers as they are, others to four digits."""
+def _rough(values: Array, decimals: int | None = None) -> Array:
+    """Whole numbers as they are, others to four digits, after rounding to so many decimals."""
     values = np.asarray(values, dtype=np.float64)
+    if decimals is not None:
+        values = np.round(values, decimals)
     with np.errstate(invalid="ignore"):
         fraction = np.isfinite(values) & ((values != np.rint(values)) | (np.abs(values) >= EXACT))
     some = values[fraction]
@@ -98,18 +138,20 @@ def _rough(values: Array) -> Array:
     return rounded
 
 
-def _rough_text(texts: Sequence[str | None]) -> Array:
-    """A number if the text is one, missing if it is empty."""
-    stripped = ["" if text is None else text.strip() for text in texts]
+def _rough_text(texts: Sequence[str | None], decimals: int | None = None) -> Array:
+    """A number if the text is one, missing if it is empty; without case and repeated blanks."""
+    stripped = ["" if text is None else " ".join(text.casefold().split()) for text in texts]
     numbers = np.array([_number_of(text) for text in stripped], dtype=np.float64)
     words = [_text_word(text) if text else MISSING for text in stripped]
     is_number = ~np.isnan(numbers)
-    return np.where(is_number, _number_cells(_rough(numbers)), np.array(words, dtype=np.uint64))
+    return np.where(
+        is_number, _number_cells(_rough(numbers, decimals)), np.array(words, dtype=np.uint64)
+    )
 
 
 def _number_of(text: str) -> float:
-    if text.lower() in TRUTH:
-        return TRUTH[text.lower()]
+    if text in TRUTH:
+        return TRUTH[text]
     try:
         return float(text)
     except ValueError:

@@ -11,7 +11,6 @@ the file can read it; to keep labels from people, store the file where they have
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256, shake_256
 from io import BytesIO
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput
 from likely.files import remove, write_atomically
 from likely.sealing.fingerprints import row_fingerprints

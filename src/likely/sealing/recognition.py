@@ -2,59 +2,47 @@
 
 A sealed row has a fingerprint unless a training row equals it in all features, because the two
 are then indistinguishable.  A table contains a seal's rows when it has the columns of the seal and
-a tenth or more of the fingerprinted rows; or when it has rows *like* them, with columns left out,
-other types or rounded numbers.
-
-Cells are then compared roughly: whole numbers as they are, others to four digits, and a number that
-is written as text is the number.  A column of a table *agrees* with the seal's column of that
-name if a tenth or more of its cells occur there; rows are compared in the columns that agree, in
-all of them and in bands of at least four, so that a changed column affects one band only.  Keys,
-whose cells are nearly all different whole numbers or texts, identify rows and do not describe them:
-the customers 1 to 100 of two shops are not the same, so keys are not evidence.
-
-Few and rough columns agree by chance too.  The training part shows how often:
-
-    by chance = (sealed rows that a training row equals + 1) / (sealed rows + 1) · n / n_train
-
-of a table of n rows.  A table contains sealed rows when a tenth more than that is found.  Nothing
-of this is stored: the features of the sealed rows are in the seal.
+a tenth or more of the fingerprinted rows; or when it has rows *like* them, with columns left out or
+changed, other types or rounded numbers.  ``bands`` says how.
 
 Fewer rows, if they are more than chance explains, are recorded in the ledger (*seen*), so that a
 test set cannot be used in slices: together they must be less than a tenth.  The same rows count
 once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import BrokenLedger, CannotWrite, SealedRows, SomeSealedRows, warn_user
 from likely.files import lock
 from likely.formatting import all_listed
-from likely.sealing.fingerprints import is_amount, joined, rough_words, row_fingerprints
-from likely.sealing.folder import FEATURES, TRAIN, SealFolder, column_names, read_parquet
+from likely.sealing.bands import (
+    ENOUGH,
+    FEWEST_ALIKE,
+    IMPROBABLE,
+    Band,
+    are_copies,
+    bands_of,
+    found_in,
+    marked,
+    same_counts_by_chance,
+)
+from likely.sealing.fingerprints import is_detailed, rough_words, row_fingerprints
+from likely.sealing.folder import FEATURES, SealFolder, column_names
 from likely.sealing.ledger_text import used_in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    Piece: TypeAlias = pa.Table | pa.RecordBatch
-
 
 TABLE = "the table"  # what has no name
 SCORE = "score"  # doing: a score of a model that is there
-ENOUGH = 0.1  # of the sealed rows; fewer may be coincidence
-SOME = 0.1  # of a column's cells
-SAMPLE = 2000  # rows of a table that say whether a column agrees
-KEY = 0.9  # of the cells are different
-MOST_COLUMNS = 64  # are compared; more do not help to identify a row
-FEWEST_ALIKE = 3  # rows that are found only roughly are recorded
-FEWEST_COLUMNS = 4  # that must agree, or half of the seal's if that is less
-MOST_BANDS = 4  # so up to three changed columns of many leave one as it was
 
 
 class FoundRows(NamedTuple):
@@ -114,6 +102,7 @@ class _RowSearch:
         self.features = column_names(seal.path / FEATURES)
         self.known = seal.fingerprints()
         self.found = np.zeros(self.known.size, dtype=bool)  # exactly, so far
+        self.total = np.uint64(0)  # of the fingerprints, so far
         self.bands: tuple[Band, ...] = ()
         self.alike: list[Array] = []  # roughly, so far, for each band
         self.n_rows = 0
@@ -124,6 +113,7 @@ class _RowSearch:
         if set(piece.schema.names).issuperset(self.features):
             here = row_fingerprints(piece, self.features, self.seal.manifest.salt)
             self.found |= marked(self.known, here)
+            self.total += here.sum()
         if self.enough:
             return  # no need to look more closely
         if not self.n_looked:
@@ -133,39 +123,78 @@ class _RowSearch:
         found = found_in(piece, self.bands)
         self.alike = [one | more for one, more in zip(self.alike, found, strict=True)]
 
+    @cached_property
+    def rows(self) -> Array:
+        """The fingerprints of all rows of the seal, the sealed ones first."""
+        salt, tables = self.seal.manifest.salt, (self.seal.features, self.seal.train)
+        return np.concatenate([row_fingerprints(table, self.features, salt) for table in tables])
+
+    @property
+    def whole(self) -> bool:
+        """Whether the table has all rows of the seal, each as often, which is no chance."""
+        if self.n_rows != self.seal.manifest.n_train + self.seal.manifest.n_test:
+            return False
+        return self.total == self.rows.sum() and same_counts_by_chance(self.rows) < IMPROBABLE
+
+    @cached_property
+    def exact(self) -> Band:
+        """All columns, exactly.
+
+        Amounts with many digits and long texts, nearly all different, are not equal by chance:
+        their copies are kept on one side.
+        """
+        tables, rows = (self.seal.features, self.seal.train), self.rows
+        n_sealed = tables[0].num_rows
+        detailed = (
+            np.append(*(rough_words(table, name) for table in tables))
+            for name in self.features
+            if is_detailed(tables[0].column(name))
+        )
+        if are_copies(rows, n_sealed, detailed):
+            return Band((), self.known, None)
+        return Band.of((), rows[:n_sealed], rows[n_sealed:])
+
+    @property
+    def n_exact(self) -> int:
+        """How many rows were found that no row of the seal equals by chance."""
+        if not self.found.any():
+            return 0
+        return int((self.found & marked(self.known, self.exact.known)).sum())
+
     @property
     def enough(self) -> bool:
-        return bool(self.found.sum() >= ENOUGH * self.known.size > 0)
+        if not self.found.sum() >= ENOUGH * self.known.size > 0:
+            return False
+        return self.exact.enough(self.n_exact, self.n_rows)
 
     def held(self) -> FoundRows | None:
         if self.enough:
             return FoundRows(self.seal, int(self.found.sum()), self.known.size)
-        for band, alike in zip(self.bands, self.alike, strict=True):
-            if band.enough(int(alike.sum()), self.n_looked):
-                return FoundRows(self.seal, int(alike.sum()), band.known.size)
-        return None
+        alike = self._most_alike(Band.enough)
+        if alike is not None:
+            return FoundRows(self.seal, int(alike.sum()), alike.size)
+        n_test = self.seal.manifest.n_test
+        return FoundRows(self.seal, n_test, n_test) if self.whole else None
 
     def some(self) -> FoundRows | None:
         """Rows that are fewer than a tenth, and more than chance explains."""
-        n_test, n_train = self.seal.manifest.n_test, self.seal.manifest.n_train
-        share = (n_test - self.known.size + 1) / (n_test + 1)  # as in Band.of
-        expected = share / max(n_train, 1) * self.n_rows * self.known.size
-        if beyond_chance(int(self.found.sum()), expected):
+        if self.found.any() and self.exact.beyond_chance(self.n_exact, self.n_rows):
             return self._found_rows(self.found)
-        for band, alike in zip(self.bands, self.alike, strict=True):
-            expected = band.by_chance * self.n_looked * band.known.size
-            if alike.sum() >= FEWEST_ALIKE and beyond_chance(int(alike.sum()), expected):
-                return self._found_rows(alike)
-        return None
+        alike = self._most_alike(Band.beyond_chance)
+        return None if alike is None else self._found_rows(alike)
+
+    def _most_alike(self, is_evidence: Callable[[Band, int, int], bool]) -> Array | None:
+        """The rows that were found roughly in the band with most of them, of those that count."""
+        counted = [
+            alike
+            for band, alike in zip(self.bands, self.alike, strict=True)
+            if alike.sum() >= FEWEST_ALIKE and is_evidence(band, int(alike.sum()), self.n_looked)
+        ]
+        return max(counted, key=np.sum, default=None)
 
     def _found_rows(self, found: Array) -> FoundRows:
         which = sha256(np.packbits(found).tobytes()).hexdigest()[:16]
         return FoundRows(self.seal, int(found.sum()), found.size, which)
-
-
-def beyond_chance(n_found: int, expected: float) -> bool:
-    """Whether a count is more than three standard deviations above its Poisson mean."""
-    return n_found > expected + 3 * expected**0.5
 
 
 def refuse_sealed_rows(
@@ -268,119 +297,3 @@ def evaluations_used(seal: SealFolder) -> str:
         return used_in_words(seal.evaluations(), seal.manifest.budget)
     except BrokenLedger:
         return "its ledger is broken"
-
-
-def share_sealed_rows(one: SealFolder, other: SealFolder) -> bool:
-    """Whether two seals have a tenth or more of the sealed rows of either in common.
-
-    Rows are compared roughly, in all columns of the same name that are no keys: at least half of
-    the columns of each seal, or none are compared.
-    """
-    their_names = set(other.features.column_names)
-    shared = [name for name in one.features.column_names if name in their_names]
-    if 2 * len(shared) < max(one.features.num_columns, other.features.num_columns):
-        return False
-    words = {}
-    for name in shared:
-        cells = [rough_words(table, name) for table in (one.train, one.features)]
-        if not _is_key(one.features.column(name), np.concatenate(cells)):
-            words[name] = cells
-    if not words:
-        return False
-    train, sealed = (joined(cells[k] for cells in words.values()) for k in (0, 1))
-    their_train, theirs = (
-        joined(rough_words(table, name) for name in words)
-        for table in (other.train, other.features)
-    )
-    columns = tuple(words)
-    return _holds(Band.of(columns, sealed, train), theirs) or _holds(
-        Band.of(columns, theirs, their_train), sealed
-    )
-
-
-def _holds(band: "Band", here: Array) -> bool:
-    n_found, expected = int(marked(band.known, here).sum()), band.by_chance * here.size
-    if n_found < FEWEST_ALIKE or not band.enough(n_found, here.size):
-        return False
-    return beyond_chance(n_found, expected * band.known.size)
-
-
-class Band(NamedTuple):
-    """Columns by which sealed rows are recognised."""
-
-    columns: tuple[str, ...]
-    known: Array  # sorted fingerprints of the sealed rows that no training row equals
-    by_chance: float  # share of them, for each row of a table
-
-    @classmethod
-    def of(cls, columns: tuple[str, ...], sealed: Array, train: Array) -> Self:
-        different = _different(sealed)
-        twins = marked(different, train)
-        share = (int(twins.sum()) + 1) / (different.size + 1)
-        return cls(columns, different[~twins], share / max(train.size, 1))
-
-    def enough(self, n_found: int, n_rows: int) -> bool:
-        return n_found >= (ENOUGH + self.by_chance * n_rows) * self.known.size > 0
-
-
-def bands_of(seal: SealFolder, piece: "Piece") -> tuple[Band, ...]:
-    """The bands by the first piece of a table; none where too few columns agree."""
-    features = column_names(seal.path / FEATURES)
-    here = set(piece.schema.names)
-    shared = [name for name in features if name in here]
-    if not shared or not piece.num_rows:
-        return ()
-    shared = shared[:: -(-len(shared) // MOST_COLUMNS)]  # some from all over a wide table
-    sealed = read_parquet(seal.path / FEATURES, shared)
-    train = read_parquet(seal.path / TRAIN, shared)
-    sample = piece.take(np.unique(np.linspace(0, piece.num_rows - 1, SAMPLE).astype(np.int64)))
-    n_keys, words = 0, {}
-    for name in shared:
-        inside = np.append(rough_words(train, name), rough_words(sealed, name))
-        if _is_key(sealed.column(name), inside):
-            n_keys += 1
-        elif _agrees(rough_words(sample, name), inside):
-            words[name] = inside
-    if len(words) < max(min((len(features) - n_keys + 1) // 2, FEWEST_COLUMNS), 1):
-        return ()
-    return tuple(
-        Band.of(columns, rows[train.num_rows :], rows[: train.num_rows])
-        for columns in _banded(tuple(words))
-        for rows in [joined(words[name] for name in columns)]
-    )
-
-
-def found_in(piece: "Piece", bands: tuple[Band, ...]) -> list[Array]:
-    """For each band, which of its known rows are in a piece, as Booleans."""
-    words = {name: rough_words(piece, name) for band in bands for name in band.columns}
-    return [marked(band.known, joined(words[name] for name in band.columns)) for band in bands]
-
-
-def marked(known: Array, here: Array) -> Array:
-    """Which of the sorted fingerprints are here, as Booleans."""
-    found = np.zeros(known.size, dtype=bool)
-    if known.size:
-        place = np.minimum(np.searchsorted(known, here), known.size - 1)
-        found[place[known[place] == here]] = True
-    return found
-
-
-def _banded(columns: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """All columns, and every second, third or fourth where four and more are left."""
-    n = min(len(columns) // FEWEST_COLUMNS, MOST_BANDS)
-    return [columns, *(columns[start::n] for start in range(n) if n > 1)]
-
-
-def _is_key(column: "pa.ChunkedArray", words: Array) -> bool:
-    return not is_amount(column) and _different(words).size > KEY * words.size
-
-
-def _agrees(here: Array, inside: Array) -> bool:
-    cells = _different(here)
-    return bool(marked(cells, inside).sum() >= max(SOME * cells.size, 1))
-
-
-def _different(words: Array) -> Array:
-    """Sorted, each once; ``numpy.unique`` takes ten times as long for a million numbers."""
-    words = np.sort(words)
-    return words[np.append(True, words[1:] != words[:-1])] if words.size else words

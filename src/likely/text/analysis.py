@@ -9,9 +9,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, final
 
+from likely.caching import cached_property
 from likely.text.characters import WHOLE
 
 Analyzer = Literal["word", "char", "char_wb"]

@@ -6,12 +6,12 @@ they are asked for.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.formatting import listed
 from likely.text.documents import Documents, bytes_of

@@ -9,10 +9,10 @@ columns.  How a diagram is arranged and drawn is decided elsewhere (``layout``,
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, final
 
+from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
 from likely.files import write_atomically
 from likely.formatting import count

@@ -5,12 +5,12 @@ A message is a small arrow beside its edge, to the right of its direction, and a
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.graphical.diagrams.curves import sampled, straight
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.diagrams.drawing import (

@@ -8,12 +8,12 @@ is arranged again with more room.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.graphical.connected import connected_parts

@@ -21,13 +21,13 @@ Bishop, Pattern Recognition and Machine Learning, §13.2.
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.distributions.responsibility import for_loop
 from likely.errors import InvalidInput
 from likely.graphical.factor import Factor

@@ -6,12 +6,12 @@ cache, one row follows the other, and what it observes is cut out of the tables.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.compute.executor import Serial, Threads
 from likely.fast.row_scores import base_scores, row_best
 from likely.fast.rows import base_tables, factor_counts, row_expectations, row_marginals

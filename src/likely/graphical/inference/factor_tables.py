@@ -1,12 +1,12 @@
 """The tables of all factors of a graph end to end, for the compiled loops."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 
 if TYPE_CHECKING:
     from likely.graphical.factor import Factor

@@ -16,12 +16,12 @@ Koller & Friedman, Probabilistic Graphical Models, ch. 10.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.errors import GraphTooLarge
 from likely.formatting import text_table
 from likely.graphical.inference.memory import memory_limit

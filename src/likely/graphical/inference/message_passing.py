@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor

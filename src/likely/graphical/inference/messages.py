@@ -18,12 +18,12 @@ Bishop, Pattern Recognition and Machine Learning, §8.4.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import ImpossibleEvidence, InvalidInput, UnknownName
 from likely.formatting import short_number, text_table
 from likely.graphical.beliefs import Beliefs, Configuration

@@ -8,13 +8,13 @@ it saves.
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
-from functools import cached_property
-from threading import Lock
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.caching import cached_property
 from likely.errors import GraphTooLarge
 from likely.graphical.connected import is_forest
 from likely.graphical.inference.factor_tables import FactorTables
@@ -35,22 +35,25 @@ T = TypeVar("T")
 
 @final
 class Kept(Generic[T]):
-    """The latest values by key, each made on first use."""
+    """The latest values by key, each made on first use.
+
+    Without a lock, which a process that is forked meanwhile would find held for ever: each step on
+    the dictionary is one of Python's, and a key that another thread has removed is made again.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._values: OrderedDict[Hashable, T] = OrderedDict()
-        self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
+        with suppress(KeyError):
+            value = self._values[key]
+            self._values.move_to_end(key)
+            return value
         made = make()
-        with self._lock:
-            self._values[key] = made
-            if len(self._values) > self._most:
+        self._values[key] = made
+        if len(self._values) > self._most:
+            with suppress(KeyError):
                 self._values.popitem(last=False)
         return made
 

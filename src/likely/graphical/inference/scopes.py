@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 
 if TYPE_CHECKING:
     from likely.graphical.factor_graph import FactorGraph

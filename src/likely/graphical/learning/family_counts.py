@@ -14,7 +14,6 @@ Koller & Friedman, Probabilistic Graphical Models, §17.2 and §17.4.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import NamedTuple, Self, final
 
@@ -22,6 +21,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive
+from likely.caching import cached_property
 from likely.data.block import Block
 from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import InvalidInput

@@ -11,12 +11,12 @@ computing them.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.neural.engine import EngineSettings, checked_target
 from likely.neural.objective import NetworkRows
 from likely.neural.tensors.graphs import RecordedSteps

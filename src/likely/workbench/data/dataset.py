@@ -5,13 +5,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.data.arrow import (
     TableSource,
     in_one_table,

@@ -18,13 +18,13 @@ or phylogenetic structure, Ecography 40.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.data.split import hashed_uniforms, stratified_fold_of
 from likely.errors import InvalidInput
 from likely.formatting import count

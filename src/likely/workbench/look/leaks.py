@@ -15,12 +15,12 @@ Stone, Cross-validatory choice and assessment of statistical predictions, JRSS B
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.data.split import hashed_uniforms
 from likely.formatting import percent
 from likely.workbench.look.profile import Column, Profile

@@ -6,13 +6,13 @@ rows and conditioning on the target work on small integers, for every type of co
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.caching import cached_property
 from likely.data.arrow import decoded
 from likely.data.frames import kind_of_arrow
 from likely.data.labels import are_names, are_repeated, are_written_numbers

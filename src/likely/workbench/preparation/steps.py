@@ -11,12 +11,12 @@ Each step makes the columns that the model sees, and describes itself in words.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.formatting import count, percent, short_number, text_table

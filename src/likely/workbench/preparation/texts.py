@@ -10,13 +10,13 @@ an empty document.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Matrix
+from likely.caching import cached_property
 from likely.data.word_table import WordTable
 from likely.formatting import count, percent
 from likely.inputs.foreign_models import models_inside

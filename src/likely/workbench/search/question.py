@@ -7,13 +7,14 @@ scored on all rows of the fold.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from time import monotonic
 from typing import Any, Self, final
 
 import numpy as np
 
 from likely._typing import Codes
+from likely.caching import cached_property
 from likely.compute.executor import Executor
 from likely.data.arrow import digest_of_table
 from likely.errors import InvalidInput
