@@ -64,7 +64,7 @@ def _statistics() -> None:
     n, d = FAST_CELLS // 8 + 1, 8
     labels = Labels(np.zeros(n, dtype=np.int64), 1)
     X = np.zeros((n, d))
-    DiagonalFamily().statistics(X, labels)
+    DiagonalFamily(floor=1e-9).statistics(X, labels)
     weighted_sums(labels, sparse.csr_array(X + 1.0))
     for dtype in (np.int32, np.int64):
         codes = np.zeros((n, d), dtype=dtype)

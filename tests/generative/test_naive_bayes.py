@@ -11,6 +11,8 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 from scipy.special import gammaln, logsumexp
 from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import cross_val_score
 
 from likely import Discretizer, DiscriminantAnalysis, NaiveBayes, load, save
 from likely.distributions import (
@@ -246,12 +248,59 @@ def test_priors_are_estimated_uniform_or_given():
     assert_allclose(np.exp(given.class_log_prior_), [0.1, 0.2, 0.7])
 
 
+def gaussian_variance(model):
+    return model.distribution_.parts[0].variance
+
+
 def test_the_variance_floor_is_a_maximum_not_a_sum():
-    X = np.array([[0.0, 0.0], [0.0, 10.0], [1.0, 0.0], [1.0, 10.0]])
-    y = [0, 0, 1, 1]
-    variance = NaiveBayes(variance_floor=0.01).fit(X, y).distribution_.parts[0].variance
-    assert_allclose(variance, [[0.0025, 25.0], [0.0025, 25.0]])  # of columns that vary by ¼ and 25
-    assert_array_equal(NaiveBayes().fit(X[:, 1:], y).distribution_.parts[0].variance, 25.0)
+    x = np.r_[np.zeros(50), rng().normal(size=50)]
+    X = np.column_stack([x, np.tile([0.0, 10.0], 50)])
+    variance = gaussian_variance(NaiveBayes(variance_floor=0.01).fit(X, np.repeat([0, 1], 50)))
+    assert_allclose(variance[:, 0], [0.01 * x.var(), x[50:].var()], rtol=1e-12)
+    assert_allclose(variance[:, 1], 25.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1 / 255, 1e-9, 1e9])
+@pytest.mark.parametrize("offset", [0.0, 7.0])
+def test_a_class_varies_at_least_as_much_as_rounding_to_the_unit_of_a_column(unit, offset):
+    X = unit * (offset + np.array([[0], [0], [0], [0], [1], [3]]))
+    variance = gaussian_variance(NaiveBayes().fit(X, [0, 0, 1, 1, 1, 1]))
+    assert_allclose(variance[:, 0], [unit**2 / 12, 1.5 * unit**2], rtol=1e-9)
+    assert_array_equal(
+        gaussian_variance(NaiveBayes(variance_floor=0.0).fit(X, [0, 0] + [1] * 4))[0], 1e-300
+    )
+
+
+def test_digits_are_read_as_well_as_scikit_learn_asks_of_its_own():
+    """The thresholds of ``test_check_accuracy_on_digits``; scikit-learn has 0.811 and 0.86."""
+    X, y = load_digits(return_X_y=True)
+    assert cross_val_score(NaiveBayes(), X, y, cv=10).mean() > 0.86
+    some = np.isin(y, [3, 8])
+    assert cross_val_score(NaiveBayes(), X[some], y[some], cv=10).mean() > 0.92
+
+
+def test_affine_changes_of_columns_do_not_change_the_posterior():
+    X, y = load_digits(return_X_y=True)
+    scale, offset = rng(1).uniform(0.01, 50, 64), rng(2).normal(size=64)
+    plain, moved = (NaiveBayes().fit(rows, y) for rows in (X, X * scale + offset))
+    assert_allclose(
+        moved.predict_log_proba(X * scale + offset),
+        plain.predict_log_proba(X),
+        rtol=1e-7,
+        atol=1e-7,
+    )
+
+
+def test_the_unit_of_a_column_is_that_of_all_batches():
+    """No batch alone has two neighbouring values; a weight of 0 is no row."""
+    x, y = np.array([0.0, 4, 0, 5, 8, 10, 4.5]), np.array([0, 1, 0, 1, 1, 1, 1])
+    weight = np.r_[np.ones(6), 0.0]
+    whole = NaiveBayes().fit(x[:, None], y, sample_weight=weight)
+    model = NaiveBayes()
+    for rows in (slice(0, 2), slice(2, 4), slice(4, 7)):
+        model.partial_fit(x[rows, None], y[rows], classes=[0, 1], sample_weight=weight[rows])
+    assert_allclose(gaussian_variance(model)[0], 1 / 12, rtol=1e-12)
+    assert_allclose(gaussian_variance(model), gaussian_variance(whole), rtol=1e-12)
 
 
 @pytest.mark.parametrize("event", ["gaussian", "laplace"])

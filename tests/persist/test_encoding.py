@@ -241,3 +241,16 @@ def test_no_part_of_an_estimator_has_the_name_of_a_registered_one():
     assert set(listed.values()) == {part for name in modules for part in defined_parts(name)}
     assert [name for name in listed if part_class(name) is not None] == []
     assert own_parts(NaiveBayes) == {}
+
+
+def test_moments_of_an_earlier_version_have_no_distinct_values():
+    model = NaiveBayes().fit(X.round(), X[:, 0] > 0)
+    encoder = Encoder("NaiveBayes")
+    coded = json.loads(json.dumps(encoder.value(model.statistics_.parts[0], "it")))
+    assert coded["part"][1].pop("values") is not None
+    back = Decoder(encoder.tensors).value(coded)
+    assert back.values is None
+    assert_array_equal(back.scatter, model.statistics_.parts[0].scatter)
+    coded["part"][1].pop("scatter")
+    with pytest.raises(InvalidInput, match="The fields of DiagonalMoments"):
+        Decoder(encoder.tensors).value(coded)

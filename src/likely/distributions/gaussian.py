@@ -5,8 +5,9 @@
 The statistics are centred moments (n, m, Σ r (x − m)²), merged by Chan's update: raw
 moments lose all precision when the mean is large.  A missing cell is summed out, so each
 feature has its own n.  The divisor of the variance is n (the maximum of the likelihood)
-or n − 1.  A floor is a maximum, not an addition: v_kj ← max(v_kj, floor · v_j), where v_j is the
-variance of the feature over all components; the unit of one feature does not affect another.
+or n − 1.  A floor is a maximum, not an addition: v_kj ← max(v_kj, floor · v_j, u_j²/12), where v_j
+is the variance of the feature over all components and u_j the unit of its values (``resolution``);
+the unit of one feature does not affect another.
 
 References
 ----------
@@ -37,6 +38,7 @@ from likely.distributions.parameters import (
     refuse_parameters,
 )
 from likely.distributions.priors import GaussianPrior, refuse_other_prior
+from likely.distributions.resolution import distinct_values, rounding_variance, united
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -62,15 +64,18 @@ class DiagonalMoments(Statistics):
     mean: Array  # (n_components, n_features)
     scatter: Array  # (n_components, n_features)
     degrees: float = 0.0  # of a prior: they divide the scatter but do not move the mean
+    values: Array | None = None  # distinct ones, (m, n_features), where a floor needs them
 
     def __add__(self, other: Self) -> Self:
         weight, mean, between = merged_means(self.weight, self.mean, other.weight, other.mean)
         scatter = self.scatter + other.scatter + between * (other.mean - self.mean) ** 2
-        return type(self)(weight, mean, scatter, self.degrees + other.degrees)
+        degrees, values = self.degrees + other.degrees, united(self.values, other.values)
+        return type(self)(weight, mean, scatter, degrees, values)
 
     def scaled(self, factor: float) -> Self:
-        return type(self)(
-            factor * self.weight, self.mean, factor * self.scatter, factor * self.degrees
+        weight, scatter, degrees = self.weight, self.scatter, self.degrees
+        return replace(
+            self, weight=factor * weight, scatter=factor * scatter, degrees=factor * degrees
         )
 
     def pooled_variance(self) -> Array:
@@ -196,7 +201,7 @@ class DiagonalFamily:
 
     spherical: bool = False
     ddof: int = 0  # 0 divides by n, 1 by n − 1
-    floor: float = 0.0  # × the variance of the feature over all components
+    floor: float = 0.0  # × the variance of the feature over all components; 0 is no floor at all
     shrinkage: float = 0.0  # towards the component's average variance
     prior: GaussianPrior | None = None
 
@@ -217,7 +222,10 @@ class DiagonalFamily:
             )
 
     def statistics(self, X: Matrix, responsibility: Responsibility) -> DiagonalMoments:
-        return diagonal_moments(X, responsibility)
+        moments = diagonal_moments(X, responsibility)
+        if self.floor and isinstance(responsibility, Labels):
+            return replace(moments, values=distinct_values(X, responsibility))
+        return moments
 
     def pseudo_statistics(
         self, alpha: float, shape: tuple[int, int], *, scale: Array | float = 1.0
@@ -245,14 +253,19 @@ class DiagonalFamily:
             variance = variance_beyond_rounding(variance, statistics.mean)
         average = variance.mean(axis=1, keepdims=True)
         variance = (1 - self.shrinkage) * variance + self.shrinkage * average
-        lowest = np.maximum(self.floor * own_or_largest(pooled), SMALLEST_VARIANCE)
+        lowest = np.maximum(self._lowest(statistics), SMALLEST_VARIANCE)
         spread = pooled
         if self.spherical:
-            lowest, spread = np.max(lowest, initial=SMALLEST_VARIANCE), pooled.max(initial=0.0)
+            lowest, spread = lowest.max(initial=SMALLEST_VARIANCE), pooled.max(initial=0.0)
         if statistics.degrees:  # a constant column gives a prior no scale, and rows no evidence
             variance = np.where(spread > 0, variance, 1.0)
         mean = located(statistics.mean, weight)
         return DiagonalGaussian.trusted(mean, np.maximum(variance, lowest), self.spherical)
+
+    def _lowest(self, statistics: DiagonalMoments) -> Array:
+        """The floor of each feature's variance, (n_features,)."""
+        lowest = self.floor * own_or_largest(statistics.pooled_variance())
+        return np.maximum(lowest, rounding_variance(statistics.values)) if self.floor else lowest
 
 
 def located(mean: Array, weight: Array) -> Array:

@@ -54,6 +54,46 @@ def centred_powers_by_label(X, labels, weight, mean, first, second):
 
 
 @njit(cache=True, nogil=True)
+def distinct_by_column(X, bits, counted, most, table):
+    """Put the distinct values of each column into ``table`` (d, slots); nan is skipped.
+
+    ``bits`` is X read as uint64, and ``slots`` a power of two above ``most``.  Returns which
+    columns have more than ``most`` values; these are not read further.
+    """
+    n, d = X.shape
+    slots = np.uint64(table.shape[1] - 1)
+    count = np.zeros(d, np.int64)
+    last = np.full(d, np.nan)
+    columns = np.arange(d)  # the first ``n_open`` are still read
+    n_open = d
+    for i in range(n):
+        if not counted[i] or n_open == 0:
+            continue
+        p = 0
+        while p < n_open:
+            j = columns[p]
+            x = X[i, j]
+            p += 1
+            if x == last[j] or np.isnan(x):
+                continue
+            last[j] = x
+            mixed = bits[i, j] * np.uint64(0x9E3779B97F4A7C15) if x != 0.0 else np.uint64(0)
+            slot = (mixed >> np.uint64(48)) & slots  # high bits: low ones are 0 in whole numbers
+            while table[j, slot] != x and not np.isnan(table[j, slot]):
+                slot = (slot + np.uint64(1)) & slots
+            if table[j, slot] == x:
+                continue
+            count[j] += 1
+            if count[j] > most:
+                p -= 1
+                n_open -= 1
+                columns[p] = columns[n_open]
+                continue
+            table[j, slot] = x
+    return count > most
+
+
+@njit(cache=True, nogil=True)
 def count_codes(X, labels, weight, starts, out):
     """Add Σ w [x_ij = v] to ``out`` (K, Σ_j V_j); codes of −1 are skipped."""
     n, d = X.shape

@@ -83,7 +83,9 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
         multinomial columns are then a share of a class's counts, most of them for words of many
         classes.  With ``calibrate="length"`` the strength is chosen on out-of-fold documents.
     variance_floor : float, default=1e-9
-        Smallest variance in a class, as a fraction of the column's variance over all rows.
+        Smallest variance in a class, as a fraction of the column's variance over all rows.  A
+        column of at most 256 distinct values also has the floor u²/12, where u is the smallest gap
+        between two of them: values are known to their unit only.  0 is no floor at all.
     gaussian_prior : GaussianPrior, default=None
         Pseudo-rows with the column's mean and variance in every class, for Gaussian columns.
     prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"

@@ -51,6 +51,9 @@ OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
 FOREIGN = "skops"  # the class of a model of another library
 LONG = 1000  # items of a sequence from which on it is written as runs
 FEW = 8  # items that a run has on average, at least
+ADDED: dict[str, dict[str, Json]] = {  # what files of earlier versions lack, with its value there
+    "DiagonalMoments": {"values": None},
+}
 
 
 @final
@@ -272,6 +275,8 @@ class Decoder(SavedValues):
     def part(self, content: Json) -> Any:
         name, coded = content
         kind = self.named_class(name)
+        if isinstance(coded, dict):
+            coded = ADDED.get(name, {}) | coded
         same_names(f"The fields of {name}", coded, field_names(kind))
         return kind(**self.each(coded))
 
