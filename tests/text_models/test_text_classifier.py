@@ -444,3 +444,85 @@ def test_settings_of_words_and_model_are_set_where_none_were_given():
 def test_settings_of_the_model_are_checked_by_fit():
     with pytest.raises(InvalidInput, match="smoothing"):
         TextClassifier(NaiveBayes("multinomial", smoothing=-1)).fit(["a cat", "dog"], ["a", "b"])
+
+
+def test_a_pipeline_of_words_and_a_model_names_the_words():
+    pipeline = make_pipeline(BagOfWords(), NaiveBayes("multinomial")).fit(TEXTS, Y)
+    told = pipeline[-1].informative_features(2)
+    assert next(iter(told["spam"])) == "pills"
+    assert next(iter(told["ham"])) == "at"
+    assert "pills" in str(pipeline[-1].describe())
+    assert "pills" in str(pipeline[-1].explain(pipeline[0].transform(["cheap pills"])))
+    linear = make_pipeline(BagOfWords(), SoftmaxRegression(l2=1.0)).fit(TEXTS, Y)
+    assert "pills" in str(linear[-1].explain(linear[0].transform(["cheap pills"])))
+
+
+def test_names_of_words_are_those_of_the_last_fit_and_ask_nothing_of_new_rows(tmp_path):
+    words = BagOfWords(unknown="count")
+    counts = words.fit_transform(TEXTS)
+    model = NaiveBayes("multinomial").fit(counts, Y)
+    assert_array_equal(model.column_names_, words.get_feature_names_out())
+    assert not hasattr(model, "feature_names_in_")
+    model.predict(counts.toarray())  # rows without names are not warned about
+    likely.save(model, tmp_path / "model.likely")
+    loaded = likely.load(tmp_path / "model.likely")
+    assert loaded.informative_features(3) == model.informative_features(3)
+    model.fit(counts.toarray(), Y)
+    assert list(model.informative_features(1)["spam"]) != ["pills"]
+    model.fit(counts, Y)
+    model.fit(pd.DataFrame(counts.toarray(), columns=[f"c{j}" for j in range(counts.shape[1])]), Y)
+    assert next(iter(model.informative_features(1)["spam"])).startswith("c")
+    assert "column_names_" not in vars(model)
+    assert "column_names" not in vars(BagOfWords(n_features=8).fit_transform(TEXTS))
+
+
+@pytest.mark.parametrize("event", ["multinomial", "complement"])
+def test_a_text_classifier_has_the_words_and_the_evidence_of_the_pipeline(event, tmp_path):
+    pipeline = make_pipeline(BagOfWords(), NaiveBayes(event)).fit(TEXTS, Y)
+    expected = pipeline[-1].informative_features(4)
+    model = TextClassifier(NaiveBayes(event)).fit(TEXTS, Y)
+    assert_same_evidence(model.informative_features(4), expected)
+    likely.save(model, tmp_path / "model.likely")
+    assert_same_evidence(likely.load(tmp_path / "model.likely").informative_features(4), expected)
+    batches = TextClassifier(NaiveBayes(event))
+    for part in (slice(0, 3), slice(3, 8)):
+        batches.partial_fit(TEXTS[part], Y[part], classes=["ham", "other", "spam"])
+    assert_same_evidence(batches.informative_features(4), expected)
+
+
+def assert_same_evidence(found, expected):
+    assert list(found) == list(expected)
+    for label, words in expected.items():
+        assert sorted(found[label].values()) == pytest.approx(sorted(words.values()), rel=1e-10)
+        assert next(iter(found[label])) == next(iter(words))
+
+
+def test_three_words_have_the_evidence_of_three_words():
+    """Drawn documents of 100 words gave hundreds of nats."""
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(["cheap", "buy", "now"], 3)) for _ in range(30)]
+    texts += [" ".join(rng.choice(["lunch", "noon", "work"], 3)) for _ in range(30)]
+    model = TextClassifier(NaiveBayes("multinomial")).fit(texts, ["spam"] * 30 + ["ham"] * 30)
+    total = sum(model.informative_features(10)["spam"].values())
+    assert 8 < total < 16  # three words, each about log 30 nats
+
+
+def test_the_description_of_a_text_classifier_shows_words():
+    model = TextClassifier().fit(TEXTS, Y)
+    description = model.describe()
+    assert description.title == "TextClassifier: 3 classes, 18 columns of words, 8 documents"
+    rows = [row for row in description.tables[0].rows if row[0] == "spam"]
+    assert rows[0][1] == "pills"
+    assert rows[0][2] == model.informative_features(1)["spam"]["pills"]
+    assert all(row[2] > 0 for row in description.tables[0].rows)
+    linear = TextClassifier(SoftmaxRegression(l2=1.0)).fit(TEXTS, Y)
+    weights = linear.model_.coef_
+    column = linear.words_.columns_of(["pills"])[0]
+    expected = weights[2, column] - weights[:2, column].mean()
+    shown = {row[1]: row[2] for row in linear.describe().tables[0].rows if row[0] == "spam"}
+    assert shown["pills"] == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(InvalidInput, match=r"no evidence of words; .* Use describe\(\)"):
+        linear.informative_features()
+    assert "hashes" in str(TextClassifier(words=BagOfWords(n_features=64)).fit(TEXTS, Y).describe())
+    other = TextClassifier(KNeighborsClassifier(2)).fit(TEXTS, Y).describe()
+    assert "n_neighbors" in str(other)

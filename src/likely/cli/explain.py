@@ -127,8 +127,10 @@ def _refuse_page(
 
 
 def _about_texts(opened: "Run", run: str) -> Answer:
-    """A classifier of texts in numbers; its columns are too many to be described."""
+    """A classifier of texts in numbers, and the words that say most; hashed columns have none."""
     from likely.cli.terminal import wrapped
+    from likely.description import describe
+    from likely.description_text import text_of
     from likely.formatting import count, listed
 
     model = opened.model
@@ -144,8 +146,13 @@ def _about_texts(opened: "Run", run: str) -> Answer:
         f"{facts['columns']:,} columns of words, {count(len(classes), 'class', 'classes')} "
         f"({listed(classes, 12)}). --text explains a document, word by word."
     )
+    text = wrapped(text)
+    if model.words_.n_features is None:
+        description = describe(model)
+        facts |= {"words": [each for table in description.tables for each in table.to_json()]}
+        text += "\n" + text_of(description).partition("\n")[2]
     after = shlex.join(["likely", "explain", run, "--text", "…"])
-    return Answer(text=wrapped(text), result=facts, next=after)
+    return Answer(text=text, result=facts, next=after)
 
 
 def _next(opened: "Run", name: str) -> str:

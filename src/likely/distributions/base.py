@@ -4,7 +4,7 @@
     θ̂ = from_statistics(S + S₀)          S₀ are pseudo-statistics: the prior is one more block
     log p(x | k)                         log_prob
     log p(S | θ)                         log_likelihood_of: the data's, or the prior's, from sums
-    E[log p(x_j | k) − log p(x_j | not k)]   evidence of feature j, over x_j drawn from component k
+    E[log p(x_j | k) − log p(x_j | not k)]   evidence of feature j, over x_j of component k
 
 A *family* is how one kind of p(x | k) is learned: ``statistics``, ``pseudo_statistics``
 and ``from_statistics``.  Where nothing needs configuring the family is the class itself
@@ -25,16 +25,14 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.additive import Additive, FieldwiseAdditive
+from likely.distributions.evidence import RowSums, drawn_evidence
 from likely.distributions.responsibility import Responsibility, first_cell
 from likely.distributions.smoothing import best_smoothing
 from likely.errors import BadCell, InvalidInput
-from likely.special import logsumexp
 
-DRAWS = 500  # per component, fewer for wide tables
 SMALLEST_SHARE = 1e-13  # without a prior: a spread of a component that is lost to rounding
 CLEARLY = 100.0  # × the prior's share: all rows do spread
 STRONG_SHARE = 1e-4  # a prior this strong prevents collapse by itself
-MOST_CELLS = 4_000_000  # of contributions that are held at once
 
 
 class Statistics(Additive):
@@ -255,8 +253,14 @@ class Distribution(ABC):
         """The distribution of each feature alone."""
         return self
 
-    def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
-        """How well each feature separates each component, in nats, (n_components, n_features)."""
+    def evidence(
+        self, log_mixing: Array, rng: np.random.Generator, rows: RowSums | None = None
+    ) -> Array:
+        """How well each feature separates each component, in nats, (n_components, n_features).
+
+        ``rows`` are the sums of the data, from which a multinomial has the lengths of its rows;
+        without them its evidence is that of a single count.
+        """
         return drawn_evidence(self.margins(), log_mixing, rng)
 
     def n_values(self, feature: int) -> int | None:
@@ -366,28 +370,3 @@ def log_product(X: Matrix, log_values: Array) -> Array:
 def product(X: Matrix, M: Array) -> Array:
     """XM, dense: ``np.dot`` releases the GIL where ``@`` does not."""
     return np.dot(X, M) if isinstance(X, np.ndarray) else np.asarray(X @ M)
-
-
-def drawn_evidence(member: Any, log_mixing: Array, rng: np.random.Generator) -> Array:
-    """The evidence of each feature from draws of ``member``, (n_components, n_features)."""
-    k, d = len(log_mixing), member.n_features
-    if k < 2:
-        return np.zeros((k, d))
-    draws = max(min(DRAWS, MOST_CELLS // (d * k * k)), 20)
-    X = member.sample(np.repeat(np.arange(k), draws), rng)
-    at_once = max(MOST_CELLS // (d * k), 1)  # rows: features may be many words
-    out = np.zeros((k, d))
-    for c in range(k):
-        stop = (c + 1) * draws
-        for first in range(c * draws, stop, at_once):
-            contributions = member.contributions(X[first : min(first + at_once, stop)])
-            out[c] += _log_odds(contributions, log_mixing, c).sum(axis=0)
-    return out / draws
-
-
-def _log_odds(contributions: Array, log_mixing: Array, c: int) -> Array:
-    """log p(x_j | c) − log p(x_j | not c), (n, n_features)."""
-    others = np.arange(len(log_mixing)) != c
-    log_share = log_mixing[others] - logsumexp(log_mixing[others])
-    rest: Array = logsumexp(contributions[:, :, others] + log_share, axis=2)
-    return np.asarray(contributions[:, :, c] - rest)

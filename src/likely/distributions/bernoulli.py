@@ -27,6 +27,7 @@ from likely.distributions.base import (
     refuse_values,
     stored_values,
 )
+from likely.distributions.evidence import RowSums, presence_evidence
 from likely.distributions.parameters import (
     component_rows,
     refuse_other_shape,
@@ -173,6 +174,12 @@ class Bernoulli(Distribution):
         """Weights log p/(1 − p), bias Σ_j log(1 − p_kj)."""
         log_success, log_failure = self._logs()
         return LinearForm(log_success - log_failure, log_failure.sum(axis=1), "x")
+
+    def evidence(
+        self, log_mixing: Array, rng: np.random.Generator, rows: RowSums | None = None
+    ) -> Array:
+        log_success, log_failure = self._logs()
+        return presence_evidence(log_failure, log_success, log_mixing)
 
     def values_of(self, feature: int) -> dict[str, Array]:
         return {"probability": self.probability[:, feature]}

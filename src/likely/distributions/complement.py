@@ -19,6 +19,7 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, LinearForm, Takes, product
+from likely.distributions.evidence import RowSums
 from likely.distributions.multinomial import Multinomial, MultinomialStatistics
 from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility
@@ -102,12 +103,15 @@ class Complement(Distribution):
     def linear_form(self) -> LinearForm:
         return LinearForm(self.weight, np.zeros(self.n_components), "x")
 
-    def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
-        """Weights relative to those of the other classes: there is no density to draw from."""
+    def evidence(
+        self, log_mixing: Array, rng: np.random.Generator, rows: RowSums | None = None
+    ) -> Array:
+        """Weights relative to those of the other classes, times the mean counts of the class."""
         if self.n_components < 2:
             return np.zeros(self.weight.shape)
         others = self.weight.sum(axis=0) - self.weight
-        return np.asarray(self.weight - others / (self.n_components - 1))
+        of_one = np.asarray(self.weight - others / (self.n_components - 1))
+        return of_one if rows is None else of_one * rows.mean_counts()
 
     def values_of(self, feature: int) -> dict[str, Array]:
         return {"weight": self.weight[:, feature]}

@@ -24,6 +24,7 @@ from likely.distributions.base import (
     refuse_values,
     stored_values,
 )
+from likely.distributions.evidence import RowSums, count_evidence
 from likely.distributions.parameters import component_rows, refuse_not_on_simplex
 from likely.distributions.responsibility import Responsibility, refuse_infinity, weighted_sums
 from likely.distributions.smoothing import (
@@ -192,6 +193,13 @@ class Multinomial(Distribution):
 
     def linear_form(self) -> LinearForm:
         return LinearForm(self.log_probability, np.zeros(self.n_components), "x")
+
+    def evidence(
+        self, log_mixing: Array, rng: np.random.Generator, rows: RowSums | None = None
+    ) -> Array:
+        length = np.ones(self.n_components) if rows is None else rows.mean_counts().sum(axis=1)
+        mean = length[:, None] * self.probability
+        return count_evidence(self.log_probability, np.zeros(mean.shape), mean, log_mixing)
 
     def sample_of_length(self, component: Array, rng: np.random.Generator, length: Any) -> Array:
         return self.sample(component, rng, length)

@@ -26,6 +26,7 @@ from likely.distributions.base import (
     refuse_values,
     stored_values,
 )
+from likely.distributions.evidence import RowSums, count_evidence
 from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.distributions.smoothing import EventCounts
@@ -158,6 +159,11 @@ class Poisson(Distribution):
 
     def linear_form(self) -> LinearForm:
         return LinearForm(self._log_rate(), -self.rate.sum(axis=1), "x")
+
+    def evidence(
+        self, log_mixing: Array, rng: np.random.Generator, rows: RowSums | None = None
+    ) -> Array:
+        return count_evidence(self._log_rate(), -self.rate, self.rate, log_mixing)
 
     def values_of(self, feature: int) -> dict[str, Array]:
         return {"rate": self.rate[:, feature]}

@@ -22,6 +22,7 @@ from likely.distributions.base import (
     NamedForm,
     Statistics,
 )
+from likely.distributions.evidence import RowSums
 from likely.distributions.responsibility import Responsibility
 from likely.errors import BadCell, InvalidInput
 
@@ -322,10 +323,13 @@ class Product(Distribution):
     def by_part(self) -> list[tuple[Distribution, Sequence[int]]]:
         return [(part, selection.features) for part, selection in self._pairs()]
 
-    def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
+    def evidence(
+        self, log_mixing: Array, rng: np.random.Generator, rows: RowSums | None = None
+    ) -> Array:
         out = np.empty((self.n_components, self.n_features))
-        for part, features in self.by_part():
-            out[:, list(features)] = part.evidence(log_mixing, rng)
+        for place, (part, features) in enumerate(self.by_part()):
+            own = None if rows is None else RowSums(rows.count, rows.statistics.parts[place])
+            out[:, list(features)] = part.evidence(log_mixing, rng, own)
         return out
 
     def joint_shape(self) -> tuple[int, int]:

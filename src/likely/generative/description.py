@@ -18,6 +18,7 @@ from likely.description import (
     remark_on_many_values,
 )
 from likely.distributions import Distribution
+from likely.distributions.evidence import RowSums
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import capitalised, count
 from likely.inputs.estimators import feature_names, generator
@@ -33,13 +34,14 @@ class ComponentFacts(NamedTuple):
     groups: tuple[str, ...]  # of the components
     labels: Sequence[Sequence[str]]  # of the values of each column of codes; empty for numbers
     weights: Array | None = None  # of a linear posterior, (n_groups or 1, n_features)
+    rows: RowSums | None = None  # sums of the data, where they are known
 
 
 def describe_components(
     about: ComponentFacts, *, name: str, component: tuple[str, str], n_iter: int | None
 ) -> Description:
     """The most informative columns first; ``component`` is the word for a component."""
-    evidence = about.member.evidence(about.log_mixing, np.random.default_rng(0))
+    evidence = about.member.evidence(about.log_mixing, np.random.default_rng(0), about.rows)
     rows = _rows(about)
     order = sorted(range(len(rows)), key=lambda j: -float(evidence[:, j].max()))
     one, many = component
@@ -137,11 +139,12 @@ class DescribedComponents(ABC):
         """The most informative features for each class or component, in nats per row.
 
         A feature's evidence is the mean log-odds for the class, over its rows, from the feature
-        alone; it is estimated from draws of the model (see ``likely.distributions.base``).
+        alone (see ``likely.distributions.evidence``); the rows have the lengths of the data.  Where
+        it has no formula it is estimated from draws of the model.
         """
         check_is_fitted(self)
         rng = generator(random_state)
-        evidence = self.distribution_.evidence(self.components_.log_mixing, rng)
+        evidence = self.distribution_.evidence(self.components_.log_mixing, rng, self._row_sums())
         names = feature_names(self)
         out = {}
         for label, row in zip(self.component_labels(), evidence, strict=True):
@@ -179,6 +182,7 @@ class DescribedComponents(ABC):
             tuple(map(str, self.component_labels())),
             self._value_labels(),
             self._linear_weights(),
+            self._row_sums(),
         )
         return describe_components(
             about, name=type(self).__name__, component=self._component, n_iter=self.n_steps()
@@ -207,6 +211,11 @@ class DescribedComponents(ABC):
     def _linear_weights(self) -> Array | None:
         """The weights of a posterior that is linear in x."""
         return None
+
+    def _row_sums(self) -> RowSums | None:
+        """The weight and the statistics of the rows of each component, where they are known."""
+        totals = vars(self).get("totals_")
+        return None if totals is None else RowSums(totals.count, totals.statistics)
 
     def component_labels(self) -> list[Any]:
         """The classes, or the numbers of the components."""

@@ -77,7 +77,7 @@ from likely.inputs.sequences import (
 from likely.inputs.tables import own_columns, refuse_file
 from likely.kinds import ColumnKind
 from likely.names import lookup
-from likely.objectives.components import Components
+from likely.objectives.components import Components, ComponentTotals
 
 ROUNDING = 1e-8  # of given probabilities, which should sum to 1
 
@@ -346,6 +346,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
     def _keep(self, found: Clusters) -> None:
         self.chain_, self.components_ = found.components.chain, found.components.components
         self.solution_ = found.solution
+        self.totals_ = ComponentTotals(found.totals.count, found.totals.statistics)
         self.log_likelihood_traces_ = [list(trace) for trace in found.traces]
         warn_unless_converged(self, found.solution)
         if found.collapsed:

@@ -16,6 +16,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead
 from likely.distributions import Bernoulli, NamedForm
+from likely.distributions.evidence import RowSums
 from likely.distributions.lengths import row_lengths, split_scores, word_features
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, log_odds_explanation
@@ -40,6 +41,7 @@ class FittedNaiveBayes(FittedClassifier):
     n_features_in_: int
     plan_: EventPlan
     discretizer_: Discretizer | None
+    class_count_: Array
     statistics_: Any  # of all classes: a ProductStatistics
     library_: Any
     temperature_: float
@@ -154,6 +156,10 @@ class FittedNaiveBayes(FittedClassifier):
             if words[list(features)].any():
                 out[list(features)] = part.contributions(np.zeros((1, len(features))))[0]
         return out
+
+    def _row_sums(self) -> RowSums | None:
+        statistics = vars(self).get("statistics_")  # expected, where labels were unknown
+        return None if statistics is None else RowSums(self.class_count_, statistics)
 
     def _value_labels(self) -> list[list[str]]:
         bins = bins_in_words(self.plan_, self.discretizer_)

@@ -20,13 +20,17 @@ from likely.solvers.stochastic import StochasticDescent
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 FoldRows = list[tuple[Array, Array]]  # rows to learn from, rows to predict
-ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
+ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_", "column_names_")
 
 
 def feature_names(estimator: Any) -> tuple[str, ...]:
-    """The names of the columns of X in the fit; x0, x1, … where they had none."""
+    """The names of the columns of X in the fit, or its words; x0, x1, … where they had none."""
     names = names_in_fit(estimator)
-    return tuple(f"x{j}" for j in range(estimator.n_features_in_)) if names is None else names
+    if names is None:
+        names = vars(estimator).get("column_names_")
+    if names is None or len(names) != estimator.n_features_in_:
+        return tuple(f"x{j}" for j in range(estimator.n_features_in_))
+    return tuple(names)
 
 
 class ColumnNeeds(NamedTuple):

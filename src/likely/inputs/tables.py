@@ -147,6 +147,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
         )
         checked = _numbers_if_possible(checked)
         validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if reset:
+        _remember_words(estimator, X)
     return as_table(checked)
 
 
@@ -196,8 +198,20 @@ def names_in_fit(estimator: Any) -> tuple[str, ...] | None:
 
 def remember_names(estimator: Any, names: tuple[str, ...]) -> None:
     """The names and the number of the columns of a fit."""
+    vars(estimator).pop("column_names_", None)  # of an earlier fit
     estimator.feature_names_in_ = np.asarray(names, dtype=object)
     estimator.n_features_in_ = len(names)
+
+
+def _remember_words(estimator: Any, X: Any) -> None:
+    """The names of the columns of a sparse array that ``BagOfWords`` has made.
+
+    They are not ``feature_names_in_``: later rows may come without names.
+    """
+    vars(estimator).pop("column_names_", None)
+    names = vars(X).get("column_names") if is_sparse(X) else None
+    if names is not None:
+        estimator.column_names_ = names()
 
 
 def _changed_names(known: list[str], found: list[str]) -> str:

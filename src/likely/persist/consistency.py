@@ -92,11 +92,12 @@ def _check_columns(learned: dict[str, Any], parts: list[Any]) -> None:
         raise InvalidInput(
             f"n_features_in_ is {n_features!r}; expected a count. Save the model again."
         )
-    names = learned.get("feature_names_in_")
-    if names is not None:
-        same_count("feature_names_in_", np.shape(names), (n_features,))
-        if not all(isinstance(name, str) for name in names):
-            raise InvalidInput("feature_names_in_ must be text. Save the model again.")
+    for attribute in ("feature_names_in_", "column_names_"):
+        names = learned.get(attribute)
+        if names is not None:
+            same_count(attribute, np.shape(names), (n_features,))
+            if not all(isinstance(name, str) for name in names):
+                raise InvalidInput(f"{attribute} must be text. Save the model again.")
     for part in parts:
         if isinstance(part, Schema):
             same_count("The schema", len(part.kinds), n_features)

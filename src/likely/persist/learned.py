@@ -208,6 +208,7 @@ CHOSEN: dict[str, Types] = {  # what some settings do not learn: all of it or no
 
 IF_PRESENT: Types = {  # what some fits learn, whatever the class
     "feature_names_in_": NAMES,
+    "column_names_": NAMES,
     "classes_": LABELS,
     "beside_": tuple[str, ...],
     "moved_by_": tuple[str, ...],

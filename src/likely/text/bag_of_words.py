@@ -7,6 +7,7 @@ Tokens, vocabulary and counts are those of scikit-learn's ``CountVectorizer`` wi
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -259,8 +260,7 @@ class BagOfWords(DocumentTransformer):
                 "several terms may share it. Use columns_of(terms) for terms that you know, or "
                 "n_features=None."
             )
-        last = [UNKNOWN_NAME] if self.unknown == "count" else []
-        return np.array([*self._terms.names, *last], dtype=object)
+        return _names(self._terms, with_unknown=self.unknown == "count")
 
     @property
     def n_columns(self) -> int:
@@ -395,6 +395,15 @@ class BagOfWords(DocumentTransformer):
     def _weighted(self, counts: Any) -> Any:
         if not (self.use_idf or self.sublinear_tf or self.norm):
             check_counts(counts.data, self.dtype)
-            return counts.astype(self.dtype, copy=False)
-        idf = self.idf_ if self.use_idf else None
-        return weighted(counts, idf, sublinear=bool(self.sublinear_tf), norm=self.norm)
+            out = counts.astype(self.dtype, copy=False)
+        else:
+            idf = self.idf_ if self.use_idf else None
+            out = weighted(counts, idf, sublinear=bool(self.sublinear_tf), norm=self.norm)
+        if self.n_features is None:  # models that are fitted to it name its columns
+            out.column_names = partial(_names, self._terms, with_unknown=self.unknown == "count")
+        return out
+
+
+def _names(terms: Vocabulary, *, with_unknown: bool) -> Array:
+    """The terms by column, and the name of the column of unknown ones."""
+    return np.array([*terms.names, *([UNKNOWN_NAME] if with_unknown else [])], dtype=object)

@@ -15,6 +15,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.distributions import Bernoulli, Complement, Multinomial
 from likely.generative.naive_bayes import NaiveBayes
+from likely.inputs.estimators import feature_names
 from likely.linear.logistic import LogisticRegression
 from likely.linear.softmax import SoftmaxRegression
 from likely.special import log_softmax
@@ -51,6 +52,17 @@ class LinearScores:
             add_weights(found.ids, found.stops, self.weights, scores, lengths)
         scores += self.intercept
         return DocumentScores(scores, lengths)
+
+    def largest(self, model: Any, most: int) -> dict[Any, dict[str, float]]:
+        """For each class the columns with the largest weights against the mean of the others."""
+        names, n_classes = feature_names(model), self.weights.shape[1]
+        relative = self.weights - self.weights.mean(axis=1, keepdims=True)
+        relative *= n_classes / max(1, n_classes - 1)  # the mean of the others, without the class
+        order = np.argsort(-relative, axis=0, kind="stable")[:most]
+        return {
+            label: {names[j]: float(relative[j, k]) for j in order[:, k]}
+            for k, label in enumerate(model.classes_.tolist())
+        }
 
     def of_documents(
         self, words: BagOfWords, documents: Any, answer: Callable[[DocumentScores], Array]

@@ -9,6 +9,7 @@ or presences is fitted from the sums of each class; other models, and weights of
 fitted to the matrix of counts that ``words`` gives.
 """
 
+from copy import copy
 from functools import partial
 from typing import Any, Self
 
@@ -18,7 +19,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array, Codes
+from likely.description import Description, NamedColumn, NamedTable, settings_of
 from likely.errors import InvalidInput
+from likely.formatting import count
 from likely.generative.bins import refuse_partial
 from likely.generative.class_counts import (
     ClassCounts,
@@ -51,6 +54,13 @@ from likely.text_models.text_explanation import TextExplanation
 from likely.text_models.word_contributions import explain_document, two_classes
 
 FEWEST = 20  # documents of which smoothing and temperature are chosen by default
+MOST_WORDS = 20  # of each class, in a description
+EVIDENCE = (
+    "Evidence: the mean log-odds, in nats, for the true class from this word alone, over the "
+    "documents of the class and before calibration."
+)
+WEIGHTS = "Weight: what one count adds to the log-odds of the class against the mean of the others."
+HASHED = "Columns are hashes, which have no names: several words may share a column."
 ADVICE = "Read it into a frame first, or use NaiveBayes on counts, which streams it."
 
 
@@ -213,6 +223,68 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
         if not isinstance(X, str):
             return [self._explain_one(each, against, label) for each in documents(X).to_pylist()]
         return self._explain_one(X, against, label)
+
+    def informative_features(self, top: int = 10) -> dict[Any, dict[str, float]]:
+        """The most informative words for each class, in nats per document.
+
+        The evidence of a word is the mean log-odds that it gives for the class over the documents
+        of the class, before calibration; the model is a naive Bayes.
+        """
+        model = self._model_with_names()
+        if not has_method(model, "informative_features"):
+            raise InvalidInput(
+                f"{type(model).__name__} has no evidence of words; a naive Bayes was expected. "
+                "Use describe(), which shows the weights of words, or model=NaiveBayes()."
+            )
+        found: dict[Any, dict[str, float]] = model.informative_features(top)
+        return found
+
+    def describe(self) -> Description:
+        """The most informative words of each class, and how many documents and words there are.
+
+        Naive Bayes shows the evidence of words, softmax and logistic regression their weights; a
+        model of another library, or of hashed columns, which have no words, its settings.
+        """
+        model, words = self._model_with_names(), self.words_
+        title = (
+            f"TextClassifier: {count(len(self.classes_), 'class', 'classes')}, "
+            f"{count(words.n_columns, 'column of words', 'columns of words')}, "
+            f"{count(self.n_documents_, 'document')}"
+        )
+        if words.n_features is not None:
+            return settings_of(model).also(title=title, notes=(HASHED,))
+        value, note, found = "evidence", EVIDENCE, None
+        if has_method(model, "informative_features"):
+            found = model.informative_features(MOST_WORDS)
+        elif (scores := linear_scores(model, once=bool(words.binary))) is not None:
+            value, note, found = "weight", WEIGHTS, scores.largest(model, MOST_WORDS)
+        if found is None:
+            return settings_of(model).also(title=title)
+        table = NamedTable(
+            "words",
+            (
+                NamedColumn("class", "class"),
+                NamedColumn("word", "word"),
+                NamedColumn(value, value, "signed"),
+            ),
+            tuple(
+                (str(label), word, x)
+                for label, own in found.items()
+                for word, x in own.items()
+                if x > 0
+            ),
+            noun="word",
+            title=f"The words of each class with the largest {value}, at most {MOST_WORDS}",
+        )
+        return Description(title, groups=tuple(map(str, found)), tables=(table,), notes=(note,))
+
+    def _model_with_names(self) -> Any:
+        """The fitted model, whose columns have the names of the words; hashed ones have none."""
+        check_is_fitted(self)
+        model = copy(self.model_)
+        if self.words_.n_features is None:
+            model.column_names_ = self.words_.get_feature_names_out()
+        return model
 
     def set_params(self, **params: Any) -> Self:
         """Set arguments; those of ``words`` and ``model`` by name, also where these are None."""
