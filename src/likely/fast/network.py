@@ -48,8 +48,9 @@ class Descent(NamedTuple):
     kind: int  # the rule of ``fast.updates``, and its numbers
     hyper: Any  # (8,) float64
     rate: float
-    l1: float
-    l2: float
+    penalises: bool  # whether any strength is above 0
+    l1: Any  # (p,) float64, of each parameter; (0,) where nothing is penalised
+    l2: Any
     share: float  # c = share + share_per_row · rows of the batch
     share_per_row: float
     mean_weight: float
@@ -106,9 +107,9 @@ def train_epoch(network, theta, slots, step, examples, order, batch, piece, desc
             if first > start:
                 for k in range(theta.size):
                     gradient[k] += part[k]
-        if descent.l1 > 0.0 or descent.l2 > 0.0:
+        if descent.penalises:
             share = descent.share + descent.share_per_row * (end - start)
-            penalise(network, theta, gradient, share * descent.l1, share * descent.l2, descent)
+            penalise(network, theta, gradient, share, descent)
         step += 1
         update(descent.kind, descent.hyper, theta, gradient, slots, step, descent.rate)
         if descent.freezes:
@@ -242,16 +243,16 @@ def column_sums(delta, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def penalise(network, theta, gradient, l1, l2, descent):
-    """Add l1 sign(w) + l2 w to the gradient of every weight that is trained."""
+def penalise(network, theta, gradient, share, descent):
+    """Add a share of l1 sign(w) + l2 w to the gradient of every weight that is trained."""
     number = theta.dtype.type
-    l1, l2, nothing = number(l1), number(l2), number(0.0)
+    nothing = number(0.0)
     for level in range(network.sizes.size - 1):
         if descent.frozen[level]:
             continue
         start = network.weight_at[level]
         for k in range(start, start + network.sizes[level] * network.sizes[level + 1]):
-            w = theta[k]
+            w, l1, l2 = theta[k], number(share * descent.l1[k]), number(share * descent.l2[k])
             corner = l1 if w > nothing else (-l1 if w < nothing else nothing)
             gradient[k] += corner + l2 * w
 

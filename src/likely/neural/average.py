@@ -62,7 +62,7 @@ class NetworkAverage:
     shrinkage : float
         s, from 0 (the constant model) to 1 (the average of the networks).
     constant : array of shape (n_classes,) or (n_outputs,)
-        log π of the classes, or ȳ in the units of training.
+        log π of the classes, or ȳ.
     histories : tuple of History
         The training of each network.
     """
@@ -232,7 +232,7 @@ def problems_of_several(
 def averaged(
     model: Any, problems: Sequence[TrainingProblem], fits: Sequence[NetworkFit]
 ) -> AverageFit:
-    """What networks say together, each with its problem, whose response is in units of training."""
+    """What networks say together, each with its problem."""
     first, fits = problems[0], list(fits)
     output, averaging = first.output, model._averaging(first.output)
     every = [first.training] if first.validation is None else [first.training, first.validation]

@@ -377,6 +377,9 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         weighted = examples.having(examples.y, weight)
         return weighted if weight is None or weight.all() else weighted.where(weight > 0)
 
+    def _scales_response(self, output: Output) -> bool:
+        return False
+
     def _averaging(self, output: Output) -> Averaging:
         return ClassAveraging()
 

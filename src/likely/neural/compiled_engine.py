@@ -38,6 +38,7 @@ from likely.neural.engine import (
 )
 from likely.neural.objective import NetworkRows
 from likely.neural.outputs import CATEGORICAL, NOT_COMPILED
+from likely.penalties.base import Strength
 from likely.solvers.updates import Update
 
 COMPILED_ACTIVATIONS = {
@@ -157,14 +158,21 @@ class CompiledEngine(Engine):
             kind=kind,
             hyper=hyper,
             rate=float(rate),
-            l1=float(settings.l1),
-            l2=float(settings.l2),
+            penalises=settings.penalises,
+            l1=self._strength(settings.l1),
+            l2=self._strength(settings.l2),
             share=0.0 if by_rows else settings.penalty_share(1),
             share_per_row=settings.penalty_share(1) if by_rows else 0.0,
             mean_weight=settings.mean_weight,
             freezes=not all(trainable),
             frozen=np.array([not trained for trained in trainable], dtype=np.uint8),
         )
+
+    def _strength(self, given: Strength) -> Array:
+        """The strength of each parameter, 0 for biases; empty where nothing is penalised."""
+        if not self.settings.penalises:
+            return np.zeros(0)
+        return np.asarray(self.settings.architecture.penalised * given)
 
     def _dropout(self, epoch: int, first_index: int) -> Dropout:
         rates = self.settings.dropout or (0.0,) * self.settings.architecture.n_layers

@@ -40,6 +40,7 @@ from likely.neural.objective import (
 )
 from likely.neural.outputs import NOT_COMPILED, Output
 from likely.neural.propagation import predictor
+from likely.penalties.base import Strength
 from likely.solvers.base import FirstOrder
 from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.updates import Update
@@ -68,8 +69,8 @@ class EngineSettings:
     n_rows_total: int  # N, the training rows of all blocks
     weight_total: float | None = None  # Σ w of them; None is N
     dropout: tuple[float, ...] = ()  # of the input and each hidden layer; () is none
-    l1: float = 0.0
-    l2: float = 0.0
+    l1: Strength = 0.0  # one number, or one for each parameter
+    l2: Strength = 0.0
     penalty_scaling: str = "sum"  # in ``PENALTY_SCALINGS``
     trainable: tuple[bool, ...] | None = None  # by layer; None is all
     seed: int = 0  # of dropout
@@ -96,6 +97,10 @@ class EngineSettings:
         """c, the part of the penalty that a batch of this many rows has."""
         share = PENALTY_SCALINGS[self.penalty_scaling]
         return share(batch, self.n_rows_total, self._weight)
+
+    @cached_property
+    def penalises(self) -> bool:
+        return bool(np.any(self.l1) or np.any(self.l2))
 
     @cached_property
     def frozen(self) -> Array | None:
@@ -199,7 +204,7 @@ class ReadableEngine(Engine):
             self._summed(theta, part.chosen(piece), index[piece], epoch) for piece in pieces
         )
         gradient = here.gradient / theta.dtype.type(part.n_rows * settings.mean_weight)
-        if settings.l1 or settings.l2:
+        if settings.penalises:
             share = settings.penalty_share(part.n_rows)
             gradient += penalty_gradient(
                 architecture, theta, share * settings.l1, share * settings.l2

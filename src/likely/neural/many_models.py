@@ -20,7 +20,13 @@ from likely.errors import InvalidInput, TrainingDiverged
 from likely.neural.many import SHARED, Candidate, SharedRows, train_many
 from likely.neural.tensors.library import checked_device, cuda_is_there, device_for
 from likely.neural.training.examples import Examples, ExamplesInMemory
-from likely.neural.training.fitting import NetworkFit, better_constant, rules_of, settings_of
+from likely.neural.training.fitting import (
+    NetworkFit,
+    better_constant,
+    in_unit_of_y,
+    rules_of,
+    settings_of,
+)
 from likely.neural.training.loop import Trained
 from likely.neural.training.options import batches_for
 from likely.neural.training.problem import TrainingStart
@@ -145,8 +151,8 @@ def _member(place: int, number: int, model: "NeuralNetwork", start: TrainingStar
         start,
         Candidate(
             settings_of(model, problem, training),
-            start.theta,
-            rules_of(model, problem.options),
+            problem.units.inner(problem.architecture, start.theta),
+            rules_of(model, problem),
             problem.seed,
         ),
         batches_for(model, training.n_rows, balanced=problem.balanced),
@@ -201,7 +207,7 @@ def _equal(first: Matrix, other: Matrix) -> bool:
 
 
 def _shared_rows(first: Member) -> SharedRows:
-    problem = first.start.problem
+    problem = first.start.problem.in_units()
     labels = problem.training.y if problem.training.y.dtype.kind in "iu" else None
     return SharedRows(
         problem.training, problem.validation, first.batches, labels, first.evaluate_training
@@ -215,7 +221,9 @@ def _stored(
     for member, outcome in in_order:
         if isinstance(outcome, TrainingDiverged):
             raise outcome
-        better = better_constant(model, member.start.problem, outcome)
-        fits.append(NetworkFit(outcome.theta, state_arrays(outcome.state), outcome, None, better))
+        problem = member.start.problem
+        found = in_unit_of_y(problem, outcome, member.start.theta)
+        better = better_constant(model, problem, found)
+        fits.append(NetworkFit(found.theta, state_arrays(outcome.state), found, None, better))
     model.store_trainings([member.start for member, _ in in_order], fits)
     return model

@@ -11,6 +11,7 @@ Goodfellow, Bengio & Courville, Deep Learning, chapters 6 to 8.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -59,7 +60,6 @@ from likely.neural.training.problem import (
     TrainingProblem,
     TrainingStart,
     assembled,
-    in_units,
     known_rows,
     meaning_of,
     resumed_training,
@@ -67,6 +67,7 @@ from likely.neural.training.problem import (
     validation_rows,
 )
 from likely.neural.training.steps import continued_state, kept_state
+from likely.neural.units import ResponseUnits
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
 # times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
@@ -96,7 +97,11 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
 
     @abstractmethod
     def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
-        """What is learned before training: the classes, or the units of the response."""
+        """What is learned before training: the classes."""
+
+    @abstractmethod
+    def _scales_response(self, output: Output) -> bool:
+        """Whether y is centred and scaled in training."""
 
     @abstractmethod
     def _averaging(self, output: Output) -> Averaging:
@@ -160,9 +165,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         seed = seed_of(self.random_state) if resumed is None else resumed.seed
         problem = assembled(self, rows, output, options, held, seed)
         learned = self._common(problem, rows)
-        problem = in_units(problem, learned)
-        theta = problem.start(self.initialise)
-        return TrainingStart(problem, theta, learned, meaning, resumed)
+        return TrainingStart(problem, problem.start(), learned, meaning, resumed)
 
     def training_starts(self, X: Any, y: Any, sample_weight: Any) -> list[TrainingStart]:
         """The start of each of the networks of a fit: of one, or of those that are averaged."""
@@ -182,9 +185,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             if resumed is not None and resumed.seed != problem.seed:
                 resumed = None  # of an earlier training without random_state
             learned = learned or self._common(problem, rows)
-            problem = in_units(problem, learned)
-            theta = problem.start(self.initialise)
-            starts.append(TrainingStart(problem, theta, learned, own, resumed))
+            starts.append(TrainingStart(problem, problem.start(), learned, own, resumed))
         return starts
 
     def store_training(self, start: TrainingStart, fit: NetworkFit) -> None:
@@ -284,8 +285,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             "library_": rows.library,
             "seed_": problem.seed,
             "held_out_": (held, problem.training.n_rows),
-            "response_centre_": 0.0,
-            "response_scale_": 1.0,
+            "response_centre_": problem.units.centre,
+            "response_scale_": problem.units.scale,
             "average_": None,
             **self._learned(problem, rows),
         }
@@ -311,7 +312,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
                 "hidden, activation or bias was changed after the fit, and the network is to be "
                 "trained further; its layers were expected to stay. Change them back, or use fit."
             )
-        return in_units(problem, dict(vars(self)))
+        return replace(problem, units=ResponseUnits(self.response_centre_, self.response_scale_))
 
     def _one_epoch(self, X: Any, y: Any, sample_weight: Any, rows: OpenedRows | None) -> Self:
         """Train for one epoch on these rows; ``rows`` are given in the first call."""
@@ -333,14 +334,12 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             problem = assembled(settings, rows, self._output(rows), options, None, seed)
             learned = self._common(problem, rows)
             self._remember(learned)
-            problem = in_units(problem, learned)
-            start, state, curve = problem.start(self.initialise), None, LossCurve()
+            start, state, curve = problem.start(), None, LossCurve()
         if isinstance(settings.batch, int):  # parts may have any size
             settings.set_params(batch=min(settings.batch, problem.training.n_rows))
         self.parameters_, after, epoch = one_epoch(settings, problem, start, state, curve)
         self.state_ = kept_state(after, options.update)
-        unit = self.response_scale_**2
-        curve = curve.with_epoch(unit * epoch.loss, None, epoch.rate, epoch.seconds)
+        curve = curve.with_epoch(epoch.loss, None, epoch.rate, epoch.seconds)
         self.history_ = self._history(curve, curve.n_epochs, "by partial_fit", converged=False)
         self.column_strengths_ = column_strengths(problem, [self.parameters_])
         self._finish(problem)
@@ -355,8 +354,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         self._finish(problem)
 
     def _of_training(self, trained: Trained) -> History:
-        ending, scaled = trained.ending, trained.curve.times(self.response_scale_**2)
-        return self._history(scaled, trained.kept_epoch, ending.reason, converged=ending.converged)
+        ending, curve = trained.ending, trained.curve
+        return self._history(curve, trained.kept_epoch, ending.reason, converged=ending.converged)
 
     def _history(self, curve: LossCurve, kept: int, ending: str, *, converged: bool) -> History:
         return History.of(

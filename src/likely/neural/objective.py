@@ -25,6 +25,7 @@ from likely.neural.outputs import Output
 from likely.neural.propagation import Masks, backward, forward, predictor
 from likely.objectives.model import numbers_of_rows
 from likely.objectives.penalised import Total
+from likely.penalties.base import Strength
 from likely.solvers.base import FirstOrder, FirstOrderObjective
 
 CHUNK_CELLS = 2**19  # values of the widest layer at once: 4 MiB, which stays in the cache
@@ -101,17 +102,18 @@ def chunk_rows(architecture: Architecture) -> int:
 
 
 @np.errstate(over="ignore")
-def penalty(architecture: Architecture, theta: Array, l1: float, l2: float) -> float:
-    """l1 Σ |w| + ½ l2 Σ w² over weights."""
-    if not (l1 or l2):
-        return 0.0  # 0 · inf is nan
-    weights = theta[architecture.penalised > 0].astype(np.float64, copy=False)
-    corners = l1 * float(np.abs(weights).sum()) if l1 else 0.0
-    return corners + (0.5 * l2 * float(np.dot(weights, weights)) if l2 else 0.0)
+def penalty(architecture: Architecture, theta: Array, l1: Strength, l2: Strength) -> float:
+    """Σ l1 |w| + ½ Σ l2 w² over weights; a strength is one number, or one for each parameter."""
+    weights = theta.astype(np.float64, copy=False)
+    total = 0.0
+    for strength, each in ((l1, np.abs(weights)), (l2, 0.5 * np.square(weights))):
+        own = architecture.penalised * strength
+        total += float(np.dot(own[own > 0], each[own > 0]))  # 0 · inf is nan
+    return total
 
 
 @np.errstate(over="ignore")
-def penalty_gradient(architecture: Architecture, theta: Array, l1: float, l2: float) -> Array:
+def penalty_gradient(architecture: Architecture, theta: Array, l1: Strength, l2: Strength) -> Array:
     """l1 sign(w) + l2 w, and 0 for biases and extra parameters."""
     return np.asarray(architecture.penalised * (l1 * np.sign(theta) + l2 * theta))
 
@@ -127,8 +129,8 @@ class NetworkObjective(FirstOrderObjective):
     architecture: Architecture
     output: Output
     data: NetworkRows
-    l1: float = 0.0
-    l2: float = 0.0
+    l1: Strength = 0.0  # one number, or one for each parameter
+    l2: Strength = 0.0
     executor: Executor = field(default_factory=Serial)
     unit: float | None = None
 

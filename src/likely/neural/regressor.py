@@ -40,7 +40,7 @@ from likely.neural.network import NeuralNetwork
 from likely.neural.number_surface import FittedNumbers
 from likely.neural.outputs import Output, ScalarOutput, output_of
 from likely.neural.training.examples import Examples
-from likely.neural.training.problem import OpenedRows, Targets, TrainingProblem, open_rows, units_of
+from likely.neural.training.problem import OpenedRows, Targets, TrainingProblem, open_rows
 from likely.solvers.mini_batches import Batches
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
@@ -111,7 +111,8 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         loss; ``epoch`` to each batch by its share of the rows.
     scale_response : bool, default=True
         Whether a Gaussian response with the identity link is centred and scaled in training, so
-        that rates and ``tol`` do not depend on its unit.  Predictions are in the unit of y.
+        that rates and ``tol`` (then in variances of y) do not depend on its unit.  Everything that
+        is given or shown is in the unit of y: weights, start values, losses, penalties.
     initialise : str, array or sequence of pairs, default="auto"
         ``glorot-uniform``, ``glorot-normal``, ``he-uniform``, ``he-normal``, ``zeros`` (without
         hidden layers), ``auto`` (by the activation), or a pair of weights and biases for each
@@ -156,6 +157,8 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         Of the training on all rows, with ``end_game``.
     average_ : NetworkAverage or None
         With ``n_networks``: each network, and ``shrinkage``; other attributes are of the first.
+    response_centre_, response_scale_ : float or array of shape (n_responses,), float
+        What training subtracted from y and divided it by; 0 and 1 without ``scale_response``.
     dispersion_ : float
         ψ in Var[y] = ψ V(μ): 1 where the response fixes it, else the mean of (y − μ)²/V(μ) over the
         validation rows, or over the training rows where there are none.
@@ -272,7 +275,7 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         else:
             eta = self._predictor(matrix, self.parameters_.astype(np.float64))
             found = self.output_.mean(eta, self._extra)
-        return np.asarray(self.response_centre_ + self.response_scale_ * found)
+        return np.asarray(found)
 
     def _warn_outside(self, mean: Array) -> None:
         """Warn of rows whose η, which may be any number, has no mean under the link."""
@@ -319,14 +322,13 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         return NumberAveraging((output if given.response.shape_is_known else given).response)
 
     def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
-        output, y, weight = problem.output, problem.training.y, problem.training.weight
+        return {}
+
+    def _scales_response(self, output: Output) -> bool:
         least_squares = isinstance(output, ScalarOutput) and isinstance(
             output.likelihood, GaussianIdentity
         )
-        if not self.scale_response or not least_squares:
-            return {}
-        centre, scale = units_of(y, weight)
-        return {"response_centre_": centre, "response_scale_": scale}
+        return bool(self.scale_response) and least_squares
 
     def _finish_average(self, fit: AverageFit) -> None:
         held, averaging = fit.held, self._averaging(self.output_)
@@ -349,7 +351,7 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
     def _keep(self, spread: Spread) -> None:
         given = output_of(self.response, link=self.link).response
         self.alpha_ = None if given.shape_is_known else spread.alpha
-        self.dispersion_ = self.response_scale_**2 * spread.dispersion
+        self.dispersion_ = spread.dispersion
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:
         given = output_of(self.response, link=self.link).response

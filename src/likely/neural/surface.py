@@ -123,8 +123,6 @@ class FittedNetwork(ABC):
         if y is not None:
             classes = vars(self).get("classes_", np.empty(0))
             target = self._targets(classes)(y, matrix.shape[0])
-            if self.response_scale_ != 1.0 or np.any(self.response_centre_):
-                target = (target - self.response_centre_) / self.response_scale_
         found = inspected(self.architecture_, self.output_, every[network], matrix, target)
         return found._replace(network=int(network), n_networks=len(every))
 

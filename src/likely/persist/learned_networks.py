@@ -27,7 +27,9 @@ def check_network(learned: dict[str, Any]) -> None:
 
 
 def _check_parameters(architecture: Architecture, output: Any, theta: Array) -> None:
-    if not (np.abs(theta) <= LARGEST_WEIGHT).all():
+    last = architecture.places[-1].all  # of a number, in its own unit
+    hidden = np.delete(theta, last) if output.n_classes is None else theta
+    if not (np.abs(hidden) <= LARGEST_WEIGHT).all():
         raise unlike("parameters_", "at most 1e9")
     largest = [np.abs(theta[place.all]).max(initial=1.0) for place in architecture.places]
     if np.log10(largest).sum() > np.log10(LARGEST_PRODUCT):

@@ -26,6 +26,7 @@ from likely.neural.tensors.losses import tensor_loss
 from likely.neural.tensors.propagation import backward, forward, layers_of, predictor
 from likely.neural.tensors.rows import dense_rows, on_device, tensor_dtype
 from likely.neural.tensors.updates import StepNumbers, step_numbers, take_step
+from likely.penalties.base import Strength
 from likely.solvers.updates import Compiled
 
 MOST_STEPS = 32  # steps that are gathered, and recorded, together
@@ -278,14 +279,15 @@ class Networks:
 
     @cached_property
     def _penalties(self) -> tuple[Any | None, Any | None, Any]:
-        """l1 and l2 of each network, (n_networks, 1), and which parameters they are for."""
+        """l1 and l2 of each network, (n_networks, 1 or p), and which parameters they are for."""
 
-        def column(values: list[float]) -> Any | None:
-            return self._tensor(np.array(values)[:, None], self.dtype) if any(values) else None
+        def rows(strengths: list[Strength]) -> Any | None:
+            each = np.stack(np.broadcast_arrays(*map(np.atleast_1d, strengths)))
+            return self._tensor(each, self.dtype) if each.any() else None
 
         penalised = self._tensor(self.architecture.penalised, self.dtype)
         l1, l2 = [each.l1 for each in self.settings], [each.l2 for each in self.settings]
-        return column(l1), column(l2), penalised
+        return rows(l1), rows(l2), penalised
 
     def _move(self, rule: Compiled, now: StepNumbers) -> None:
         """The step itself; frozen parameters stay, also where the rule decays weights."""

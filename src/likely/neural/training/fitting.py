@@ -4,7 +4,8 @@
     end game    retrain on all rows: for t* epochs, or until the mean loss on all rows is down to
                 the training loss of epoch t*
 
-The end game uses rows that were held out; its start values, rates and seeds are those before.
+The end game is a fit on all rows: its start values, centre and scale are those of all rows; its
+rates and seeds are those before.
 
 References
 ----------
@@ -13,6 +14,7 @@ Goodfellow, Bengio & Courville, Deep Learning, §7.8 (algorithms 7.2 and 7.3).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -37,7 +39,7 @@ from likely.neural.training.loop import (
     scheduled,
     train,
 )
-from likely.neural.training.options import Options, batches_for, check_callbacks
+from likely.neural.training.options import batches_for, check_callbacks
 from likely.neural.training.problem import TrainingProblem
 from likely.neural.training.steps import (
     Ending,
@@ -46,6 +48,7 @@ from likely.neural.training.steps import (
     QuasiNewtonSteps,
     Steps,
 )
+from likely.neural.units import WeightStrengths
 from likely.solvers.updates import Plain
 
 ADVICE = (
@@ -53,7 +56,7 @@ ADVICE = (
     "standardised columns."
 )
 FEWEST_EPOCHS = 30  # after which a network should be better than a constant
-MARGIN = 0.05  # by which its loss may be above, in nats a row and of the constant's
+MARGIN = 0.05  # by which its loss may be above, in nats or variances of y and of the constant's
 
 
 class NetworkFit(NamedTuple):
@@ -99,7 +102,7 @@ def fit_network(
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback] = (),
 ) -> NetworkFit:
-    """Train, and play the end game if there is one."""
+    """Train, and play the end game if there is one; θ and losses are in the unit of y."""
     called = (*check_callbacks(model.callbacks), *callbacks)
     with one_blas_thread(), memory_of(problem.device):
         if resumed is None or resumed.phase == 0:
@@ -108,13 +111,34 @@ def fit_network(
         else:
             assert resumed.earlier is not None  # a checkpoint of phase 1 has it
             trained, state = _finished(model, problem, resumed.earlier), resumed.state
+        found = in_unit_of_y(problem, trained, start)
         if model.end_game is None or trained.interrupted or not trained.curve.n_epochs:
-            better = better_constant(model, problem, trained)
-            return NetworkFit(trained.theta, state, trained, None, better)
+            better = better_constant(model, problem, found)
+            return NetworkFit(found.theta, state, found, None, better)
         later = replace(keeper, phase=1, earlier=trained.curve)
         second = resumed if resumed is not None and resumed.phase == 1 else None
-        steps, again = _end_game(model, problem, start, trained.curve, later, second, called)
-    return NetworkFit(again.theta, steps.arrays(again.state), trained, again)
+        whole = problem.on_all_rows()
+        start = whole.start()
+        steps, again = _end_game(model, whole, start, found.curve, later, second, called)
+        ended = in_unit_of_y(whole, again, start)
+    return NetworkFit(ended.theta, steps.arrays(again.state), found, ended)
+
+
+def in_unit_of_y(problem: TrainingProblem, trained: Trained, start: Array) -> Trained:
+    """How training in the units of a problem ended, in the unit of y; frozen layers unchanged."""
+    if problem.units.are_those_of_y:
+        return trained
+    theta = trained.theta
+    if theta.size:  # not those of a search before an end game that is resumed
+        theta = _frozen_kept(problem, problem.units.theta(problem.architecture, theta), start)
+    return replace(trained, theta=theta, curve=trained.curve.times(problem.units.square))
+
+
+def _frozen_kept(problem: TrainingProblem, theta: Array, start: Array) -> Array:
+    """θ with the layers that are not trained as they were: there and back would round them."""
+    if problem.trainable is None:
+        return theta
+    return np.where(problem.architecture.trainable_mask(problem.trainable), theta, start)
 
 
 def better_constant(model: Any, problem: TrainingProblem, trained: Trained) -> float | None:
@@ -127,7 +151,7 @@ def better_constant(model: Any, problem: TrainingProblem, trained: Trained) -> f
         return None
     constant = problem.constant_loss()
     worse = curve.loss[trained.kept_epoch - 1] - constant
-    return constant if worse > MARGIN * max(abs(constant), 1.0) else None
+    return constant if worse > MARGIN * max(abs(constant), problem.units.square) else None
 
 
 def worse_than_constant(model: Any, constant_loss: float) -> str:
@@ -136,7 +160,7 @@ def worse_than_constant(model: Any, constant_loss: float) -> str:
     return (
         f"{type(model).__name__} has learned nothing: its mean training loss is "
         f"{history.loss[history.kept_epoch - 1]:.4g} after {history.kept_epoch} epochs, and that "
-        f"of a constant is {model.response_scale_**2 * constant_loss:.4g}. Standardise the columns "
+        f"of a constant is {constant_loss:.4g}. Standardise the columns "
         "(likely.Prepared), shuffle the rows, or lower learning_rate."
     )
 
@@ -148,15 +172,20 @@ def one_epoch(
     state: dict[str, Array] | None,
     curve: LossCurve,
 ) -> tuple[Array, dict[str, Array], Epoch]:
-    """One epoch from a state, or from the start: θ and the state after it, and its losses."""
+    """One epoch from a state, or from the start: θ and the state after it, and its losses.
+
+    The start, the curve, θ and the losses are in the unit of y.
+    """
+    inner = problem.units.inner(problem.architecture, start).astype(problem.options.dtype)
+    rules = rules_of(model, problem)
     with one_blas_thread(), memory_of(problem.device):
-        steps, losses = steps_on(model, problem, problem.training)
-        run = begun(steps, start, losses)
+        steps, losses = steps_on(model, problem.in_units())
+        run = begun(steps, inner, losses)
         if state:
-            run.state = steps.restored({**state, "theta": np.array(start)})
-        run.curve = curve
-        epoch = advance(steps, rules_of(model, problem.options), losses, run)
-    return steps.theta(run.state), steps.arrays(run.state), epoch
+            run.state = steps.restored({**state, "theta": np.array(inner)})
+        run.curve = curve.times(1 / problem.units.square)
+        epoch = rules.shown(advance(steps, rules, losses, run))
+    return _frozen_kept(problem, epoch.theta, start), steps.arrays(run.state), epoch
 
 
 def _search(
@@ -167,10 +196,10 @@ def _search(
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback],
 ) -> tuple[Steps[Any], Trained]:
-    steps, losses = steps_on(model, problem, problem.training)
-    rules = rules_of(model, problem.options)
+    steps, losses = steps_on(model, problem.in_units())
+    rules, inner = rules_of(model, problem), problem.units.inner(problem.architecture, start)
     keep = None if keeper.path is None else keeper
-    trained = train(steps, start, rules, losses, resumed=resumed, keep=keep, callbacks=callbacks)
+    trained = train(steps, inner, rules, losses, resumed=resumed, keep=keep, callbacks=callbacks)
     return steps, trained
 
 
@@ -183,35 +212,36 @@ def _end_game(
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback],
 ) -> tuple[Steps[Any], Trained]:
-    """Retraining on all rows."""
-    assert problem.union is not None  # early stopping has held rows out
-    steps, losses = steps_on(model, replace(problem, validation=None), problem.union)
+    """A fit on all rows, for as long as the curve of the search says, in the unit of y."""
+    steps, losses = steps_on(model, problem.in_units())
     by_loss = model.end_game == "loss"
     rules = replace(
-        rules_of(model, problem.options),
+        rules_of(model, problem),
         max_epochs=int(model.max_epochs) if by_loss else curve.best,
-        level=curve.loss[curve.best - 1] if by_loss else None,
+        level=curve.loss[curve.best - 1] / problem.units.square if by_loss else None,
         early_stopping=False,
         tol=None,
     )
     if problem.options.schedule.needs_losses:  # of rows that are trained on now
         rules = replace(rules, rate=replayed(curve.rate))
     keep = None if keeper.path is None else keeper
+    inner = problem.units.inner(problem.architecture, start)
     return steps, train(
-        steps, start, rules, losses, resumed=resumed, keep=keep, callbacks=callbacks
+        steps, inner, rules, losses, resumed=resumed, keep=keep, callbacks=callbacks
     )
 
 
 def _finished(model: Any, problem: TrainingProblem, curve: LossCurve) -> Trained:
     """The search before an end game that is resumed; its parameters are needed no more."""
-    ending = rules_of(model, problem.options).ending(curve)
+    ending = rules_of(model, problem).ending(curve)
     if ending is None:  # a callback ended it, or a limit that is higher now
         ending = Ending("it had ended before this training was resumed", converged=True)
     return Trained(np.empty(0), None, curve, ending, curve.best)
 
 
-def rules_of(model: Any, options: Options) -> TrainingRules:
-    """When training ends, and at which rates."""
+def rules_of(model: Any, problem: TrainingProblem) -> TrainingRules:
+    """When training ends, at which rates, and how its epochs are shown: in the unit of y."""
+    options, units = problem.options, problem.units
     return TrainingRules(
         int(model.max_epochs),
         scheduled(options.schedule),
@@ -220,11 +250,14 @@ def rules_of(model: Any, options: Options) -> TrainingRules:
         bool(model.early_stopping),
         watch=not options.quasi_newton,
         advice=ADVICE,
+        unit=units.square,
+        theta_of=partial(units.theta, problem.architecture),
     )
 
 
-def steps_on(model: Any, problem: TrainingProblem, examples: Examples) -> tuple[Steps[Any], Losses]:
-    """The steps of training on some rows, and the losses that are recorded."""
+def steps_on(model: Any, problem: TrainingProblem) -> tuple[Steps[Any], Losses]:
+    """The steps of training on the rows of a problem, and the losses that are recorded."""
+    examples = problem.training
     engine = engine_on(problem.device, settings_of(model, problem, examples), examples)
     batches = batches_for(model, examples.n_rows, balanced=problem.balanced)
     size = batches.size
@@ -246,8 +279,9 @@ def _quasi_newton(
     total = examples.weight_total
     # one batch of all rows: "mean" and "epoch" both add the whole penalty to the mean loss
     factor = 1.0 if model.penalty_scaling == "sum" else total
+    l2 = strengths_of(model, problem).l2
     objective = NetworkObjective(
-        problem.architecture, problem.output, rows, l2=factor * float(model.l2), unit=total
+        problem.architecture, problem.output, rows, l2=factor * l2, unit=total
     )
     frozen = engine.settings.frozen
     if frozen is None:
@@ -257,6 +291,7 @@ def _quasi_newton(
 
 def settings_of(model: Any, problem: TrainingProblem, examples: Examples) -> EngineSettings:
     """What the epochs of a model on some rows depend on."""
+    l1, l2 = strengths_of(model, problem)
     return EngineSettings(
         problem.architecture,
         problem.output,
@@ -264,13 +299,19 @@ def settings_of(model: Any, problem: TrainingProblem, examples: Examples) -> Eng
         n_rows_total=examples.n_rows,
         weight_total=examples.weight_total,
         dropout=problem.dropout,
-        l1=float(model.l1),
-        l2=float(model.l2),
+        l1=l1,
+        l2=l2,
         penalty_scaling=model.penalty_scaling,
         trainable=problem.trainable,
         seed=problem.seed,
         dtype=problem.options.dtype,
     )
+
+
+def strengths_of(model: Any, problem: TrainingProblem) -> WeightStrengths:
+    """The penalties in the units of training."""
+    given = WeightStrengths(float(model.l1), float(model.l2))
+    return problem.units.strengths(problem.architecture, given)
 
 
 def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engine:

@@ -79,11 +79,20 @@ class TrainingRules:
     watch: bool = True  # whether patience ends it; L-BFGS measures its gap instead
     level: float | None = None  # of the training loss, at which training ends
     advice: str = ""  # against a loss that explodes
+    unit: float = 1.0  # by which losses are multiplied where they are shown
+    theta_of: Callable[[Array], Array] | None = None  # θ as it is shown
+
+    def shown(self, epoch: Epoch) -> Epoch:
+        """An epoch as callbacks and reports see it: in the unit of y."""
+        held = None if epoch.validation is None else self.unit * epoch.validation
+        theta = epoch.theta if self.theta_of is None else self.theta_of(epoch.theta)
+        return epoch._replace(loss=self.unit * epoch.loss, validation=held, theta=theta)
 
     def ending(self, curve: LossCurve) -> Ending | None:
         """Why training ends after these epochs; None where it goes on."""
         if self.level is not None and curve.loss and curve.loss[-1] <= self.level:
-            return Ending(f"the training loss is down to {self.level:.6g}", converged=True)
+            level = self.unit * self.level
+            return Ending(f"the training loss is down to {level:.6g}", converged=True)
         watched, name = (
             (curve.validation, "validation") if self.early_stopping else (curve.loss, "training")
         )
@@ -187,7 +196,7 @@ def _loop(
         ending = rules.ending(run.curve) or steps.ending(run.state, rules.tol)
         if ending is not None:
             return ending
-        epoch = advance(steps, rules, losses, run)
+        epoch = rules.shown(advance(steps, rules, losses, run))
         if keep is not None:
             keep(steps.arrays(run.state), run.best, run.curve, run.start_loss)
         report("epoch", 1, str(epoch).removeprefix("epoch "))
@@ -236,7 +245,8 @@ def divergence(
         if loss is not None and not _is_sound(loss, run.start_loss):
             number = run.curve.n_epochs + 1
             advice = rules.advice if isfinite(run.start_loss) else AT_THE_START
-            return TrainingDiverged(loss, number, rate, run.start_loss, advice)
+            start = rules.unit * run.start_loss
+            return TrainingDiverged(rules.unit * loss, number, rate, start, advice)
     return None
 
 

@@ -5,7 +5,7 @@ category.  Rows for validation are given, or a share of each class that is held 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -48,6 +48,7 @@ from likely.neural.training.row_checks import (
     warn_of_sorted_rows,
     warn_of_unscaled_columns,
 )
+from likely.neural.units import ResponseUnits
 
 ROWS_IN_DIGEST = 64
 SEEDS = 2**62
@@ -80,22 +81,29 @@ class TrainingProblem:
     dropout: tuple[float, ...]
     balanced: bool = False
     device: Any = None  # of torch; None is NumPy
+    initialise: Any = "auto"
+    scales_response: bool = False
+    units: ResponseUnits = field(default_factory=ResponseUnits)  # in which y is trained on
 
-    def start(self, initialise: Any) -> Array:
-        """Start values; biases of the output start at the constant model, unless arrays are given.
+    def start(self) -> Array:
+        """Start values in the unit of y; biases of the output start at the constant model.
 
-        Thresholds start at the frequencies of the classes.
+        Arrays that were given are taken as they are.  Thresholds start at the frequencies of the
+        classes, and the weights of the output at draws for a response of unit spread.
         """
         y, weight = self.output.target(self.training.y), self.training.weight
         theta = initial_parameters(
             self.architecture,
-            initialise,
+            self.initialise,
             seed=self.seed,
-            dtype=self.options.dtype,
+            dtype=self.options.dtype if self.units.are_those_of_y else np.float64,
             extra=self._first_extra(y),
         )
+        if not isinstance(self.initialise, str):
+            return theta
+        theta = self.units.theta(self.architecture, theta)
         bias = self.architecture.unpack(theta)[-1].bias
-        if isinstance(initialise, str) and bias is not None:
+        if bias is not None:
             bias[...] = self.output.constant(y, weight)
         return theta
 
@@ -114,15 +122,29 @@ class TrainingProblem:
             return np.zeros(0)
         return output.initial_extra(np.bincount(y, weight, minlength=output.n_classes or 0))
 
-    def with_rows(self, change: Callable[[Examples], Examples]) -> "TrainingProblem":
-        """The same problem with all its rows changed, such as with a scaled response."""
-        held, union = self.validation, self.union
+    def in_units(self) -> "TrainingProblem":
+        """The problem with its response centred and scaled, as it is trained on."""
+        if self.units.are_those_of_y:
+            return self
+
+        def change(rows: Examples) -> Examples:
+            return rows.having(self.units.target(rows.y), rows.weight)
+
+        held = self.validation
         return replace(
-            self,
-            training=change(self.training),
-            validation=None if held is None else change(held),
-            union=None if union is None else change(union),
+            self, training=change(self.training), validation=None if held is None else change(held)
         )
+
+    def on_all_rows(self) -> "TrainingProblem":
+        """The problem of an end game: that of a fit on all rows, those for validation included."""
+        assert self.union is not None, "early stopping has held rows out"
+        whole = replace(self, training=self.union, validation=None)
+        return whole.with_own_units() if self.scales_response else whole
+
+    def with_own_units(self) -> "TrainingProblem":
+        """The problem with the centre and the scale of its training rows."""
+        y, weight, centred = self.training.y, self.training.weight, self.architecture.biases[-1]
+        return replace(self, units=ResponseUnits.of(y, weight, centred=centred))
 
 
 class TrainingStart(NamedTuple):
@@ -130,28 +152,9 @@ class TrainingStart(NamedTuple):
 
     problem: TrainingProblem
     theta: Array
-    learned: dict[str, Any]  # the columns, the classes, the units of the response
+    learned: dict[str, Any]  # the columns and the classes
     meaning: Meaning
     resumed: Checkpoint | None
-
-
-def units_of(y: Array, weight: Array | None) -> tuple[Array, float]:
-    """The mean of y, of each response, and the standard deviation around it; 1 where that is 0."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre = np.average(y, axis=0, weights=weight)
-        squares = np.square(y - centre).reshape(len(y), -1).mean(axis=1)
-        scale = float(np.sqrt(np.average(squares, weights=weight)))
-    if not np.isfinite(scale):
-        raise InvalidInput("The squares of y overflow. Divide y by a constant, such as 1e100.")
-    return centre, scale if scale > 0 else 1.0
-
-
-def in_units(problem: TrainingProblem, learned: dict[str, Any]) -> TrainingProblem:
-    """The problem with its response centred and scaled."""
-    centre, scale = learned["response_centre_"], learned["response_scale_"]
-    if not np.any(centre) and scale == 1.0:
-        return problem
-    return problem.with_rows(lambda rows: rows.having((rows.y - centre) / scale, rows.weight))
 
 
 def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm) -> OpenedRows:
@@ -235,7 +238,7 @@ def assembled(
             "early_stopping=True was given without validation rows. Use validation=0.1, or "
             "validation=(X, y)."
         )
-    return TrainingProblem(
+    problem = TrainingProblem(
         architecture,
         output,
         options,
@@ -247,7 +250,10 @@ def assembled(
         layer_dropout(model.dropout, architecture),
         bool(vars(model).get("balanced", False)),
         None if options.quasi_newton else rows.device,
+        model.initialise,
+        model._scales_response(output),
     )
+    return problem.with_own_units() if problem.scales_response else problem
 
 
 def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
