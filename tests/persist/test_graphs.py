@@ -61,6 +61,22 @@ def test_how_a_network_was_learned_comes_back(tmp_path):
     assert back.fit_report.trace == learned.fit_report.trace
 
 
+def test_how_the_edges_were_learned_comes_back_and_may_be_absent_in_older_files():
+    rows = examples.five_variables().sample(60, random_state=0, library="pandas")
+    learned = BayesianNetwork.from_data(rows, "chow-liu")
+    encoder = Encoder("network")
+    coded = encoder.value(learned.fit_report, "fit_report")
+    back = Decoder(encoder.tensors).value(coded)
+    assert back.structure == "chow-liu" and back.limits == learned.fit_report.limits
+    fields = next(iter(coded.values()))[1]
+    del fields["structure"], fields["limits"]
+    older = Decoder(encoder.tensors).value(coded)
+    assert (older.method, older.structure, older.limits) == ("counts", "", "")
+    del fields["weight"]
+    with pytest.raises(InvalidInput, match="The fields of FitReport were expected"):
+        Decoder(encoder.tensors).value(coded)
+
+
 def test_every_kind_of_graph_can_be_saved():
     assert set(GRAPHS.values()) == {FactorGraph, BayesianNetwork, MarkovField, ConditionalGraph}
     assert {type(graph) for graph in GRAPHS_TO_SAVE.values()} == set(GRAPHS.values())

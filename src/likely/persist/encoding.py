@@ -272,7 +272,7 @@ class Decoder(SavedValues):
     def part(self, content: Json) -> Any:
         name, coded = content
         kind = self.named_class(name)
-        same_names(f"The fields of {name}", coded, field_names(kind))
+        same_names(f"The fields of {name}", coded, field_names(kind, coded))
         return kind(**self.each(coded))
 
     def exponential_family(self, content: Json) -> Any:

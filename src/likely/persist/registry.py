@@ -9,7 +9,7 @@ words (a Poisson distribution, a Poisson response), responses are known with the
 ``likelihoods.Poisson``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -120,6 +120,13 @@ class CompletesFit(Protocol):
     def complete_fit(self) -> None: ...
 
 
+@runtime_checkable
+class HasAddedFields(Protocol):
+    """A dataclass with fields that its first files do not have: their defaults stand for them."""
+
+    added_fields: ClassVar[tuple[str, ...]]
+
+
 def part_class(name: str) -> type[Any] | None:
     """The registered part of that name; None if there is none."""
     return _parts().get(name)
@@ -131,11 +138,17 @@ def part_name(part: type[Any]) -> str | None:
     return name if part_class(name) is part else None
 
 
-def field_names(part: type[Any]) -> tuple[str, ...]:
-    """The fields of a dataclass or a named tuple: cached values are not fields."""
-    if is_dataclass(part):
-        return tuple(field.name for field in fields(part))
-    return tuple(part._fields)
+def field_names(part: type[Any], stored: Collection[str] | None = None) -> tuple[str, ...]:
+    """The fields of a dataclass or a named tuple: cached values are not fields.
+
+    With the names that a file has, those that it must have: a class may have added others since,
+    and lists them as ``added_fields``.
+    """
+    if not is_dataclass(part):
+        return tuple(part._fields)
+    added = part.added_fields if isinstance(part, HasAddedFields) and stored is not None else ()
+    names = (field.name for field in fields(part))
+    return tuple(name for name in names if name not in added or name in (stored or ()))
 
 
 @cache

@@ -1,7 +1,7 @@
 """How the tables of a graph were learned."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from likely.formatting import count, fixed
 from likely.solvers.minimise import Solution
@@ -12,10 +12,14 @@ from likely.solvers.minimise import Solution
 class FitReport:
     """The method, the likelihood it reached, and how its search ended."""
 
+    added_fields: ClassVar[tuple[str, ...]] = ("structure", "limits")  # older files lack them
+
     method: str  # "counts", "em" or "gradient"
     weight: float  # Σ_i w_i of the rows
     log_likelihood: float  # of what was observed, in nats; nan where counts left cells out
     solution: Solution | None = None  # None where the estimate has a closed form
+    structure: str = ""  # the method that learned the edges; empty where they were given
+    limits: str = ""  # what the edges of that method cannot represent
 
     @property
     def converged(self) -> bool:
@@ -36,7 +40,8 @@ class FitReport:
         if self.solution is not None:
             end = "converged" if self.converged else "not converged"
             steps = f", {end} after {count(self.n_iter, 'step')}"
+        edges = f" Edges by {self.structure}: {self.limits}." if self.structure else ""
         return (
             f"Learned by {self.method} from rows of weight {self.weight:g}: log-likelihood "
-            f"{fixed(self.log_likelihood, 3)}{steps}."
+            f"{fixed(self.log_likelihood, 3)}{steps}.{edges}"
         )
