@@ -190,7 +190,7 @@ class BayesianNetwork(FactorGraph):
         column = {name: v for v, name in enumerate(self.names)}
         codes: dict[str, Array] = {}
         for name in self.order:
-            upper = np.cumsum(self.tables[name].potential, axis=-1)
+            upper = np.cumsum(self.tables[name].table, axis=-1)
             rows = upper[tuple(codes[parent] for parent in self.parents[name])]
             draws = uniform[:, column[name]] * rows[..., -1]
             below = rows <= draws[:, None]  # a state of probability 0 has no room between two sums
@@ -383,7 +383,7 @@ class BayesianNetwork(FactorGraph):
     def _in_order(self, tables: Mapping[str, ArrayLike]) -> list[ArrayLike]:
         """Tables by name in the order of the factors, with the present ones of the others."""
         named = {known_variable(self.by_name, name).name: table for name, table in tables.items()}
-        return [named.get(factor.scope[-1], factor.potential) for factor in self.factors]
+        return [named.get(factor.scope[-1], factor.table) for factor in self.factors]
 
 
 def _scope(
