@@ -80,5 +80,5 @@ def assert_same_graph(ours, theirs):
     assert [f.scale for f in ours.factors] == [f.scale for f in theirs.factors]
     assert [f.name for f in ours.factors] == [f.name for f in theirs.factors]
     for a, b in zip(ours.factors, theirs.factors, strict=True):
-        assert a.table.shape == b.table.shape
-        assert np.array_equal(a.table, b.table)
+        assert a.stored.shape == b.stored.shape
+        assert np.array_equal(a.stored, b.stored)

@@ -21,7 +21,7 @@ def model(graph: BayesianNetwork) -> Any:
     for name in graph.names:
         table = graph.tables[name]
         parents = list(graph.parents[name])
-        values = table.potential.reshape(-1, table.variables[-1].n_states).T
+        values = table.table.reshape(-1, table.variables[-1].n_states).T
         sizes = [variable.n_states for variable in table.variables[:-1]]
         found.add_cpds(
             TabularCPD(

@@ -25,7 +25,7 @@ def model(graph: BayesianNetwork) -> Any:
 
     nodes = {}
     for name in graph.names:
-        table = torch.tensor(graph.tables[name].potential, dtype=torch.float32)
+        table = torch.tensor(graph.tables[name].table, dtype=torch.float32)
         kind = ConditionalCategorical if graph.parents[name] else Categorical
         nodes[name] = kind([table] if graph.parents[name] else table[None])
     # Edges in the order of a table's parents: its axes follow that order.

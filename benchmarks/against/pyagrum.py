@@ -34,7 +34,7 @@ def model(graph: BayesianNetwork) -> Any:
         cpt = found.cpt(name)
         order = list(reversed(cpt.names))  # the slowest axis first
         axes = [table.scope.index(each) for each in order]
-        cpt.fillWith(np.ascontiguousarray(table.potential.transpose(axes)).ravel().tolist())
+        cpt.fillWith(np.ascontiguousarray(table.table.transpose(axes)).ravel().tolist())
     return found
 
 

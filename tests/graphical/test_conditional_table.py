@@ -52,7 +52,7 @@ def test_the_worst_row_is_named_and_rows_in_logs_are_divided_too():
             [Factor([Variable("a", 2)], np.log([0.4, 0.6001]), scale="log")]
         ).factors
     assert table.scale == "log"
-    assert_allclose(np.exp(table.table).sum(), 1.0, rtol=1e-15)
+    assert_allclose(table.table.sum(), 1.0, rtol=1e-15)
 
 
 def test_a_row_beyond_rounding_is_refused():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.errors import InvalidInput
 from likely.graphical.factor import Factor
@@ -11,13 +11,16 @@ from likely.graphical.variable import Variable
 A, B = Variable("a", ["no", "yes"]), Variable("b", 3)
 
 
-def test_a_factor_keeps_its_table_and_its_scale():
+def test_table_holds_values_and_log_table_logs_whichever_was_given():
     table = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
     linear, logs = Factor([A, B], table), Factor([A, B], table, scale="log")
     assert_array_equal(linear.table, table)
-    assert_array_equal(logs.table, table)
+    assert_allclose(logs.table, np.exp(table), rtol=1e-15)
     assert_array_equal(logs.log_table, table)
-    assert_array_equal(linear.potential, table)
+    for factor in (linear, logs):
+        assert_array_equal(factor.stored, table)
+        assert_allclose(np.exp(factor.log_table), factor.table, rtol=1e-15)
+        assert not factor.table.flags.writeable and not factor.log_table.flags.writeable
     assert linear.log_table[0, 0] == -np.inf
     with pytest.raises(ValueError, match=r"read-only"):
         linear.table[0, 0] = 1.0
@@ -72,3 +75,10 @@ def test_tables_that_cannot_be_used_are_refused(table, scale, message):
 def test_a_variable_occurs_once_in_a_factor():
     with pytest.raises(InvalidInput, match=r"Two variables are called 'a'"):
         Factor([A, A], np.ones((2, 2)))
+
+
+def test_a_printed_factor_says_where_its_numbers_are_logs():
+    logs = Factor([A], [0.0, -1.5], scale="log")
+    assert str(logs).splitlines()[0] == "log f(a):"
+    assert "log" not in str(Factor([A], [1.0, 0.5]))
+    assert str(Factor([], -2.0, scale="log", name="c")) == "log c = -2"

@@ -72,7 +72,7 @@ def test_potentials_and_energies_are_one_field():
     assert again.energies[0][1][1] == np.inf
     for factor, other in zip(field.factors, again.factors, strict=True):
         assert factor.scope == other.scope
-        assert_allclose(other.potential, factor.potential, rtol=1e-12)
+        assert_allclose(other.table, factor.table, rtol=1e-12)
 
 
 def test_the_energy_and_the_log_probability_differ_by_a_constant():

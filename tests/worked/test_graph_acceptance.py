@@ -45,7 +45,7 @@ def test_binary_segmentation_3x3(method):
 def test_the_four_cycle_is_a_product_of_unary_and_pairwise_potentials():
     """GM-10: (1/Z) Π φ_u Π Ψ_v, from potentials instead of energies, is the same joint."""
     field = four_cycle()
-    potentials = [(f.scope, f.potential) for f in sorted(field.factors, key=lambda f: len(f.scope))]
+    potentials = [(f.scope, f.table) for f in sorted(field.factors, key=lambda f: len(f.scope))]
     assert [len(scope) for scope, _ in potentials] == [1] * 4 + [2] * 4
     again = lk.MarkovField.from_potentials(dict.fromkeys(field.names, 2), potentials)
     assert_allclose(again.joint(), field.joint(), rtol=0, atol=1e-12)

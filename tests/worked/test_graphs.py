@@ -81,7 +81,7 @@ def test_five_variable_bayes_net():
     assert_allclose(joint.sum(), 1.0, rtol=0, atol=1e-12)
     for cell in product(range(2), repeat=5):
         x1, x2, x3, x4, x5 = cell
-        tables = [factor.potential for factor in FIVE.factors]
+        tables = [factor.table for factor in FIVE.factors]
         by_hand = tables[0][x1] * tables[1][x2] * tables[2][x1, x3] * tables[3][x1, x2, x4]
         assert_allclose(joint[cell], by_hand * tables[4][x2, x5], rtol=0, atol=1e-12)
 

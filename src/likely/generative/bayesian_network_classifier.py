@@ -93,8 +93,9 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         column are hidden.  None learns them.
     structure : str, Structure or list of edges, default="tan"
         How edges are learned, without a network: ``tan`` (tree-augmented naive Bayes),
-        ``naive-bayes``, ``chow-liu``, ``hill-climbing``, one of the classes of
-        ``likely.graphical.learning.structure``, or pairs (parent, child) of names.
+        ``naive-bayes``, ``chow-liu``, ``hill-climbing``, ``auto`` (see
+        ``BayesianNetwork.from_data``), one of these with settings, such as
+        ``graphical.HillClimbing(score="bdeu")``, or pairs (parent, child) of names.
     target : str, default=None
         Name of the class's variable; by default that of y, if it has one, else ``class``.
     tables : {"learn", "keep"}, default="learn"
@@ -229,11 +230,13 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         labels = labels_of(given)
         variables = (*columns.variables, Variable(self.target_, given.classes.tolist()))
         rows = coded_rows_of(variables, np.column_stack([codes, labels]), given)
-        edges = learned_edges(rows, self.structure, self.target_, self.random_state)
+        learned = learned_edges(rows, self.structure, self.target_, self.random_state)
         states = {variable.name: variable.states for variable in variables}
-        refuse_large_tables(states, edges)
-        network = BayesianNetwork.from_edges(edges, states)
-        return columns, fit_tables(network, rows, self._settings(rows))
+        refuse_large_tables(states, learned.edges)
+        network = BayesianNetwork.from_edges(learned.edges, states)
+        network = fit_tables(network, rows, self._settings(rows))
+        network.fit_report = learned.reported(network.fit_report)
+        return columns, network
 
     def _fit_given(
         self, network: BayesianNetwork, given: RowsInMemory, names: tuple[str, ...]

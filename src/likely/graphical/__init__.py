@@ -28,15 +28,18 @@ if TYPE_CHECKING:
     from likely.graphical.learning.hill_climbing import HillClimbing
     from likely.graphical.learning.log_linear import Feature
     from likely.graphical.learning.structure import ChowLiu, Naive, TreeAugmented
-    from likely.graphical.learning.structure_scores import structure_score
+    from likely.graphical.learning.structure_scores import AIC, BIC, BDeu, structure_score
     from likely.graphical.markov_field import MarkovField, Minimum
     from likely.graphical.plates import PlateModel
     from likely.graphical.table import TableBeliefs, TableConfigurations
     from likely.graphical.variable import Variable
 
 _HOME = {  # public name: the module that defines it
+    "AIC": "learning.structure_scores",
+    "BIC": "learning.structure_scores",
     "INFERENCE": "inference.methods",
     "SEMIRINGS": "inference.semiring",
+    "BDeu": "learning.structure_scores",
     "BayesianNetwork": "bayesian_network",
     "Beliefs": "beliefs",
     "ChowLiu": "learning.structure",
@@ -71,8 +74,11 @@ _HOME = {  # public name: the module that defines it
 }
 
 __all__ = [
+    "AIC",
+    "BIC",
     "INFERENCE",
     "SEMIRINGS",
+    "BDeu",
     "BayesianNetwork",
     "Beliefs",
     "ChowLiu",

@@ -190,7 +190,7 @@ class BayesianNetwork(FactorGraph):
         column = {name: v for v, name in enumerate(self.names)}
         codes: dict[str, Array] = {}
         for name in self.order:
-            upper = np.cumsum(self.tables[name].potential, axis=-1)
+            upper = np.cumsum(self.tables[name].table, axis=-1)
             rows = upper[tuple(codes[parent] for parent in self.parents[name])]
             draws = uniform[:, column[name]] * rows[..., -1]
             below = rows <= draws[:, None]  # a state of probability 0 has no room between two sums
@@ -219,9 +219,12 @@ class BayesianNetwork(FactorGraph):
 
     def __repr__(self) -> str:
         title = f" {self.name!r}" if self.name else ""
+        structure = "" if self.fit_report is None else self.fit_report.structure
+        learned = f"; edges by {structure}" if structure else ""
         return (
             f"<BayesianNetwork{title}: {count(len(self.variables), 'variable')}, "
-            f"{count(len(self.edges), 'edge')}, {count(self.n_parameters(), 'parameter')}>"
+            f"{count(len(self.edges), 'edge')}, {count(self.n_parameters(), 'parameter')}"
+            f"{learned}>"
         )
 
     def to_networkx(self) -> Any:
@@ -292,7 +295,7 @@ class BayesianNetwork(FactorGraph):
     def from_data(
         cls,
         data: Any,
-        structure: "str | Structure | BayesianNetwork | Iterable[tuple[str, str]]" = "chow-liu",
+        structure: "str | Structure | BayesianNetwork | Iterable[tuple[str, str]]" = "auto",
         *,
         target: str | None = None,
         states: Mapping[str, int | Iterable[State]] | None = None,
@@ -313,10 +316,11 @@ class BayesianNetwork(FactorGraph):
             States are the distinct values of a column, sorted: numbers by size, then text; those
             of an ordered categorical are in its order.
         structure
-            "chow-liu" (the best tree), "tan" (tree-augmented naive Bayes), "naive-bayes",
-            "hill-climbing", or one of these with settings, such as
-            ``HillClimbing(score="bdeu")``; edges (parent, child); or a network, whose edges and
-            states are used.
+            "hill-climbing" (a graph that no change of one edge improves), "chow-liu" (the best
+            tree), "tan" (tree-augmented naive Bayes), "naive-bayes", or one of these with
+            settings, such as ``HillClimbing(score="bdeu")``; edges (parent, child); or a network,
+            whose edges and states are used.  "auto" is hill climbing, and the tree where cells
+            are missing, the table has more than 100 columns, or it has more than 10⁸ cells.
         target
             The class of "tan" and "naive-bayes"; the root of "chow-liu".  Hill climbing has none.
         states
@@ -325,12 +329,21 @@ class BayesianNetwork(FactorGraph):
         smoothing, sample_weight, method, max_iter, tol, random_state, executor
             See ``fit``.
 
+        Returns
+        -------
+        BayesianNetwork
+            Its ``fit_report`` says how the edges were learned (``structure``) and what such a
+            graph cannot represent (``limits``).
+
         Examples
         --------
         >>> import pyarrow as pa
-        >>> data = pa.table({"a": ["x", "x", "y", "y"], "b": [0, 0, 1, 1], "c": [0, 1, 0, 1]})
-        >>> BayesianNetwork.from_data(data).edges
-        (('a', 'b'), ('a', 'c'))
+        >>> data = pa.table({"a": ["x", "x", "y", "y"] * 9, "b": [0, 0, 1, 1] * 9})
+        >>> network = BayesianNetwork.from_data(data)
+        >>> network
+        <BayesianNetwork: 2 variables, 1 edge, 3 parameters; edges by hill-climbing>
+        >>> BayesianNetwork.from_data(data, "chow-liu").fit_report.limits
+        'a tree: no variable depends on two others at once'
         """
         from likely.graphical.learning.coded_rows import coded_rows
         from likely.graphical.learning.states_of_data import rows_with_states
@@ -343,9 +356,11 @@ class BayesianNetwork(FactorGraph):
             rows = coded_rows(variables, data, sample_weight=sample_weight, executor=executor)
             return fit_tables(structure, rows, settings)
         rows = rows_with_states(data, states or {}, sample_weight, executor)
-        edges = learned_edges(rows, structure, target, random_state)
-        network = cls.from_edges(edges, {each.name: each.states for each in rows.variables})
-        return fit_tables(network, rows, settings)
+        learned = learned_edges(rows, structure, target, random_state)
+        states = {each.name: each.values for each in rows.variables}
+        network = fit_tables(cls.from_edges(learned.edges, states), rows, settings)
+        network.fit_report = learned.reported(network.fit_report)
+        return network
 
     def with_tables(
         self,
@@ -368,7 +383,7 @@ class BayesianNetwork(FactorGraph):
     def _in_order(self, tables: Mapping[str, ArrayLike]) -> list[ArrayLike]:
         """Tables by name in the order of the factors, with the present ones of the others."""
         named = {known_variable(self.by_name, name).name: table for name, table in tables.items()}
-        return [named.get(factor.scope[-1], factor.potential) for factor in self.factors]
+        return [named.get(factor.scope[-1], factor.table) for factor in self.factors]
 
 
 def _scope(

@@ -82,7 +82,7 @@ def wrong_sum(table: Factor, row: int) -> str:
 def _errors(table: Factor) -> Array:
     """|Σ_x P(x | pa) − 1| of each row, an axis for each parent."""
     with np.errstate(over="ignore"):  # infinity is not 1 either
-        return np.asarray(np.abs(table.potential.sum(axis=-1) - 1.0))
+        return np.asarray(np.abs(table.table.sum(axis=-1) - 1.0))
 
 
 def _sum_of(table: Factor, row: int) -> str:
@@ -90,7 +90,7 @@ def _sum_of(table: Factor, row: int) -> str:
     cell = np.unravel_index(row, [variable.n_states for variable in above])
     named = ", ".join(f"{v.name}={v.states[i]}" for v, i in zip(above, cell, strict=True))
     with np.errstate(over="ignore"):
-        total = float(table.potential[cell].sum())
+        total = float(table.table[cell].sum())
     where = f" in the row {named}" if named else ""
     return f"The table of {table.scope[-1]!r} sums to {total:.9g}{where}"
 
@@ -102,6 +102,6 @@ def _how_many(n_rows: int) -> str:
 
 
 def _divided(table: Factor) -> Factor:
-    total = table.potential.sum(axis=-1, keepdims=True)
-    own = table.table - np.log(total) if table.scale == "log" else table.table / total
+    total = table.table.sum(axis=-1, keepdims=True)
+    own = table.log_table - np.log(total) if table.scale == "log" else table.table / total
     return Factor(table.variables, own, scale=table.scale, name=table.name)

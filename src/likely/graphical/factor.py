@@ -2,8 +2,9 @@
 
     f(x_1, …, x_k) ≥ 0        table[i_1, …, i_k], or its logarithm
 
-A factor keeps the table it was given and says its scale, so that reading and writing lose
-nothing.  log 0 = −inf survives every operation.
+``table`` holds f and ``log_table`` log f, whichever of them was given.  A factor keeps the numbers
+it was given (``stored``) and says their ``scale``, so that reading and writing lose nothing.
+log 0 = −inf survives every operation.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,12 +30,16 @@ MOST_VARIABLES = 64  # axes of an array
 class Factor:
     """A table over ``variables``, one axis for each, in their order.
 
-    ``scale`` says what the numbers are: "linear" (potentials, probabilities; at least 0) or
-    "log" (log-potentials; −inf is a potential of 0).
+    ``scale`` says what the numbers that are given are: "linear" (potentials, probabilities; at
+    least 0) or "log" (log-potentials; −inf is a potential of 0).  ``table`` are the values and
+    ``log_table`` their logs, on either scale.
+
+    >>> Factor([Variable("a", 2)], [0.0, -np.inf], scale="log").table
+    array([1., 0.])
     """
 
     variables: tuple[Variable, ...]
-    table: Array
+    stored: Array  # the numbers as they were given, on their scale
     scale: Scale = "linear"
     name: str = ""
 
@@ -58,7 +63,7 @@ class Factor:
         object.__setattr__(self, "variables", variables)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "scale", _checked_scale(scale))
-        object.__setattr__(self, "table", _checked_table(variables, table, scale, self.title))
+        object.__setattr__(self, "stored", _checked_table(variables, table, scale, self.title))
 
     @property
     def title(self) -> str:
@@ -74,16 +79,17 @@ class Factor:
     def log_table(self) -> Array:
         """log f, −inf where f is 0."""
         if self.scale == "log":
-            return self.table
+            return self.stored
         with np.errstate(divide="ignore"):
-            return _frozen(np.asarray(np.log(self.table)))
+            return _frozen(np.asarray(np.log(self.stored)))
 
     @cached_property
-    def potential(self) -> Array:
+    def table(self) -> Array:
         """f itself; exp of a log-potential may overflow, so inference reads ``log_table`` then."""
+        if self.scale == "linear":
+            return self.stored
         with np.errstate(over="ignore", under="ignore"):
-            exp = np.asarray(np.exp(self.table)) if self.scale == "log" else self.table
-            return _frozen(exp)
+            return _frozen(np.asarray(np.exp(self.stored)))
 
     def log_value(self, codes: Mapping[str, int]) -> float:
         """log f of one configuration, given as the code of each variable."""
@@ -95,26 +101,31 @@ class Factor:
             return self
         index = tuple(codes.get(name, slice(None)) for name in self.scope)
         free = [variable for variable in self.variables if variable.name not in codes]
-        return Factor(free, self.table[index], scale=self.scale, name=self.name)
+        return Factor(free, self.stored[index], scale=self.scale, name=self.name)
 
     def __str__(self) -> str:
-        """The table with its states: a line for each cell of the first axes, the last across."""
+        """The numbers given, with their states: a line for each cell of the first axes.
+
+        Logs have a line above them that says so.
+        """
+        title = f"log {self.title}" if self.scale == "log" else self.title
         if not self.variables:
-            return f"{self.title} = {short_number(float(self.table))} ({self.scale})"
+            return f"{title} = {short_number(float(self.stored))}"
         *above, last = self.variables
         head = [*(v.name for v in above), *(f"{last.name}={state}" for state in last.states)]
         rows = [
-            [*cell, *(short_number(value) for value in self.table[codes].tolist())]
+            [*cell, *(short_number(value) for value in self.stored[codes].tolist())]
             for cell, codes in zip(
                 product(*(v.states for v in above)),
                 product(*(range(v.n_states) for v in above)),
                 strict=True,
             )
         ]
-        return "\n".join(text_table(head, rows, words=range(len(above))))
+        above_logs = [f"{title}:"] if self.scale == "log" else []
+        return "\n".join([*above_logs, *text_table(head, rows, words=range(len(above)))])
 
     def __repr__(self) -> str:
-        return f"Factor({self.title}, {'×'.join(map(str, self.table.shape)) or '1'}, {self.scale})"
+        return f"Factor({self.title}, {'×'.join(map(str, self.stored.shape)) or '1'}, {self.scale})"
 
 
 def all_variables(

@@ -44,7 +44,7 @@ def graph_arguments(graph: FactorGraph) -> dict[str, Any]:
         **own,
         "variables": [[each.name, list(each.states)] for each in graph.variables],
         "factors": [
-            [each.name, each.scale, list(each.scope), each.table] for each in graph.factors
+            [each.name, each.scale, list(each.scope), each.stored] for each in graph.factors
         ],
     }
 

@@ -97,7 +97,7 @@ def assert_refused_or_right(format, content):
         assert "damaged" in str(error)
         assert time.perf_counter() - begin < LONGEST
         return False
-    assert all((f.table >= 0).all() and np.isfinite(f.table).all() for f in graph.factors)
+    assert all((f.stored >= 0).all() and np.isfinite(f.stored).all() for f in graph.factors)
     if isinstance(graph, BayesianNetwork):
         for factor in graph.factors:
             assert np.abs(factor.table.sum(axis=-1) - 1).max() <= FILE_ROUNDING

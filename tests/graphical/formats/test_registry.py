@@ -118,7 +118,7 @@ def test_graphs_of_every_kind_survive_json(graph, tmp_path_factory):
 @given(graph=st.one_of(networks(), other_graphs()))
 def test_tables_survive_uai(graph, tmp_path_factory):
     linear = graph.with_factors(
-        Factor(f.variables, f.table) if f.scale == "linear" else Factor(f.variables, f.table < 0)
+        Factor(f.variables, f.stored) if f.scale == "linear" else Factor(f.variables, f.stored < 0)
         for f in graph.factors
     )
     with warnings.catch_warnings():
@@ -129,7 +129,7 @@ def test_tables_survive_uai(graph, tmp_path_factory):
     place = {name: str(i) for i, name in enumerate(graph.names)}
     for ours, theirs in zip(found.factors, linear.factors, strict=True):
         assert ours.scope == tuple(place[name] for name in theirs.scope)
-        assert np.array_equal(ours.table, theirs.table)
+        assert np.array_equal(ours.stored, theirs.stored)
     assert_same_graph(again(found, tmp_path_factory, "b.uai.gz"), found)
 
 

@@ -137,5 +137,7 @@ def test_a_name_that_xml_cannot_hold_is_refused(tmp_path):
 @pytest.mark.parametrize("name", [n for n in NETWORKS if n[:3] in ("asi", "chi", "sac", "pat")])
 def test_shared_networks_survive(name, tmp_path):
     network = read_graph(SHARED / "bif" / name)
-    write_graph(network, tmp_path / "a.xmlbif.gz")
-    assert_same_graph(read_graph(tmp_path / "a.xmlbif.gz"), network)
+    for name in ("a.xmlbif.gz", "a.bifxml", "a.xml"):
+        write_graph(network, tmp_path / name)
+        assert_same_graph(read_graph(tmp_path / name), network)
+    assert (tmp_path / "a.bifxml").read_bytes() == (tmp_path / "a.xml").read_bytes()

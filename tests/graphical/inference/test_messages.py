@@ -112,7 +112,7 @@ def test_a_message_from_a_factor_is_its_table_times_what_it_heard(seed):
         factor = graph.factors[j]
         axes = {name: i for i, name in enumerate(factor.scope)}
         for target in factor.scope:
-            parts = [factor.potential, list(axes.values())]
+            parts = [factor.table, list(axes.values())]
             for other in factor.scope:
                 if other != target:
                     parts += [messages.edge(other, title).values, [axes[other]]]

@@ -151,8 +151,8 @@ def test_factors_without_features_are_kept_and_zeros_stay():
     )
     codes = np.array([[0, 0], [1, 0], [1, 1], [1, 1]])
     learned = fitted(field, codes, [Feature(("a", "b"), [[0, 0], [0, 1]])], l2=0.0)
-    assert learned.factors[0].table[0, 1] == -np.inf
-    assert_allclose(learned.factors[1].potential, [1.0, 3.0])
+    assert learned.factors[0].log_table[0, 1] == -np.inf
+    assert_allclose(learned.factors[1].table, [1.0, 3.0])
     assert_allclose(joint(learned, "a", "b")[1, 1], 0.5, atol=1e-6)
     learned = fitted(field, codes, l2=0.0)
     assert_allclose(joint(learned, "a", "b"), [[0.25, 0.0], [0.25, 0.5]], atol=1e-5)

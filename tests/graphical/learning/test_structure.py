@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+import likely.graphical
 from likely.additive import pairwise_total
 from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import CyclicGraph, InvalidInput, MissingCells, UnknownName
@@ -32,6 +33,10 @@ SCORES = ["bic", "bdeu", "aic", "log-likelihood"]
 
 def rows_of(network, codes, **given):
     return coded_rows(network.variables, codes, **given)
+
+
+def edges_of(*given, **named):
+    return learned_edges(*given, **named).edges
 
 
 def undirected_trees(n):
@@ -94,7 +99,7 @@ def test_a_chow_liu_tree_is_the_best_of_all_trees(seed, n):
     network = random_network(seed, sizes=(2, 3, 2, 2, 3, 2)[:n], density=0.6)
     rows = rows_of(network, drawn(network, 40, seed))
     information = pair_counts(rows).mutual_information()
-    edges = learned_edges(rows, "chow-liu")
+    edges = edges_of(rows, "chow-liu")
     assert len(edges) == n - 1
     gained = sum(information[tuple(network.names.index(x) for x in e)] for e in edges)
     best = max(sum(information[e] for e in tree) for tree in undirected_trees(n))
@@ -127,7 +132,7 @@ def directed(tree, names):
 
 def learned_edges_network(rows, structure, **given):
     states = {v.name: v.states for v in rows.variables}
-    return BayesianNetwork.from_edges(learned_edges(rows, structure, **given), states)
+    return BayesianNetwork.from_edges(edges_of(rows, structure, **given), states)
 
 
 def test_the_target_is_the_root_of_a_tree():
@@ -147,7 +152,7 @@ def test_equal_gains_take_the_first_pairs():
 def test_tan_is_the_best_tree_given_the_class(seed):
     network = random_network(seed, sizes=(2, 3, 2, 2, 2), density=0.6)
     rows = rows_of(network, drawn(network, 60, seed))
-    edges = learned_edges(rows, "tan", target="b")
+    edges = edges_of(rows, "tan", target="b")
     features = [name for name in network.names if name != "b"]
     assert [edge for edge in edges if edge[0] == "b"] == [("b", name) for name in features]
     learned = learned_edges_network(rows, "tan", target="b")
@@ -162,16 +167,16 @@ def test_tan_is_the_best_tree_given_the_class(seed):
 def test_tan_and_naive_bayes_need_a_target_that_exists():
     rows = rows_of(random_network(1), drawn(random_network(1), 20, 0))
     with pytest.raises(InvalidInput, match="without a target"):
-        learned_edges(rows, "tan")
+        edges_of(rows, "tan")
     with pytest.raises(UnknownName, match="no variable 'z'"):
-        learned_edges(rows, "tan", target="z")
-    assert learned_edges(rows, "naive-bayes", target="a") == [("a", "b"), ("a", "c"), ("a", "d")]
+        edges_of(rows, "tan", target="z")
+    assert edges_of(rows, "naive-bayes", target="a") == [("a", "b"), ("a", "c"), ("a", "d")]
     with pytest.raises(UnknownName, match="Did you mean 'chow-liu'"):
-        learned_edges(rows, "chow-lui")
+        edges_of(rows, "chow-lui")
     with pytest.raises(UnknownName, match="no variable 'z'"):
-        learned_edges(rows, "hill-climbing", target="z")
+        edges_of(rows, "hill-climbing", target="z")
     with pytest.raises(InvalidInput, match="edges such as"):
-        learned_edges(rows, [1, 2])
+        edges_of(rows, [1, 2])
 
 
 def test_pairs_are_counted_where_both_are_observed():
@@ -260,7 +265,7 @@ def test_scores_of_incomplete_rows_are_refused():
     with pytest.raises(MissingCells, match="cells of the data are missing"):
         structure_score(network, codes)
     with pytest.raises(MissingCells, match="hill climbing needs complete rows"):
-        learned_edges(rows_of(network, codes), "hill-climbing")
+        edges_of(rows_of(network, codes), "hill-climbing")
     with pytest.raises(InvalidInput, match="BDeu has the size 0"):
         BDeu(0.0)
 
@@ -338,13 +343,13 @@ def test_rules_are_kept():
 def test_rules_that_contradict_each_other_are_refused():
     rows = rows_of(random_network(1), drawn(random_network(1), 20, 0))
     with pytest.raises(InvalidInput, match="a → b is required and forbidden"):
-        learned_edges(rows, HillClimbing(required=(("a", "b"),), forbidden=(("a", "b"),)))
+        edges_of(rows, HillClimbing(required=(("a", "b"),), forbidden=(("a", "b"),)))
     with pytest.raises(CyclicGraph):
-        learned_edges(rows, HillClimbing(required=(("a", "b"), ("b", "a"))))
+        edges_of(rows, HillClimbing(required=(("a", "b"), ("b", "a"))))
     with pytest.raises(InvalidInput, match="required parents"):
-        learned_edges(rows, HillClimbing(max_parents=0, required=(("a", "b"),)))
+        edges_of(rows, HillClimbing(max_parents=0, required=(("a", "b"),)))
     with pytest.raises(UnknownName, match="no variable 'z'"):
-        learned_edges(rows, HillClimbing(forbidden=(("z", "b"),)))
+        edges_of(rows, HillClimbing(forbidden=(("z", "b"),)))
     with pytest.raises(UnknownName, match="Did you mean 'bdeu'"):
         HillClimbing("bdu")
 
@@ -356,7 +361,7 @@ def test_the_order_of_the_rows_does_not_matter_and_more_search_is_no_worse(seed)
     codes = drawn(network, 100, seed)
     rows = rows_of(network, codes)
     shuffled = rows_of(network, np.random.default_rng(seed).permutation(codes))
-    assert learned_edges(rows, "hill-climbing") == learned_edges(shuffled, "hill-climbing")
+    assert edges_of(rows, "hill-climbing") == edges_of(shuffled, "hill-climbing")
     plain = structure_score(learned_edges_network(rows, HillClimbing(tabu=0)), rows)
     further = HillClimbing(tabu=4, restarts=2)
     found = learned_edges_network(rows, further, random_state=seed)
@@ -416,3 +421,121 @@ def test_distances_count_pairs():
     other = BayesianNetwork.from_edges([], {"a": 2, "z": 2})
     with pytest.raises(InvalidInput, match="variable of one graph"):
         structural_hamming_distance(network, other)
+
+
+# ── the default ──────────────────────────────────────────────────────────────────────────────
+
+
+ASIA = BayesianNetwork.from_tables(  # Lauritzen & Spiegelhalter, 1988
+    {
+        name: ["yes", "no"]
+        for name in ("asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp")
+    },
+    {
+        "asia": [0.01, 0.99],
+        "tub": [[0.05, 0.95], [0.01, 0.99]],
+        "smoke": [0.5, 0.5],
+        "lung": [[0.1, 0.9], [0.01, 0.99]],
+        "bronc": [[0.6, 0.4], [0.3, 0.7]],
+        "either": [[[1, 0], [1, 0]], [[1, 0], [0, 1]]],
+        "xray": [[0.98, 0.02], [0.05, 0.95]],
+        "dysp": [[[0.9, 0.1], [0.8, 0.2]], [[0.7, 0.3], [0.1, 0.9]]],
+    },
+    {
+        "tub": ["asia"],
+        "lung": ["smoke"],
+        "bronc": ["smoke"],
+        "either": ["lung", "tub"],
+        "xray": ["either"],
+        "dysp": ["bronc", "either"],
+    },
+)
+
+
+def rows_of_asia(n):
+    return ASIA, ASIA.sample(n, random_state=3, library="pandas")
+
+
+def test_the_default_answers_a_query_of_asia_better_than_a_tree():
+    network, rows = rows_of_asia(5000)
+    states = {variable.name: variable.states for variable in network.variables}
+    truth = network.query("lung", {"dysp": "yes"})["lung"]["yes"]
+    chosen, tree = (
+        BayesianNetwork.from_data(rows, structure, states=states).query("lung", {"dysp": "yes"})[
+            "lung"
+        ]["yes"]
+        for structure in ("auto", "chow-liu")
+    )
+    assert abs(chosen - truth) < 0.5 * abs(tree - truth)
+
+
+def test_the_default_is_hill_climbing_and_says_so():
+    _, rows = rows_of_asia(400)
+    network = BayesianNetwork.from_data(rows)
+    assert network.edges == BayesianNetwork.from_data(rows, "hill-climbing").edges
+    assert network.fit_report.structure == "hill-climbing"
+    assert "; edges by hill-climbing>" in repr(network)
+    assert "Edges by hill-climbing: no change of one edge improves" in str(network.fit_report)
+
+
+def test_the_default_is_a_tree_where_cells_are_missing_and_says_why():
+    _, rows = rows_of_asia(400)
+    rows.loc[3, "xray"] = None
+    network = BayesianNetwork.from_data(rows)
+    assert network.edges == BayesianNetwork.from_data(rows, "chow-liu").edges
+    assert network.fit_report.structure == "chow-liu"
+    assert network.fit_report.limits == (
+        "a tree: no variable depends on two others at once (because cells are missing)"
+    )
+
+
+@pytest.mark.parametrize("width, structure", [(100, "hill-climbing"), (101, "chow-liu")])
+def test_the_default_is_a_tree_from_more_than_a_hundred_columns(width, structure):
+    rows = {f"x{j}": ["a", "b"] for j in range(width)}
+    report = BayesianNetwork.from_data(rows).fit_report
+    assert report.structure == structure
+    assert ("more than 100 columns" in report.limits) == (structure == "chow-liu")
+
+
+def test_the_default_is_a_tree_where_the_rows_are_too_many_to_keep(monkeypatch):
+    monkeypatch.setattr("likely.graphical.learning.structure.MOST_CELLS", 3199)
+    _, rows = rows_of_asia(400)  # 8 columns
+    assert "more than 3,199 cells" in BayesianNetwork.from_data(rows).fit_report.limits
+    monkeypatch.setattr("likely.graphical.learning.structure.MOST_CELLS", 3200)
+    assert BayesianNetwork.from_data(rows).fit_report.structure == "hill-climbing"
+
+
+def test_edges_that_are_given_were_learned_by_no_method():
+    network, rows = rows_of_asia(50)
+    for structure in (network.edges, network):
+        found = BayesianNetwork.from_data(rows, structure)
+        assert found.fit_report.structure == found.fit_report.limits == ""
+        assert "edges by" not in repr(found)
+
+
+@pytest.mark.parametrize("structure", ["tan", "naive-bayes", "chow-liu", "hill-climbing"])
+def test_every_method_says_what_its_edges_cannot_represent(structure):
+    _, rows = rows_of_asia(60)
+    report = BayesianNetwork.from_data(rows, structure, target="dysp").fit_report
+    assert report.structure == structure and len(report.limits) > 20
+
+
+def test_bdeu_is_public_and_has_one_pseudo_count():
+    assert likely.graphical.BDeu().size == 1.0
+    _, rows = rows_of_asia(300)
+    edges = [("smoke", "bronc"), ("bronc", "dysp")]
+    columns = rows[["smoke", "bronc", "dysp"]]
+    one = structure_score(edges, columns, "bdeu")
+    assert one == structure_score(edges, columns, likely.graphical.BDeu(1.0))
+    assert one != structure_score(edges, columns, likely.graphical.BDeu(10.0))
+
+
+def test_more_pseudo_counts_of_bdeu_give_more_edges():
+    network, rows = rows_of_asia(1000)
+    states = {variable.name: variable.states for variable in network.variables}
+    few, many = (
+        BayesianNetwork.from_data(rows, HillClimbing(score=BDeu(size)), states=states)
+        for size in (1.0, 10.0)
+    )
+    assert len(many.edges) > len(few.edges)
+    assert len(few.edges) <= len(network.edges) + 1

@@ -70,7 +70,7 @@ def record_of_graph(graph: FactorGraph) -> dict[str, Any]:
                 "variables": list(factor.scope),
                 "scale": factor.scale,
                 "name": factor.name,
-                "table": ["-inf" if x == -inf else x for x in factor.table.ravel().tolist()],
+                "table": ["-inf" if x == -inf else x for x in factor.stored.ravel().tolist()],
             }
             for factor in graph.factors
         ],

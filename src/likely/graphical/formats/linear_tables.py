@@ -22,13 +22,13 @@ def linear_tables(factors: Iterable[Factor], format: str) -> tuple[list[Array], 
     """The tables as linear numbers, and in words what was lost by exp."""
     tables, largest, n_changed = [], 0.0, 0
     for factor in factors:
-        tables.append(factor.table if factor.scale == "linear" else _exponential(factor, format))
+        tables.append(factor.stored if factor.scale == "linear" else _exponential(factor, format))
         with np.errstate(divide="ignore"):
-            back = np.log(tables[-1]) if factor.scale == "log" else factor.table
-        different = back != factor.table
+            back = np.log(tables[-1]) if factor.scale == "log" else factor.stored
+        different = back != factor.stored
         if different.any():
             n_changed += 1
-            largest = max(largest, float(np.abs(back - factor.table)[different].max()))
+            largest = max(largest, float(np.abs(back - factor.stored)[different].max()))
     lost = [f"the logs of {count(n_changed, 'factor')}, which change by up to {largest:.1g}"]
     return tables, lost if n_changed else []
 
@@ -51,15 +51,15 @@ def factor_names_lost(factors: Iterable[Factor]) -> list[str]:
 
 def _exponential(factor: Factor, format: str) -> Array:
     with np.errstate(over="ignore", under="ignore"):
-        table = np.exp(factor.table)
-    outside = np.isinf(table) | ((table == 0) & (factor.table > -np.inf))
+        table = np.exp(factor.stored)
+    outside = np.isinf(table) | ((table == 0) & (factor.stored > -np.inf))
     if outside.any():
         cell = tuple(int(i) for i in np.argwhere(outside)[0])
         named = ", ".join(
             f"{v.name}={v.states[i]}" for v, i in zip(factor.variables, cell, strict=True)
         )
         raise InvalidInput(
-            f"The table of {factor.title} holds the log {factor.table[cell]:g} at ({named}), and "
+            f"The table of {factor.title} holds the log {factor.stored[cell]:g} at ({named}), and "
             f"{format} holds exp of it, which is {table[cell]:g} in floating point; logs from -745 "
             "to 709 were expected. Write a .json file, which keeps logs, or add a constant to the "
             "factor."

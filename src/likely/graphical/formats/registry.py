@@ -5,7 +5,7 @@ format       suffix               holds
 ===========  ===================  ==============================================================
 uai          ``.uai``             networks and fields, without names
 bif          ``.bif``             networks
-xmlbif       ``.xmlbif .xml``     networks
+xmlbif       ``.xmlbif .bifxml``  networks; also ``.xml``
 json         ``.json``            every graph, and loses nothing
 ===========  ===================  ==============================================================
 
@@ -58,7 +58,7 @@ FORMATS: Mapping[str, GraphFormat] = {
         NETWORKS,
     ),
     "xmlbif": GraphFormat(
-        (".xmlbif", ".xml"), re.compile(rb"<"), read_xmlbif, xmlbif_content, NETWORKS
+        (".xmlbif", ".bifxml", ".xml"), re.compile(rb"<"), read_xmlbif, xmlbif_content, NETWORKS
     ),
     "json": GraphFormat((".json",), re.compile(rb"\{"), read_json_graph, json_graph_content),
 }
@@ -92,7 +92,8 @@ def write_graph(graph: FactorGraph, path: str | Path, format: str | None = None)
     graph
         A Bayesian network for BIF and XMLBIF, any graph for UAI and JSON.
     path
-        Its suffix names the format: .uai, .bif, .xmlbif, .xml or .json, and .gz or .xz after it.
+        Its suffix names the format: .uai, .bif, .xmlbif, .bifxml, .xml or .json, and .gz or .xz
+        after it.
     format
         "uai", "bif", "xmlbif" or "json", if the suffix does not say it.
 

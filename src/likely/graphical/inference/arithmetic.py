@@ -113,7 +113,7 @@ class PlainArithmetic(LinearArithmetic):
 
     def of_factor(self, factor: Factor) -> Numbers:
         with np.errstate(over="raise", under="raise"):
-            return Numbers(np.exp(factor.table) if factor.scale == "log" else factor.table)
+            return Numbers(np.exp(factor.stored) if factor.scale == "log" else factor.stored)
 
     def times(self, a: Array, b: Array) -> Array:
         with np.errstate(over="raise", under="raise"):

@@ -24,7 +24,7 @@ class FactorTables:
 
     @cached_property
     def starts(self) -> Codes:
-        sizes = [factor.table.size for factor in self.factors]
+        sizes = [factor.stored.size for factor in self.factors]
         return np.cumsum([0, *sizes], dtype=np.int64)
 
     @cached_property
@@ -52,7 +52,7 @@ class FactorTables:
         """Scaled tables, the logs of the scales, and the spans."""
         if not self.factors:
             return np.zeros(0), np.zeros(0), np.zeros(0)
-        values = self._joined([factor.table for factor in self.factors])
+        values = self._joined([factor.stored for factor in self.factors])
         in_logs = np.array([factor.scale == "log" for factor in self.factors])
         zero = np.where(in_logs, -np.inf, 0.0)
         cell_in_logs, cell_zero = self._by_cell(in_logs), self._by_cell(zero)

@@ -84,7 +84,7 @@ def row_families(
     counts, log_partition = np.zeros(graph.plans.tables.starts[-1]), np.empty(len(codes))
     bounds = pairwise(graph.plans.tables.starts)
     tables = [
-        counts[a:b].reshape(factor.table.shape)
+        counts[a:b].reshape(factor.stored.shape)
         for factor, (a, b) in zip(graph.factors, bounds, strict=True)
     ]
     scopes = tuple(dict.fromkeys(factor.scope for factor in graph.factors))

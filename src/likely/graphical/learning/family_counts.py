@@ -78,7 +78,7 @@ class Families:
         """The scope of each factor is a family; columns are the variables of the graph."""
         place = {name: v for v, name in enumerate(graph.names)}
         columns = tuple(tuple(place[name] for name in factor.scope) for factor in graph.factors)
-        return cls(columns, tuple(factor.table.shape for factor in graph.factors))
+        return cls(columns, tuple(factor.stored.shape for factor in graph.factors))
 
     @cached_property
     def starts(self) -> tuple[int, ...]:

@@ -16,6 +16,8 @@ class FitReport:
     weight: float  # Σ_i w_i of the rows
     log_likelihood: float  # of what was observed, in nats; nan where counts left cells out
     solution: Solution | None = None  # None where the estimate has a closed form
+    structure: str = ""  # the method that learned the edges; empty where they were given
+    limits: str = ""  # what the edges of that method cannot represent
 
     @property
     def converged(self) -> bool:
@@ -36,7 +38,8 @@ class FitReport:
         if self.solution is not None:
             end = "converged" if self.converged else "not converged"
             steps = f", {end} after {count(self.n_iter, 'step')}"
+        edges = f" Edges by {self.structure}: {self.limits}." if self.structure else ""
         return (
             f"Learned by {self.method} from rows of weight {self.weight:g}: log-likelihood "
-            f"{fixed(self.log_likelihood, 3)}{steps}."
+            f"{fixed(self.log_likelihood, 3)}{steps}.{edges}"
         )

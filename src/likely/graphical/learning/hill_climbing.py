@@ -70,6 +70,9 @@ class HillClimbing(Structure):
         The most moves of each search.
     """
 
+    name = "hill-climbing"
+    limits = "no change of one edge improves its score; arrows that state the same are arbitrary"
+
     score: str | FamilyScore = "bic"
     max_parents: int | None = None
     required: tuple[Edge, ...] = ()

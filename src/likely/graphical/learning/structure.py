@@ -5,6 +5,11 @@
     tan            class → every feature, and the tree of features that maximises Σ I(a; b | class)
     naive-bayes    class → every feature
     hill-climbing  edges are added, removed and reversed while a score rises (``hill_climbing.py``)
+    auto           hill climbing where the rows are complete and the table is not too wide for it,
+                   otherwise the tree
+
+On samples of 1,000 and 5,000 rows of asia, sachs, child, alarm and water, hill climbing leaves 0.02
+to 0.47 nats per row to the true network and a tree 0.05 to 1.44; it costs 2 to 7 times the seconds.
 
 Mutual information is counted in the rows in which both variables are observed; hill climbing needs
 complete rows.  A variable that no row shows has no edges.  To add a method, write one class and
@@ -18,23 +23,30 @@ Friedman, Geiger & Goldszmidt, Bayesian network classifiers, 1997 (tree-augmente
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput, MissingCells, UnknownName
+from likely.formatting import count
 from likely.graphical.learning.coded_rows import CodedRows
+from likely.graphical.learning.fit_report import FitReport
 from likely.graphical.learning.mutual_information import pair_counts
 from likely.inputs.estimators import generator
 from likely.names import lookup
 
 Edge = tuple[str, str]  # (parent, child)
+WIDEST = 100  # columns that "auto" searches: every step of the search scores each pair of them
+MOST_CELLS = 100_000_000  # of a table that "auto" searches: the rows are kept in memory
 
 
 class Structure(ABC):
-    """The contract of a method that learns edges."""
+    """The contract of a method that learns edges: its name, and what its graphs cannot say."""
+
+    name: ClassVar[str]
+    limits: ClassVar[str]
 
     @abstractmethod
     def edges(self, rows: CodedRows, target: str | None, rng: np.random.Generator) -> list[Edge]:
@@ -49,6 +61,9 @@ class ChowLiu(Structure):
     The root is ``target``, else the first variable; it does not change the joint.
     """
 
+    name = "chow-liu"
+    limits = "a tree: no variable depends on two others at once"
+
     def edges(self, rows: CodedRows, target: str | None, rng: np.random.Generator) -> list[Edge]:
         names = [variable.name for variable in rows.variables]
         root = 0 if target is None else position(names, target)
@@ -60,6 +75,9 @@ class ChowLiu(Structure):
 @dataclass(frozen=True)
 class TreeAugmented(Structure):
     """Tree-augmented naive Bayes: each feature depends on the class and one other feature."""
+
+    name = "tan"
+    limits = "each feature depends on the class and on at most one other feature"
 
     def edges(self, rows: CodedRows, target: str | None, rng: np.random.Generator) -> list[Edge]:
         names = [variable.name for variable in rows.variables]
@@ -77,22 +95,35 @@ class TreeAugmented(Structure):
 class Naive(Structure):
     """Naive Bayes: the features are independent given the class."""
 
+    name = "naive-bayes"
+    limits = "the features are independent given the class"
+
     def edges(self, rows: CodedRows, target: str | None, rng: np.random.Generator) -> list[Edge]:
         names = [variable.name for variable in rows.variables]
         label = position(names, _required(target, "naive-bayes"))
         return [(names[label], name) for name in names if name != names[label]]
 
 
+class LearnedEdges(NamedTuple):
+    """Edges (parent, child), and the method that learned them; None where they were given."""
+
+    edges: list[Edge]
+    structure: Structure | None
+    reason: str = ""  # why "auto" took it, where it took a tree
+
+    def reported(self, report: FitReport | None) -> FitReport | None:
+        """The report of a fit that also says how the edges were learned."""
+        if report is None or self.structure is None:
+            return report
+        structure, reason = self.structure, f" ({self.reason})" if self.reason else ""
+        return replace(report, structure=structure.name, limits=f"{structure.limits}{reason}")
+
+
 def structures() -> Mapping[str, Structure]:
-    """The methods by name."""
+    """The methods by name; "auto" takes one of them."""
     from likely.graphical.learning.hill_climbing import HillClimbing
 
-    return {
-        "chow-liu": ChowLiu(),
-        "tan": TreeAugmented(),
-        "naive-bayes": Naive(),
-        "hill-climbing": HillClimbing(),
-    }
+    return {each.name: each for each in (HillClimbing(), ChowLiu(), TreeAugmented(), Naive())}
 
 
 def learned_edges(
@@ -100,15 +131,39 @@ def learned_edges(
     structure: str | Structure | Iterable[Edge],
     target: str | None = None,
     random_state: Any = None,
-) -> list[Edge]:
-    """The edges that a method learns; edges that are given are returned as they are."""
+) -> LearnedEdges:
+    """The edges that a method learns, and which one it was; given edges are returned as they are.
+
+    "auto" is hill climbing; a tree where cells are missing, which counts each pair of variables in
+    the rows that have both, and where the search would take too long or too much memory.
+    """
     if target is not None:
         position([variable.name for variable in rows.variables], target)
-    if isinstance(structure, str):
-        structure = lookup("structure", structure, structures())
-    if isinstance(structure, Structure):
-        return structure.edges(rows, target, generator(random_state))
-    return checked_edges(structure)
+    rng = generator(random_state)
+    if not isinstance(structure, str | Structure):
+        return LearnedEdges(checked_edges(structure), None)
+    if structure != "auto":
+        chosen = structure
+        if isinstance(structure, str):
+            chosen = lookup("structure", structure, {"auto": ChowLiu(), **structures()})
+        return LearnedEdges(chosen.edges(rows, target, rng), chosen)
+    climbing, reason = structures()["hill-climbing"], _too_large(rows)
+    if not reason:
+        try:
+            return LearnedEdges(climbing.edges(rows, target, rng), climbing)
+        except MissingCells:
+            reason = "because cells are missing"
+    return LearnedEdges(ChowLiu().edges(rows, target, rng), ChowLiu(), reason)
+
+
+def _too_large(rows: CodedRows) -> str:
+    """Why hill climbing would be too costly for a table; empty where it is not."""
+    width = len(rows.variables)
+    if width > WIDEST:
+        return f"because the table has more than {WIDEST} columns"
+    if (rows.blocks.n_rows or 0) * width > MOST_CELLS:
+        return f"because the table has more than {count(MOST_CELLS, 'cell')}"
+    return ""
 
 
 def checked_edges(edges: Any) -> list[Edge]:
@@ -118,7 +173,7 @@ def checked_edges(edges: Any) -> list[Edge]:
     except (TypeError, ValueError):
         raise InvalidInput(
             f"The structure is {edges!r}; the name of a method was expected "
-            f"({', '.join(structures())}), a network, or edges such as [('a', 'b')]."
+            f"(auto, {', '.join(structures())}), a network, or edges such as [('a', 'b')]."
         ) from None
     return pairs
 

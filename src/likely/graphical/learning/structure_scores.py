@@ -14,6 +14,9 @@ References
 ----------
 Schwarz, Estimating the dimension of a model, 1978.
 Heckerman, Geiger & Chickering, Learning Bayesian networks, 1995 (BDeu).
+Scutari, Dirichlet Bayesian network scores and the maximum relative entropy principle, 2018.
+Silander, Kontkanen & Myllymäki, On sensitivity of the MAP Bayesian network structure to the
+equivalent sample size parameter, 2007.
 """
 
 from abc import ABC, abstractmethod
@@ -80,15 +83,23 @@ class AIC(FamilyScore):
 @final
 @dataclass(frozen=True)
 class BDeu(FamilyScore):
-    """log P(data | graph), with ``size`` pseudo-counts for each family, spread evenly."""
+    """log P(data | graph), with ``size`` pseudo-counts for each family, spread evenly.
 
-    size: float = 10.0
+    More of them join variables that are independent: at 10, alarm has 65 to 79 edges (46 are true)
+    where 1 finds 48 to 53, and water 75 to 77 (66) where 1 finds 48 to 51.  1 is also what
+    Scutari (2018) and Silander, Kontkanen & Myllymäki (2007) recommend.
+
+    Parameters
+    ----------
+    size
+        The pseudo-counts of each family: the equivalent sample size α.
+    """
+
+    size: float = 1.0
 
     def __post_init__(self) -> None:
         if not pseudo_count(EquivalentSample(self.size), 1) > 0:
-            raise InvalidInput(
-                f"BDeu has the size {self.size!r}; use a number above 0, such as 10."
-            )
+            raise InvalidInput(f"BDeu has the size {self.size!r}; use a number above 0, such as 1.")
 
     def of(self, counts: Array, q: int, n: float) -> float:
         cells = counts.reshape(-1, counts.shape[-1])

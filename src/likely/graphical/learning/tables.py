@@ -97,7 +97,7 @@ def fit_tables(
 ) -> BayesianNetwork:
     """The network with the same edges and tables learned from rows of codes."""
     totals = family_counts(network, rows)
-    alpha = [pseudo_count(settings.smoothing, f.table.size) for f in network.factors]
+    alpha = [pseudo_count(settings.smoothing, f.stored.size) for f in network.factors]
     method = lookup("method", settings.method, METHODS)
     if method == "em" or (method == "auto" and totals.n_missing):
         return _fit_by_em(network, rows, settings, totals, alpha, row_families)
