@@ -293,7 +293,11 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'likely' has no attribute {name!r}")
+    from difflib import get_close_matches  # here: it is needed for a misspelt name only
+
+    near = [] if name.startswith("_") else get_close_matches(name, __all__, n=1)
+    hint = f". Did you mean {near[0]!r}?" if near else ""
+    raise AttributeError(f"module 'likely' has no attribute {name!r}{hint}", name=name)
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,7 @@ One file, although it is long: who catches an error finds all of them here.
 LikelyError
 ├── InvalidInput       the data or an argument cannot be used (is a ValueError)
 │   ├── UnknownName    a name that is not among the choices
+│   │   ├── UnknownParameter  an estimator has no such parameter (is a TypeError)
 │   │   └── UnknownState   a variable has no such state
 │   ├── BadCell        a value that its column cannot have, with its position
 │   ├── MissingCells   complete rows are needed, and a cell is missing
@@ -53,6 +54,18 @@ from difflib import get_close_matches
 from math import inf
 
 MOST_LISTED = 60  # choices in a message; a network may have thousands of variables
+_ELSEWHERE = {  # names of scikit-learn, statsmodels and others that no letter leads to
+    "liblinear": "auto",
+    "sag": "sgd",
+    "saga": "sgd",
+    "svd": "minimum-norm",
+    "pinv": "minimum-norm",
+    "irls": "newton",
+    "ncg": "newton",
+    "bfgs": "lbfgs",
+    "logistic": "sigmoid",
+    "linear": "identity",
+}
 MOST_COMPARED = 20_000  # choices among which the nearest is sought, in about a second
 
 __all__ = [
@@ -91,6 +104,7 @@ __all__ = [
     "SortedRows",
     "TrainingDiverged",
     "UnknownName",
+    "UnknownParameter",
     "UnknownState",
     "UnscaledColumns",
     "UnseenCategories",
@@ -123,13 +137,24 @@ class UnknownName(InvalidInput):
     def _refuse(self, beginning: str, name: object, choices: Sequence[str]) -> None:
         """The message: its beginning, the choices, and the one that is most like the name."""
         written = {choice.lower(): choice for choice in choices[:MOST_COMPARED]}
-        close = get_close_matches(str(name).lower(), written, n=1)
+        elsewhere = _ELSEWHERE.get(str(name).lower(), "")
+        close = [elsewhere] if elsewhere in written else []
+        close = close or get_close_matches(str(name).lower(), written, n=1)
         self.nearest = written[close[0]] if close else None
         hint = f" Did you mean {self.nearest!r}?" if close else ""
         shown = ", ".join(choices[:MOST_LISTED])
         more = len(choices) - MOST_LISTED
         shown += f" and {more:,} more" if more > 0 else ""
         Exception.__init__(self, f"{beginning} {shown}.{hint}")
+
+
+class UnknownParameter(UnknownName, TypeError):
+    """An estimator has no such parameter; ``text`` says what another library's is called here."""
+
+    def __init__(self, estimator: str, name: str, known: Sequence[str], text: str = "") -> None:
+        self._refuse(f"{estimator} has no parameter {name!r}; its parameters are", name, known)
+        if text:
+            Exception.__init__(self, f"{estimator} has no parameter {name!r}: {text}.")
 
 
 class UnknownState(UnknownName):

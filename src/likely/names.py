@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from likely.errors import InvalidInput, UnknownName
@@ -41,11 +42,17 @@ def lookup(
 
 def check_part(kind: str, part: object, expected: type[Any], registry: Collection[str]) -> None:
     """Refuse a part that is not of the expected class; it was given instead of a name."""
-    if not isinstance(part, expected):
-        raise InvalidInput(
-            f"The {kind} is {str(part)[:40]!r}, a {type(part).__name__}; expected a "
-            f"{expected.__name__} or a name. Use one of {', '.join(registry)}."
-        )
+    if isinstance(part, expected):
+        return
+    shape = getattr(part, "shape", None)
+    given = f"{str(part)[:40]!r}, a {type(part).__name__}" if shape is None else f"data of {shape=}"
+    close = get_close_matches(type(part).__name__.lower(), registry, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = hint if shape is None else " Give data to fit: fit(X, y)."
+    raise InvalidInput(
+        f"The {kind} is {given}; expected a {expected.__name__} or a name. Use one of "
+        f"{', '.join(registry)}.{hint}"
+    )
 
 
 def in_words(name: str) -> str:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,6 +41,7 @@ from likely.inputs.estimators import (
 )
 from likely.inputs.labels import classes_of, codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_weight, required
+from likely.inputs.parameters import Estimator
 from likely.inputs.tables import own_columns, refuse_file, rows_at
 from likely.names import has_method
 from likely.pictures import draw_reliability
@@ -71,7 +72,7 @@ class Scores:
         return self.values - np.stack([logsumexp(others, axis=1) for others in rest], axis=1)
 
 
-class Scaling(ClassProbabilities, ClassifierMixin, BaseEstimator):
+class Scaling(ClassProbabilities, ClassifierMixin, Estimator):
     """A map from scores to probabilities on top of a classifier; each map is a final class."""
 
     plate_symbols: ClassVar[tuple[str, ...]]  # of the map, in the plate diagram

@@ -22,7 +22,7 @@ from likely.cli.word_options import (
     word_choices,
     word_setting,
 )
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
 from likely.workbench.models.import_paths import refuse_short_name
@@ -324,7 +324,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
                 name, dot = setting_name(left), ""
             else:
                 _refuse_labels_needed(model, name, known)
-                name = known_name(f"setting of {model.name}", name, list(known))
+                name = _own_name(model, name, list(known))
             value = value_of(right) if dot else _named_value(name, right, known)[1]
         except InvalidInput as error:
             _refuse(model, str(error))
@@ -339,6 +339,19 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
     except InvalidInput as error:
         _refuse(model, str(error))
     return given
+
+
+def _own_name(model: ModelEntry, name: str, known: Sequence[str]) -> str:
+    """A setting as the model has it; that of another library is refused with ours."""
+    try:
+        return known_name(f"setting of {model.name}", name, known)
+    except UnknownName:
+        from likely.inputs.parameters import peer_of
+
+        peer = peer_of(model.load().__name__, name, known)
+        if peer is None:
+            raise
+        raise InvalidInput(f"{model.name} has no setting {name!r}: {peer.text}.") from None
 
 
 def _refuse_labels_needed(model: ModelEntry, name: str, known: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +22,7 @@ from likely.errors import InvalidInput
 from likely.features.bases import BASES, Basis, BasisPlacement, BasisSettings, GivenBasis, is_number
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_weight, read_numbers
+from likely.inputs.parameters import Estimator
 from likely.names import lookup
 
 SPARSE = "basis functions are rarely 0. Pass X.toarray(), or choose fewer columns."
@@ -29,7 +30,7 @@ CATEGORY = "Leave the column out if it is a category"
 
 
 @final
-class BasisFunctions(TransformerMixin, BaseEstimator):
+class BasisFunctions(TransformerMixin, Estimator):
     """Functions of the columns in place of the columns.  Where x is NaN, so are its functions.
 
     Parameters

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,6 +28,7 @@ from likely.features.edges import (
 from likely.formatting import count, html_table, text_table
 from likely.inputs.labels import check_labels
 from likely.inputs.numbers import check_weight, read_numbers
+from likely.inputs.parameters import Estimator
 
 STRATEGIES = ("uniform", "quantile", "entropy")
 SPARSE = (
@@ -37,7 +38,7 @@ SPARSE = (
 CATEGORY = "Leave the column out if it is a category (its values are codes already)"
 
 
-class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Discretizer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Codes of bins: a value at an edge belongs to the bin above; missing stays missing.
 
     The codes are whole numbers in float64, so that NaN can stay among them.

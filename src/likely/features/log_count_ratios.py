@@ -19,7 +19,7 @@ Wang & Manning, Baselines and bigrams: simple, good sentiment and topic classifi
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,12 +28,13 @@ from likely.data.schema import Schema
 from likely.distributions.multinomial import Multinomial
 from likely.errors import InvalidInput
 from likely.inputs.estimators import naming_columns, refuse_unless_number
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, check_rows, encode_new_rows
 from likely.objectives.components import total
 
 
 @final
-class LogCountRatios(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class LogCountRatios(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Counts or presence of words, each times its log-count ratio between the classes.
 
     Parameters

@@ -12,13 +12,14 @@ from itertools import chain, combinations, combinations_with_replacement
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.numbers import check_weight, read_numbers
+from likely.inputs.parameters import Estimator
 
 SPARSE = "monomials are stored as dense columns. Pass X.toarray(), or choose fewer columns."
 CATEGORY = "Leave the column out if it is a category"
@@ -28,7 +29,7 @@ Monomial = tuple[int, ...]  # columns in order, each as often as its power
 
 
 @final
-class PolynomialFeatures(TransformerMixin, BaseEstimator):
+class PolynomialFeatures(TransformerMixin, Estimator):
     """Monomials of the columns: all up to a degree, or those in a list.  NaN stays NaN.
 
     Parameters

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -73,6 +73,7 @@ from likely.inputs.estimators import (
     naming_columns,
     refuse_unless_whole,
 )
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, RowsInMemory, check_rows
 from likely.inputs.tables import refuse_file
 from likely.names import known_name
@@ -83,7 +84,7 @@ CLASSES = ("class", "classes")
 TABLES = ("learn", "keep")
 
 
-class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEstimator):
+class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estimator):
     """A classifier that is a Bayesian network of discrete columns and the class.
 
     Parameters

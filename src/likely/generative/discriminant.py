@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
 from likely._typing import Array
@@ -48,6 +48,7 @@ from likely.inputs.estimators import (
     warn_unless_converged,
 )
 from likely.inputs.labels import refuse_one_class
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows
 from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.names import lookup
@@ -66,7 +67,7 @@ SHRINKAGES = {"auto": ("tied", "full"), "pooled": ("full",)}  # and their covari
 MOST_WITH_MISSING = 60  # columns, of which EM completes missing cells
 
 
-class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, BaseEstimator):
+class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
     """Linear and quadratic discriminant analysis.
 
     Parameters

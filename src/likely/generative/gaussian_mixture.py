@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,6 +33,7 @@ from likely.generative.clusters import MixtureProblem
 from likely.generative.mixture_surface import FittedMixture
 from likely.generative.starts import check_fitted_start, given_array, refuse_other_starts
 from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.names import lookup
 from likely.objectives.components import Components, log_shares
@@ -45,7 +46,7 @@ FAMILIES: dict[str, DiagonalFamily | FullFamily] = {
 }
 
 
-class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
+class GaussianMixture(FittedMixture, DensityMixin, Estimator):
     """A mixture of Gaussians, by EM from several starts.
 
     Parameters

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils import Tags
 
 from likely._typing import Array, Codes
@@ -66,6 +66,7 @@ from likely.inputs.estimators import (
     refuse_unless_whole,
     warn_unless_converged,
 )
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, RowsInMemory, check_rows
 from likely.inputs.sequences import (
     check_lengths,
@@ -82,7 +83,7 @@ from likely.objectives.components import Components, ComponentTotals
 ROUNDING = 1e-8  # of given probabilities, which should sum to 1
 
 
-class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
+class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
     """A hidden Markov model with any event model, mixed by column, by EM from several starts.
 
     Rows are in order, and those of one sequence are consecutive: ``lengths`` has the number of rows

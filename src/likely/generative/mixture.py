@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,12 +41,13 @@ from likely.generative.priors import checked_smoothing
 from likely.generative.starts import check_fitted_start, refuse_other_starts, same_categories
 from likely.graphical.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import feature_names
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
 from likely.inputs.tables import refuse_file
 from likely.objectives.components import Components, ComponentTotals
 
 
-class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
+class MixtureModel(FittedMixture, DensityMixin, Estimator):
     """A mixture of products of event models, by EM from several starts.
 
     Parameters

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
 from likely._typing import Array
@@ -53,6 +53,7 @@ from likely.inputs.estimators import (
     warn_unless_converged,
 )
 from likely.inputs.labels import all_classes, codes_among
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import CheckedRows, EncodedRows, RowExtras, check_rows, recode_rows
 from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.inputs.tables import refuse_file
@@ -67,7 +68,7 @@ CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of the
 }
 
 
-class NaiveBayes(FittedNaiveBayes, ClassifierMixin, BaseEstimator):
+class NaiveBayes(FittedNaiveBayes, ClassifierMixin, Estimator):
     """Naive Bayes with any event model, mixed by column.
 
     Parameters

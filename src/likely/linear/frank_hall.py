@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,13 +39,14 @@ from likely.inputs.estimators import (
 from likely.inputs.labels import check_labels, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.ordering import ordered_classes
+from likely.inputs.parameters import Estimator
 from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.names import has_method
 
 
 @final
-class FrankHall(ClassProbabilities, ClassifierMixin, BaseEstimator):
+class FrankHall(ClassProbabilities, ClassifierMixin, Estimator):
     """A classifier of ordered classes, consisting of one binary classifier for each cut.
 
     Parameters

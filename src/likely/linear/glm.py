@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +23,7 @@ from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.offsets import refuse_without_offset
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood, Response
@@ -52,7 +53,7 @@ from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 
 
-class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
+class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     """A generalized linear model: any scalar response, any link whose range fits.
 
     Parameters

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,6 +30,7 @@ from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_offset, check_weight
 from likely.inputs.offsets import refuse_without_offset
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
@@ -52,7 +53,7 @@ from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 
 
-class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator):
+class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
     """Two classes and a linear predictor, with any link of the unit interval.
 
     Parameters

@@ -17,7 +17,7 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,6 +42,7 @@ from likely.inputs.coding import new_rows
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, group_codes
 from likely.inputs.soft_labels import n_axes
 from likely.inputs.tables import check_table
@@ -63,7 +64,7 @@ from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
 
 
-class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstimator):
+class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator):
     """Maximum entropy classifier: log-linear in any features of x and y.
 
     Parameters

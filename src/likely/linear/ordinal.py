@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
 from likely._typing import Array
@@ -26,6 +26,7 @@ from likely.explanations.explanation import Explanation
 from likely.graphical.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import feature_names
+from likely.inputs.parameters import Estimator
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
@@ -43,9 +44,7 @@ from likely.solvers.stopping import StoppingRule
 
 
 @final
-class OrdinalRegression(
-    FittedLinear, ClassProbabilities, PathModel, ClassifierMixin, BaseEstimator
-):
+class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierMixin, Estimator):
     """Cumulative-link models for ordered classes: proportional odds, and other links.
 
     It minimises −Σ wᵢ log P(Y = yᵢ | xᵢ) + l1·‖w‖₁ + ½·l2·‖w‖²; thresholds are never penalised.

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -36,6 +36,7 @@ from likely.inputs.estimators import (
     take_columns,
 )
 from likely.inputs.numbers import check_numbers, check_weight
+from likely.inputs.parameters import Estimator
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.linear.path_fitting import PenaltyGrid, Walked, fitted_at, walk, warn_of_unfinished
@@ -56,7 +57,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     return check
 
 
-class PenaltyPath(BaseEstimator):
+class PenaltyPath(Estimator):
     """One of the linear models, with its penalty chosen by cross-validation.
 
     Parameters

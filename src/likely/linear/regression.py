@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -28,6 +28,7 @@ from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.offsets import refuse_without_offset
+from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
@@ -51,7 +52,7 @@ from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 
 
-class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
+class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
     """A Gaussian response with a linear mean.
 
     Parameters

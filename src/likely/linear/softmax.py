@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,6 +35,7 @@ from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
+from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import is_soft, soft_total
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, open_classes
@@ -71,9 +72,7 @@ CENTRED = (
 REFERENCE_ADVICE = " reference= compares with one class."
 
 
-class SoftmaxRegression(
-    StandardErrors, ClassProbabilities, PathModel, ClassifierMixin, BaseEstimator
-):
+class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, ClassifierMixin, Estimator):
     """Multinomial logistic (softmax) regression.
 
     Parameters

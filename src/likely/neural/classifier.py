@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Matrix
@@ -28,6 +28,7 @@ from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
 from likely.inputs.labels import all_classes, codes_among, refuse_one_class
 from likely.inputs.ordering import ordered_classes
+from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import (
     check_soft,
     is_soft,
@@ -58,7 +59,7 @@ from likely.solvers.updates import Update
 
 
 @final
-class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin, BaseEstimator):
+class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin, Estimator):
     """A neural network whose output is a class.
 
     Columns should have similar scales, because one learning rate serves all weights:

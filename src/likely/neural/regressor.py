@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +25,7 @@ from likely.formatting import count
 from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
 from likely.inputs.numbers import check_response
+from likely.inputs.parameters import Estimator
 from likely.inputs.tables import refuse_file
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import GaussianIdentity
@@ -47,7 +48,7 @@ from likely.solvers.updates import Update
 
 
 @final
-class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseEstimator):
+class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estimator):
     """A neural network whose output is a number, or several.
 
     Columns should have similar scales, because one learning rate serves all weights:

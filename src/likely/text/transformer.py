@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely.errors import InvalidInput
+from likely.inputs.parameters import Estimator
 
 
 class DocumentTransformer(  # type: ignore[call-arg]  # scikit-learn has no annotations
-    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+    TransformerMixin, Estimator, auto_wrap_output_keys=None
 ):
     """A transformer whose rows are texts."""
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -33,6 +33,7 @@ from likely.generative.naive_bayes import NaiveBayes
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import unchanged_if_refused
 from likely.inputs.labels import all_classes
+from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import is_soft
 from likely.inputs.tables import is_file, own_columns
 from likely.names import has_method
@@ -64,7 +65,7 @@ HASHED = "Columns are hashes, which have no names: several words may share a col
 ADVICE = "Read it into a frame first, or use NaiveBayes on counts, which streams it."
 
 
-class TextClassifier(ClassProbabilities, ClassifierMixin, BaseEstimator):
+class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
     """A classifier that takes documents as they are: words, and a model of their counts.
 
     Parameters

@@ -21,9 +21,12 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
             return LeftOut(TITLE, "no settings were searched")
         return LeftOut(TITLE, f"no settings were searched; run {facts.command('tune', model)}")
     metric = title_of(study["metric"])
-    scored = [trial for trial in study["trials"] if trial.get("value") is not None]
+    beside = study.get("beside")  # the default settings, where a grid does not hold them
+    tried = [*study["trials"], *([beside] if beside else [])]
+    scored = [trial for trial in tried if trial.get("value") is not None]
     sign = 1 if study["better"] == "lower" else -1
-    scored.sort(key=lambda trial: sign * trial["value"])
+    chosen = study.get("best", {}).get("number")
+    scored.sort(key=lambda trial: (trial.get("number") != chosen, sign * trial["value"]))
     opening = (
         f"{count(len(study['trials']), 'trial')} of {study['model']} by {study['search']} search; "
         f"{metric}, {study['better']} is better.{_stopped(study)} Baseline (constant): "
@@ -31,7 +34,8 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     )
     names = list(dict.fromkeys(name for trial in scored for name in trial["parameters"]))
     rows = tuple(_row(trial, names) for trial in scored[:MOST_TRIALS])
-    blocks: list[Block] = [Text(opening), _nested(study)]
+    choice = (study.get("choice") or {}).get("text")
+    blocks: list[Block] = [Text(opening), *([Text(choice)] if choice else []), _nested(study)]
     head = ("settings", metric, "95 % interval")
     left = len(scored) - MOST_TRIALS
     more = f"{count(left, 'more trial')}" if left > 0 else ""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,6 +28,7 @@ from likely.graphical.diagrams.diagram import Diagram
 from likely.inputs.estimators import feature_names
 from likely.inputs.foreign_models import chooses_columns
 from likely.inputs.numbers import check_weight
+from likely.inputs.parameters import Estimator
 from likely.inputs.tables import (
     check_table,
     names_in_fit,
@@ -66,7 +67,7 @@ class PreparedRows(NamedTuple):
 
 
 @final
-class Prepared(ModelInside, BaseEstimator):
+class Prepared(ModelInside, Estimator):
     """A model for tables of mixed columns, with missing cells.
 
     Numbers and Booleans go to the model as numbers, text and categories as categories (or as

@@ -9,8 +9,8 @@ The standard error is that of the paired test of ``likely.workbench.scoring.pair
 many trials is the best partly by luck, and a small gain does not pay for settings that nobody
 expects.
 
-Scores that differ by less than one per cent of the width of the interval count as equal; then more
-penalised and smaller models are preferred.
+Scores that differ from the plain minimum by at most one per cent of the width of its interval count
+as equal; of these, the best is the most penalised and smallest model.
 
 References
 ----------
@@ -20,11 +20,11 @@ error).  Nadeau & Bengio (2003), Machine Learning 52.
 
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from likely.spaces import Parameters, Space
+from likely.spaces import Dimension, Parameters, Space
 from likely.workbench.scoring.paired import standard_error
 from likely.workbench.search.exploration import best_of
 from likely.workbench.search.trials import Proposal, Trial
@@ -44,8 +44,9 @@ class Chosen(NamedTuple):
     """The trial whose settings are chosen, and why."""
 
     trial: Trial
-    best: Trial  # of the best score
+    best: Trial  # of the scores that count as equal to the minimum, the most penalised model
     default: Trial | None  # None where it was not tried, or has no score
+    minimum: Trial  # the argmin of the table (argmax where higher is better), first of equal ones
     gain: float = nan  # of the best over the default, the mean over folds
     error: float = nan  # its standard error
 
@@ -61,22 +62,28 @@ def choose(
     space: Space,
     default: Parameters | None,
     test_per_train: float,
+    beside: Trial | None = None,
 ) -> Chosen | None:
-    """The chosen trial of those on the most rows; None if no trial has a score."""
-    first = best_of(trials, better)
+    """The chosen trial of those on the most rows; None if no trial has a score.
+
+    ``beside`` is the trial of the default settings where it is not one of the table.
+    """
+    tried = [*trials, *([] if beside is None else [beside])]
+    first = best_of(tried, better)
     if first is None:
         return None
-    rivals = [each for each in trials if each.score is not None and each.share == first.share]
+    minimum = best_of(trials, better) or first
+    rivals = [each for each in tried if each.score is not None and each.share == first.share]
     best = min(
         (each for each in rivals if _is_equal(each, first)),
         key=lambda each: (size_of(each.parameters, space), each.number < 0, each.number),
     )
     usual = default_trial(rivals, default)
     if usual is None or usual.proposal.key == best.proposal.key:
-        return Chosen(best if usual is None else usual, best, usual)
+        return Chosen(best if usual is None else usual, best, usual, minimum)
     gain, error = _gain(usual, best, better, test_per_train)
     clear = gain > error or not isfinite(error)  # an infinite score of the default is clear
-    return Chosen(best if clear else usual, best, usual, gain, error)
+    return Chosen(best if clear else usual, best, usual, minimum, gain, error)
 
 
 def default_trial(trials: Sequence[Trial], default: Parameters | None) -> Trial | None:
@@ -94,9 +101,20 @@ def size_of(parameters: Parameters, space: Space) -> float:
     for name, dimension in space.dimensions.items():
         word = name.rpartition("__")[2]
         sign = (word in SIZES) - (word in PENALTIES)
-        u = dimension.to_unit(parameters[name]) if sign and name in parameters else None
+        u = _place(dimension, parameters[name]) if sign and name in parameters else None
         size += sign * (0.5 if u is None else u)
     return size
+
+
+def _place(dimension: Dimension, value: Any) -> float | None:
+    """The place of a value in its range, from 0 to 1; in a list by size, whatever its order."""
+    if dimension.levels is None:
+        return dimension.to_unit(value)
+    listed = dimension.grid(1)
+    if not all(isinstance(each, int | float) for each in (*listed, value)):
+        return None
+    below = sum(each < value for each in listed) + sum(each <= value for each in listed)
+    return below / (2 * len(listed))
 
 
 def _is_equal(trial: Trial, best: Trial) -> bool:

@@ -18,6 +18,7 @@ from likely.caching import cached_property
 from likely.compute.executor import Executor
 from likely.data.arrow import digest_of_table
 from likely.errors import InvalidInput
+from likely.inputs.parameters import peer_of
 from likely.metrics import Metric, mean_score
 from likely.spaces import Choice, Parameters, Space, space_from
 from likely.workbench.data.dataset import Dataset
@@ -107,11 +108,22 @@ def space_for(
                 "space. Leave it out, and declare the link: link=logit,probit (--space), for "
                 "instance."
             )
-        return space_from(declared, known)
+        return _space_of_model(declared, model, known)
     task, table = rows.settled, rows.table
     spread = 1.0 if task.has_classes else float(np.std(task.numbers(table)))
     usual = entry.space_for(rows=table.num_rows, spread=spread)
     return usual if not search_link else with_link(usual, entry.name, known)
+
+
+def _space_of_model(declared: Any, model: Any, known: Sequence[str]) -> Space:
+    """The declared space; a setting that another library calls so is refused with ours."""
+    space = space_from(declared)
+    inner = type(getattr(model, "model", model)).__name__
+    for name in space.names:
+        peer = None if name in known else peer_of(inner, name, known)
+        if peer is not None:
+            raise InvalidInput(f"{inner} has no setting {name!r}: {peer.text}.")
+    return space_from(space, known)
 
 
 def with_link(space: Space, model: str, known: Sequence[str]) -> Space:
@@ -134,7 +146,7 @@ def by_hand_of(
     for settings in given:
         unknown = [name for name in settings if name not in own]
         if unknown:
-            space_from({unknown[0]: [0]}, list(own))  # says which names there are
+            _space_of_model({unknown[0]: [0]}, model, list(own))  # says which names there are
         chosen: Parameters = {}
         for name, dimension in space.dimensions.items():
             value = settings.get(name, own[name])

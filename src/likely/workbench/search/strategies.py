@@ -6,7 +6,8 @@ had never stopped:
 
     generation g = search(space, plan, trials of generations 0 … g − 1)
 
-* grid       every combination of some values of each setting
+* grid       every combination of some values of each setting; the default settings, where they are
+             none of them, are tried beside the grid
 * random     trial t is drawn from a generator keyed by (seed, t)
 * halving    n settings on a share f⁻ᴿ of the rows, the best n/f on f¹⁻ᴿ, … the last on all rows
 * refine     a grid, then thirds of its step around the best, along each setting in turn
@@ -74,6 +75,10 @@ class Search(ABC):
         """The settings of the search, as JSON values."""
         return {}
 
+    def default_is_beside(self, space: Space, plan: Plan) -> bool:
+        """Whether the default settings are tried, and are none of those that were asked for."""
+        return False
+
     @abstractmethod
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
         """The trials that follow those of all generations before; none at the end."""
@@ -93,16 +98,25 @@ class Grid(Search):
     def settings(self) -> dict[str, Any]:
         return {"points": dict(self.points) if isinstance(self.points, Mapping) else self.points}
 
+    def default_is_beside(self, space: Space, plan: Plan) -> bool:
+        if plan.default is None:
+            return False
+        key = Proposal(0, plan.default).key
+        return all(Proposal(0, each).key != key for each in self._combinations(space, plan))
+
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
         if past:
             return []
-        first = [each for each in plan.by_hand if each != plan.default]
-        allowed = (plan.trials or USUAL_TRIALS) - len(first)  # the default comes on top
+        return _numbered(distinct([*plan.by_hand, *self._combinations(space, plan)]))
+
+    def _combinations(self, space: Space, plan: Plan) -> list[Parameters]:
+        by_hand = sum(each != plan.default for each in plan.by_hand)
+        allowed = (plan.trials or USUAL_TRIALS) - by_hand  # the default comes on top
         points = _points_within(space, allowed) if self.points is None else self.points
         grid = space.grid(points)
         if plan.trials is not None and len(grid) > allowed:
             raise _too_large(space, len(grid), allowed)
-        return _numbered(distinct([*plan.by_hand, *grid]))
+        return grid
 
 
 @final
@@ -275,9 +289,17 @@ def distinct(settings: Iterable[Parameters]) -> list[Parameters]:
 
 
 def ranked(trials: Iterable[Trial], better: str) -> list[Trial]:
-    """Best first; without a score last; equals in the order they were tried."""
+    """Best first; without a score last; equals in the order they were tried, added ones last."""
     sign = 1.0 if better == "lower" else -1.0
-    return sorted(trials, key=lambda trial: (isnan(trial.value), sign * trial.value, trial.number))
+    return sorted(
+        trials,
+        key=lambda each: (
+            isnan(each.value),
+            sign * each.value,
+            each.number < 0,
+            abs(each.number),
+        ),
+    )
 
 
 def _numbered(

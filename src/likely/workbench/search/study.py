@@ -48,7 +48,8 @@ class Study:
     question : Question
         The model, objective, space, search and plan.
     trials : tuple of Trial
-        In the order in which they were run; then those of ``add``, numbered −1, −2, ….
+        In the order in which they were run; then those of ``add``, numbered −1, −2, ….  Those of a
+        grid are its combinations, and settings by hand.
     stopped : {"finished", "out of time", "interrupted"}
         Why the search ended; ``resume`` continues it.
     outer : tuple of OuterFold
@@ -57,6 +58,8 @@ class Study:
         For a nested study: the score of the rows of all outer folds together.
     folder : Path or None
         Where the study is saved.
+    beside : Trial or None
+        The default settings, where they are tried beside a grid that does not hold them.
     """
 
     question: Question
@@ -65,6 +68,7 @@ class Study:
     outer: tuple[OuterFold, ...] = ()
     nested: Score | None = None
     folder: Path | None = None
+    beside: Trial | None = None
 
     @property
     def metric(self) -> Metric:
@@ -79,16 +83,27 @@ class Study:
         if self.choice_ is not None:
             return self.choice_.trial
         called = f"trials of {self.question.model}"
-        return known_best(self.trials, self.metric.better, called=called)  # says why there is none
+        return known_best(self.tried, self.metric.better, called=called)  # says why there is none
 
     @property
     def default_trial_(self) -> Trial | None:
         """The trial with the default settings; its score is that of ``compare``."""
-        return default_trial(self.trials, self.question.plan.default)
+        return default_trial(self.tried, self.question.plan.default)
+
+    @property
+    def tried(self) -> tuple[Trial, ...]:
+        """The trials, after the default that was tried beside a grid."""
+        return self.trials if self.beside is None else (self.beside, *self.trials)
 
     @property
     def choice_(self) -> Chosen | None:
-        """The chosen trial, the one with the best score and the default; None without a score."""
+        """Which trial is chosen, and between which; None without a score.
+
+        ``trial`` is the chosen one, ``minimum`` the plain argmin of the table (argmax where higher
+        is better), ``best`` the most penalised of those whose scores count as equal to the best,
+        ``default`` the one with the default settings.  ``gain`` is the mean over the folds by which
+        ``best`` is better than ``default``, and ``error`` its standard error.
+        """
         question = self.question
         return choose(
             self.trials,
@@ -96,6 +111,7 @@ class Study:
             space=question.space,
             default=question.plan.default,
             test_per_train=question.objective.folds.test_per_train,
+            beside=self.beside,
         )
 
     @property
@@ -132,8 +148,8 @@ class Study:
     @property
     def settings(self) -> list[str]:
         """The names of all settings that were tried, those of the space first."""
-        tried = (name for trial in self.trials for name in trial.parameters)
-        return list(dict.fromkeys([*self.question.space.names, *tried]))
+        used = (name for trial in self.tried for name in trial.parameters)
+        return list(dict.fromkeys([*self.question.space.names, *used]))
 
     def best_model(self) -> Prepared:
         """The model with the best settings and its preparation, not yet fitted.
@@ -158,7 +174,7 @@ class Study:
         searched = [trial for trial in self.trials if trial.number >= 0]
         with folder.alone():
             log = TrialLog(folder.added, _by_hand(self.trials))
-            known = {trial.proposal.key for trial in (*searched, *log.trials.values())}
+            known = {trial.proposal.key for trial in (*self.tried, *log.trials.values())}
             new = {Proposal(0, each).key: each for each in chosen}
             try_by_hand(objective, [new[key] for key in new if key not in known], log)
         return replace(self, trials=(*searched, *log.trials.values()))
@@ -177,7 +193,7 @@ class Study:
             plan=replace(plan, trials=plan.trials if trials is None else trials),
             minutes=question.minutes if minutes is None else minutes,
         )
-        return answer(more, StudyFolder(self.folder), past=self.trials)
+        return answer(more, StudyFolder(self.folder), past=self.tried)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per trial, with a column per setting, in pandas, polars or Arrow."""
@@ -229,8 +245,17 @@ def _answered(
     explored = _searched(question, objective, log, executor)
     if not explored.trials:
         raise KeyboardInterrupt  # before there was anything to keep
-    trials = (*explored.trials, *added.trials.values())
-    study = Study(question, trials, explored.stopped, folder=folder.path)
+    beside = None
+    if question.search.default_is_beside(question.space, question.plan):
+        beside = default_trial(explored.trials, question.plan.default)
+    searched = (trial for trial in explored.trials if trial is not beside)
+    study = Study(
+        question,
+        (*searched, *added.trials.values()),
+        explored.stopped,
+        folder=folder.path,
+        beside=beside,
+    )
     if explored.stopped != INTERRUPTED:
         study.best_trial_  # noqa: B018  # says why, where no trial has a score
     if question.nested is None or explored.stopped == INTERRUPTED:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from likely.intervals import NO_ESTIMATE
+from likely.workbench.search.study_text import choice_text
 
 if TYPE_CHECKING:
     from likely.workbench.search.choice import Chosen
@@ -22,12 +23,13 @@ def study_facts(study: "Study") -> dict[str, Any]:
         "search": study.question.search.name,
         "stopped": study.stopped,
         "trials": [_trial_facts(trial, default) for trial in study.trials],
+        "beside": None if study.beside is None else _trial_facts(study.beside, default),
         "best": {
             "number": study.best_trial_.number,
             "parameters": study.best_parameters_,
             "value": study.best_score_,
         },
-        "choice": None if choice is None else _choice_facts(choice),
+        "choice": None if choice is None else _choice_facts(study, choice),
         "baseline": study.baseline,
         "nested": nested if study.outer else None,
         "outer": [_fold_facts(fold) for fold in study.outer],
@@ -47,12 +49,15 @@ def _trial_facts(trial: "Trial", default: "Trial | None") -> dict[str, Any]:
     }
 
 
-def _choice_facts(choice: "Chosen") -> dict[str, Any]:
+def _choice_facts(study: "Study", choice: "Chosen") -> dict[str, Any]:
     return {
         "default_kept": choice.is_default,
         "best_number": choice.best.number,
+        "minimum_number": choice.minimum.number,
+        "minimum_value": choice.minimum.value,
         "gain": choice.gain,
         "standard_error": choice.error,
+        "text": choice_text(study, choice),
     }
 
 

@@ -13,16 +13,17 @@ from likely.formatting import (
     html_table,
     number,
     percent,
+    percent_level,
     setting,
     text_table,
 )
+from likely.workbench.search.choice import EQUAL
 from likely.workbench.search.exploration import FINISHED, best_of
 from likely.workbench.search.strategies import ranked
 
 if TYPE_CHECKING:
     from likely.spaces import Parameters
     from likely.workbench.search.choice import Chosen
-    from likely.workbench.search.question import Question
     from likely.workbench.search.study import Study
     from likely.workbench.search.trials import Trial
 
@@ -67,7 +68,7 @@ def sentences(study: "Study") -> list[str]:
         f"{question.model}: {title} {value} ({ENDS} {ends}) by {question.objective.n_folds}-fold "
         f"cross-validation{again} on {count(n_held, 'row')}. "
         f"Baseline (constant): {constant}.",
-        _choice_sentence(choice, len(scored), question),
+        choice_text(study, choice),
     ]
     found += [*_rounds(study), *question.objective.rows.notes]
     if study.outer:
@@ -83,29 +84,52 @@ def sentences(study: "Study") -> list[str]:
             f"Stopped early, as worse than the median of the earlier trials: {len(stopped)} of "
             f"{count(len(study.trials), 'trial')}."
         )
-    failed = [trial for trial in study.trials if trial.score is None and not trial.stopped]
+    failed = [trial for trial in study.tried if trial.score is None and not trial.stopped]
     if failed:
         reason = f"Reason for the first: {failed[0].problem}"
         found.append(f"Trials without a score: {len(failed)}. {reason}")
     return found + _remarks(study)
 
 
-def _choice_sentence(choice: "Chosen", n_scored: int, question: "Question") -> str:
-    """Which settings are chosen, and why."""
+def choice_text(study: "Study", choice: "Chosen") -> str:
+    """Which settings are chosen, and why: the rule where it does not choose the plain minimum."""
+    question, settings = study.question, settings_of(choice.trial.parameters)
+    n_scored = sum(trial.score is not None for trial in study.trials)
     tried = f"{count(n_scored, 'trial')} ({question.search.name}, seed {question.plan.seed})"
-    settings = settings_of(choice.trial.parameters)
     if not choice.is_default:
-        sentence = f"Best of {tried}: {settings}."
-        if choice.default is None:
-            return sentence
-        return f"{sentence} It is better than the default by {_gain_text(choice)}."
-    if choice.best.proposal.key == choice.trial.proposal.key:
-        return f"The default settings are the best of {tried}: {settings}."
-    return (
-        f"The default settings are kept: {settings}. The best of {tried}, trial "
-        f"{choice.best.number}, is better by {_gain_text(choice)}; more than one standard error "
-        "was expected."
-    )
+        text = f"Best of {tried}: {settings}."
+        if choice.default is not None:
+            text += f" It is better than the default by {_gain_text(choice)}."
+    elif choice.best.proposal.key != choice.trial.proposal.key:
+        text = (
+            f"The default settings are kept: {settings}. The best of {tried}, trial "
+            f"{choice.best.number}, is better by {_gain_text(choice)}; more than one standard "
+            "error was expected."
+        )
+    elif study.beside is not None:
+        text = f"The default settings are kept: {settings}. None of {tried} is better."
+    else:
+        text = f"The default settings are the best of {tried}: {settings}."
+    return " ".join([text, *_near_tie(study, choice)])
+
+
+def _near_tie(study: "Study", choice: "Chosen") -> list[str]:
+    """The rule of near ties, where the best is not the plain minimum."""
+    best, minimum, metric = choice.best, choice.minimum, study.metric
+    lowest = "lowest" if metric.better == "lower" else "highest"
+    worse = minimum.value > best.value if metric.better == "lower" else minimum.value < best.value
+    if best is minimum or worse:  # worse: the default beside a grid is better than all of it
+        return []
+    names = [
+        "the default" if each is choice.default else f"trial {each.number}"
+        for each in (minimum, best)
+    ]
+    own = "the same" if best.value == minimum.value else f"{best.value:.6g}"
+    return [
+        f"The {lowest} {metric.title} is that of {names[0]}, {minimum.value:.6g}; {names[1]} has "
+        f"{own}. Scores that differ by at most {percent_level(EQUAL)} of the width of the interval "
+        "count as equal, and of such trials the most penalised or smallest model is taken."
+    ]
 
 
 def _gain_text(choice: "Chosen") -> str:
@@ -121,9 +145,9 @@ def settings_of(parameters: "Parameters") -> str:
 def trial_rows(study: "Study") -> list[list[str]]:
     """A head and the best trials, those on the most rows first."""
     names = study.settings
-    partial = any(trial.share != 1.0 for trial in study.trials)
+    partial = any(trial.share != 1.0 for trial in study.tried)
     head = ["trial", study.metric.title, ENDS, *names, *(["rows"] if partial else []), "seconds"]
-    order = ranked(study.trials, study.metric.better)
+    order = ranked(study.tried, study.metric.better)
     best = sorted(order, key=lambda trial: -trial.share)
     usual, choice = study.default_trial_, study.choice_
     first = [] if choice is None else [choice.trial]
@@ -179,7 +203,7 @@ def _remarks(study: "Study") -> list[str]:
     if choice is not None and choice.trial.number < 0:
         nested = " The nested score is that of the search without them." if study.outer else ""
         found.append(f"The best settings were added by hand.{nested}")
-    warned = [trial for trial in study.trials if trial.score and trial.score.warnings]
+    warned = [trial for trial in study.tried if trial.score and trial.score.warnings]
     if warned:
         first = warned[0].score.warnings[0] if warned[0].score else ""
         found.append(f"Trials with warnings: {len(warned)}. The first: {first}")
