@@ -5,14 +5,18 @@
 Centring changes neither β nor the fit while the intercept is free, and it keeps the Hessian
 well-conditioned where columns are far from 0.  The centre need not be exact: the mean of some rows
 is enough.
+
+Columns that nearly depend on each other are replaced by orthogonal ones, z = (x − c)ᵀR⁻¹ with
+√W(X − c) = QR: a Hessian squares the condition number, and R does not.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, final
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
@@ -25,10 +29,12 @@ from likely.data.block import (
     first_rows,
     redesigned,
 )
-from likely.data.layouts.intercept import Design, Intercept
+from likely.data.layouts.intercept import Dense, Design, Intercept
 from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
+from likely.objectives.least_squares import block_factor
 from likely.objectives.linear import weighted
+from likely.solvers.least_squares import MACHINE, LeastSquares, solve_qr
 
 START_SHARE = 0.1  # of the rows are enough to start from
 ROWS_PER_COEFFICIENT = 20  # fewer would start a search worse than the constant model does
@@ -36,6 +42,8 @@ FEWEST_TO_SHARE = 20_000  # rows; below, a pass costs next to nothing
 MOST_ROWS = 100_000  # of a start, unless there are very many coefficients
 LARGEST = 1e150  # squares of larger numbers overflow where they are summed
 SAME = 1e-12  # relative: what a mean of many equal numbers may differ by from them
+A_FEW_ULP = 2 * MACHINE  # rounding leaves a third of one of each cell
+NEARLY = 1e-3  # √(1 − R²) of a column given those before it, below which a Hessian loses digits
 UNKNOWN_SHARE = 0.02  # of a file whose length is not known
 
 
@@ -47,37 +55,61 @@ class Framing:
     n_coefficients: int
     intercept: bool
     centre: Array | None  # of the first columns
+    basis: Array | None = None  # R, (p, p), if columns are made orthogonal; 0 for redundant ones
 
     @property
     def n_parameters(self) -> int:
         return self.n_coefficients + int(self.intercept)
 
     def __call__(self, design: Design) -> Design:
-        inner = design if self.centre is None else design.centred(self.centre)
+        if self.basis is not None:
+            inner: Design = Dense(self._orthogonal(design))
+        else:
+            inner = design if self.centre is None else design.centred(self.centre)
         return Intercept(inner) if self.intercept else inner
+
+    def _orthogonal(self, design: Design) -> Array:
+        """Z with ZR = X − c, by a triangular solve of each row, which loses no digits of x."""
+        X = design.matmat(np.eye(design.n_features))
+        return np.ascontiguousarray(
+            self._solved(X if self.centre is None else X - self.centre, "T")
+        )
+
+    def _solved(self, values: Array, transposed: str) -> Array:
+        """R⁻¹ times each row of values, or R⁻ᵀ; 0 for redundant columns."""
+        assert self.basis is not None
+        kept = np.flatnonzero(np.diag(self.basis))
+        out = np.zeros(values.shape)
+        R = self.basis[np.ix_(kept, kept)]
+        out[..., kept] = solve_triangular(
+            R, values[..., kept].T, trans=transposed, check_finite=False
+        ).T
+        return out
+
+    def coefficients(self, theta: Array) -> Array:
+        """β of the columns as they are, from that of the columns of a search, (…, p)."""
+        return theta if self.basis is None else self._solved(theta, "N")
 
     def to_user(self, theta: Array) -> Array:
         """θ of the data as they are, from θ of the centred data, (…, n_parameters)."""
-        if self.centre is None:
-            return theta
-        out = np.array(theta, dtype=np.float64)
-        out[..., -1] -= np.dot(theta[..., : len(self.centre)], self.centre)
+        out, p = np.array(theta, dtype=np.float64), self.n_coefficients
+        out[..., :p] = self.coefficients(out[..., :p])
+        if self.centre is not None:
+            out[..., -1] -= np.dot(out[..., : len(self.centre)], self.centre)
         return out
 
     def from_user(self, theta: Array) -> Array:
-        """The inverse of ``to_user``."""
-        if self.centre is None:
-            return np.array(theta, dtype=np.float64)
-        out = np.array(theta, dtype=np.float64)
-        out[..., -1] += np.dot(theta[..., : len(self.centre)], self.centre)
+        """The inverse of ``to_user``, but for redundant columns."""
+        out, p = np.array(theta, dtype=np.float64), self.n_coefficients
+        if self.centre is not None:
+            out[..., -1] += np.dot(out[..., : len(self.centre)], self.centre)
+        if self.basis is not None:
+            out[..., :p] = np.dot(out[..., :p], self.basis.T)
         return out
 
     def jacobian(self) -> Array:
         """∂ to_user / ∂θ."""
-        out = np.eye(self.n_parameters)
-        if self.centre is not None:
-            out[-1, : len(self.centre)] = -self.centre
-        return out
+        return self.to_user(np.eye(self.n_parameters)).T
 
 
 class Framed(NamedTuple):
@@ -208,3 +240,43 @@ def centre_of(blocks: Blocks, some: Blocks, executor: Executor) -> Array | None:
     with np.errstate(invalid="ignore"):  # an infinite cell, refused later
         same = np.isfinite(mean) & (np.abs(first - mean) <= SAME * np.abs(mean))
     return np.where(same, first, mean)
+
+
+def column_noise(mean: Array, weight: float) -> Array:
+    """The length that rounding may leave of a centred column: a few ulp of its mean per row."""
+    return np.asarray(A_FEW_ULP * np.abs(mean) * np.sqrt(weight))
+
+
+def orthogonal(
+    data: Framed, executor: Executor, *, n_columns: int, centre: bool
+) -> tuple[Framed, LeastSquares] | None:
+    """The blocks with orthogonal columns, if some of them nearly depend on others; else None.
+
+    The second value has the rank and the condition of the columns.  Columns that depend on others
+    exactly are 0.  The means and the QR factor of the blocks are totals of two passes.
+    """
+    framing, sums = data.framing, executor.sum(partial(block_sums), data.blocks)
+    mean = np.asarray(sums.x[:n_columns] / sums.weight) * float(centre)
+    old = np.zeros(n_columns)
+    if framing.centre is not None:
+        old[: len(framing.centre)] = framing.centre
+    factor = executor.sum(partial(block_factor, mean, np.zeros(())), data.blocks)
+    solved = solve_qr(factor, noise=column_noise(old + mean, sums.weight))
+    kept = np.setdiff1d(np.arange(n_columns), solved.redundant)
+    R = np.linalg.qr(factor.R[:, kept], mode="r")
+    if not (np.abs(np.diag(R)) < NEARLY * np.linalg.norm(R, axis=0)).any():
+        return None
+    basis = np.zeros((n_columns, n_columns))
+    basis[np.ix_(kept, kept)] = R / np.sqrt(sums.weight)
+    framing = replace(framing, centre=old + mean if centre else None, basis=basis)
+    width = data.blocks.n_features
+    counted = CountedBlocks(data.rows, data.passes)
+    some: Blocks = counted
+    if data.share < 1:
+        some = first_rows(counted, data.share)
+        data.passes[-1] = data.share
+    return data._replace(
+        blocks=redesigned(counted, framing, width),
+        start=redesigned(some, framing, width),
+        framing=framing,
+    ), solved
