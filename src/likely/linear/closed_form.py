@@ -26,17 +26,17 @@ from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.coding import LinearRows
 from likely.linear.covariance import Bread, small_sample
-from likely.linear.fitting import in_session, parts, warn_of_condition
+from likely.linear.fitting import in_session, parts
 from likely.linear.framing import (
     Framed,
     Framing,
-    column_noise,
     framed,
     mean_response,
     refuse_extreme_responses,
 )
 from likely.linear.infer import infer
 from likely.linear.inference import Inference
+from likely.linear.near_dependence import column_noise, warn_of_condition
 from likely.linear.penalty import spread, strengths_of
 from likely.objectives.least_squares import (
     Eliminated,
@@ -171,10 +171,10 @@ def _solved(setting: _Setting) -> LeastSquares:
 
 
 def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> None:
-    if solver_name(estimator.solver) == "minimum-norm":
-        return
     names = coding.names()
     redundant = [names[j] for j in solved.redundant if j < len(names)]
+    if redundant and solver_name(estimator.solver) == "minimum-norm":
+        return
     if redundant:
         warn_user(
             f"{type(estimator).__name__}: {quoted(redundant)} can be computed from other columns, "

@@ -31,9 +31,9 @@ from likely.linear.fitting import (
     refuse_if_not_finite,
     start_of,
     warn_of_fit,
-    with_orthogonal_columns,
 )
 from likely.linear.framing import framed
+from likely.linear.near_dependence import with_orthogonal_columns
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.firth import FirthObjective, Without
 from likely.penalties import NoPenalty

@@ -16,7 +16,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.block import ArrayBlocks, Block, Blocks, checked
 from likely.errors import InvalidInput, RedundantColumns, Separation, warn_user
-from likely.formatting import count, quoted
+from likely.formatting import quoted
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
@@ -38,18 +38,17 @@ from likely.linear.edge import (
     warn_of_edge,
 )
 from likely.linear.framing import (
-    NEARLY,
     Framed,
     Framing,
     framed,
     mean_response,
-    orthogonal,
     refuse_extreme_responses,
 )
 from likely.linear.given_start import predictor_given
 from likely.linear.held_rows import hold_out
 from likely.linear.infer import infer
 from likely.linear.inference import Inference
+from likely.linear.near_dependence import with_orthogonal_columns, with_redundant
 from likely.linear.penalty import Spread, spread, strengths_of
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.inference import (
@@ -59,13 +58,9 @@ from likely.objectives.inference import (
     has_constant_variance,
 )
 from likely.solvers.choice import finish, hessian_at, solve
-from likely.solvers.least_squares import MACHINE, LeastSquares
 from likely.solvers.minimise import Solution
-from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
 
-CONDITION_TO_WARN_OF = 1e-8 / MACHINE  # above, fewer than 8 digits are left
-ALIKE = 0.9  # of the largest
 SAME = 1e-6  # of the largest entry of a direction
 USUAL_STEPS = 3  # of the last digits; a search that diverges takes more
 
@@ -123,6 +118,7 @@ def fit_linear(
         problem, data = other, other.data
         start = start_of(likelihood, data, rows)
         found, edge, infinite = _optimum(estimator, problem, likelihood, start, rows)
+        found = with_redundant(problem, found)
     warn_of_fit(estimator, found, rows.coding.names, infinite, rows.coding.references())
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
     if infinite is not None and inference is not None:
@@ -142,55 +138,6 @@ def fit_linear(
         infinite is not None,
         dispersion=dispersion.value,
         ml_dispersion=dispersion.at_maximum,
-    )
-
-
-def with_orthogonal_columns(
-    problem: Problem,
-    found: Found,
-    rows: LinearRows,
-    *,
-    warned_by: Any = None,
-    centre: bool | None = None,
-) -> Problem | None:
-    """The problem for orthogonal columns where some nearly depend on others; else None.
-
-    Only the Hessian at the end of a search makes it suspect; then two passes show whether the
-    columns nearly depend on each other, or their curvature has vanished.  ``centre`` tells whether
-    there are intercepts, if not in the columns.
-    """
-    data, n_columns = problem.data, rows.coding.n_coefficients
-    if not problem.penalty.free(problem.n_parameters).all():
-        return None
-    least = found.least_pivot
-    if found.hessian is None and not found.solution.stopped and problem.shape.hessian_is_affordable:
-        state = Newton(problem.intercepts).init(problem.objective, found.theta)
-        least = 0.0 if state.held else state.least_pivot
-    if least >= NEARLY**2:
-        return None
-    centre = data.framing.intercept if centre is None else centre
-    other = orthogonal(data, rows.executor, n_columns=n_columns, centre=centre)
-    if other is None:
-        return None
-    if warned_by is not None:
-        warn_of_condition(warned_by, other[1], rows.coding.names())
-    return replace(problem, data=other[0])
-
-
-def warn_of_condition(estimator: Any, solved: LeastSquares, names: Sequence[str]) -> None:
-    """Warn where columns are so nearly dependent that coefficients have few correct digits."""
-    if solved.condition <= CONDITION_TO_WARN_OF:
-        return
-    inflated = np.linalg.norm(solved.span.root * solved.span.lengths[:, None], axis=1)
-    # of a pair that is inflated alike the later one, not the one that rounding makes larger
-    nearest = int(np.flatnonzero(inflated >= ALIKE * inflated.max())[-1])
-    digits = count(max(int(-np.log10(solved.condition * MACHINE)), 0), "digit")
-    warn_user(
-        f"{type(estimator).__name__}: {names[nearest]!r} can nearly be computed from other "
-        f"columns (condition {solved.condition:.1e}), so rounding leaves about "
-        f"{digits} of the coefficients correct. Drop a column, centre a column before "
-        "taking its powers, or give a penalty (l2=1.0).",
-        RedundantColumns,
     )
 
 

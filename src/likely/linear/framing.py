@@ -5,13 +5,10 @@
 Centring changes neither β nor the fit while the intercept is free, and it keeps the Hessian
 well-conditioned where columns are far from 0.  The centre need not be exact: the mean of some rows
 is enough.
-
-Columns that nearly depend on each other are replaced by orthogonal ones, z = (x − c)ᵀR⁻¹ with
-√W(X − c) = QR: a Hessian squares the condition number, and R does not.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, final
 
@@ -32,9 +29,7 @@ from likely.data.block import (
 from likely.data.layouts.intercept import Dense, Design, Intercept
 from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
-from likely.objectives.least_squares import block_factor
 from likely.objectives.linear import weighted
-from likely.solvers.least_squares import MACHINE, LeastSquares, solve_qr
 
 START_SHARE = 0.1  # of the rows are enough to start from
 ROWS_PER_COEFFICIENT = 20  # fewer would start a search worse than the constant model does
@@ -42,8 +37,6 @@ FEWEST_TO_SHARE = 20_000  # rows; below, a pass costs next to nothing
 MOST_ROWS = 100_000  # of a start, unless there are very many coefficients
 LARGEST = 1e150  # squares of larger numbers overflow where they are summed
 SAME = 1e-12  # relative: what a mean of many equal numbers may differ by from them
-A_FEW_ULP = 2 * MACHINE  # rounding leaves a third of one of each cell
-NEARLY = 1e-3  # √(1 − R²) of a column given those before it, below which a Hessian loses digits
 UNKNOWN_SHARE = 0.02  # of a file whose length is not known
 
 
@@ -240,43 +233,3 @@ def centre_of(blocks: Blocks, some: Blocks, executor: Executor) -> Array | None:
     with np.errstate(invalid="ignore"):  # an infinite cell, refused later
         same = np.isfinite(mean) & (np.abs(first - mean) <= SAME * np.abs(mean))
     return np.where(same, first, mean)
-
-
-def column_noise(mean: Array, weight: float) -> Array:
-    """The length that rounding may leave of a centred column: a few ulp of its mean per row."""
-    return np.asarray(A_FEW_ULP * np.abs(mean) * np.sqrt(weight))
-
-
-def orthogonal(
-    data: Framed, executor: Executor, *, n_columns: int, centre: bool
-) -> tuple[Framed, LeastSquares] | None:
-    """The blocks with orthogonal columns, if some of them nearly depend on others; else None.
-
-    The second value has the rank and the condition of the columns.  Columns that depend on others
-    exactly are 0.  The means and the QR factor of the blocks are totals of two passes.
-    """
-    framing, sums = data.framing, executor.sum(partial(block_sums), data.blocks)
-    mean = np.asarray(sums.x[:n_columns] / sums.weight) * float(centre)
-    old = np.zeros(n_columns)
-    if framing.centre is not None:
-        old[: len(framing.centre)] = framing.centre
-    factor = executor.sum(partial(block_factor, mean, np.zeros(())), data.blocks)
-    solved = solve_qr(factor, noise=column_noise(old + mean, sums.weight))
-    kept = np.setdiff1d(np.arange(n_columns), solved.redundant)
-    R = np.linalg.qr(factor.R[:, kept], mode="r")
-    if not (np.abs(np.diag(R)) < NEARLY * np.linalg.norm(R, axis=0)).any():
-        return None
-    basis = np.zeros((n_columns, n_columns))
-    basis[np.ix_(kept, kept)] = R / np.sqrt(sums.weight)
-    framing = replace(framing, centre=old + mean if centre else None, basis=basis)
-    width = data.blocks.n_features
-    counted = CountedBlocks(data.rows, data.passes)
-    some: Blocks = counted
-    if data.share < 1:
-        some = first_rows(counted, data.share)
-        data.passes[-1] = data.share
-    return data._replace(
-        blocks=redesigned(counted, framing, width),
-        start=redesigned(some, framing, width),
-        framing=framing,
-    ), solved

@@ -32,11 +32,11 @@ from likely.linear.fitting import (
     last_theta,
     refuse_if_not_finite,
     warn_of_fit,
-    with_orthogonal_columns,
 )
 from likely.linear.framing import Framed, Framing, centre_of, framed, refuse_too_large
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
+from likely.linear.near_dependence import with_orthogonal_columns, with_redundant
 from likely.linear.penalty import spread, strengths_of
 from likely.linear.problem import Problem
 from likely.links import LINKS, UnitLink
@@ -107,6 +107,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     if other is not None:
         problem = other
         found, infinite = _optimum(estimator, problem, count, rows)
+        found = with_redundant(problem, found)
     warn_of_fit(estimator, found, partial(parameter_names, rows), infinite)
     known = _evaluated_hessian(problem, found, count)
     inference = _inference(estimator, problem, found, rows, infinite, known)

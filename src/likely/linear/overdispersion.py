@@ -36,10 +36,10 @@ from likely.linear.fitting import (
     problem_of,
     refuse_if_not_finite,
     start_of,
-    with_orthogonal_columns,
     with_valid_responses,
 )
 from likely.linear.framing import framed
+from likely.linear.near_dependence import with_orthogonal_columns
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.overdispersion import (
     AlphaTotals,

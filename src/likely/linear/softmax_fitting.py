@@ -32,11 +32,11 @@ from likely.linear.fitting import (
     parts,
     refuse_if_not_finite,
     warn_of_fit,
-    with_orthogonal_columns,
 )
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
+from likely.linear.near_dependence import with_orthogonal_columns, with_redundant
 from likely.linear.penalty import has_groups, is_penalised, strengths_of
 from likely.linear.problem import Problem
 from likely.linear.softmax_problem import SoftmaxRows, given_start, last_fit, start_of_classes
@@ -87,6 +87,7 @@ def fit_softmax(
     other = with_orthogonal_columns(problem, found, rows, warned_by=warned_by or estimator)
     if other is not None:
         problem, softmax, found, infinite = _optimum(estimator, other, softmax, name, rows)
+        found = with_redundant(problem, found)
     _warn_by_columns(warned_by or estimator, problem, found, infinite, rows)
     inference = _inference(estimator, problem, softmax, found, rows, infinite)
     return _in_user_units(problem, softmax, found, inference, separated=infinite is not None)
