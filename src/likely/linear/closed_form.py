@@ -20,7 +20,7 @@ from likely._typing import Array
 from likely.data.block import Blocks, CountedBlocks, redesigned
 from likely.data.coding import Coding
 from likely.errors import InvalidInput, RedundantColumns, warn_user
-from likely.formatting import count, quoted
+from likely.formatting import quoted
 from likely.inputs.coding import refuse_gaps
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
@@ -36,6 +36,7 @@ from likely.linear.framing import (
 )
 from likely.linear.infer import infer
 from likely.linear.inference import Inference
+from likely.linear.near_dependence import column_noise, warn_of_condition
 from likely.linear.penalty import spread, strengths_of
 from likely.objectives.least_squares import (
     Eliminated,
@@ -46,7 +47,6 @@ from likely.objectives.least_squares import (
 )
 from likely.solvers.choice import CONDITION_FOR_QR, solver_name
 from likely.solvers.least_squares import (
-    MACHINE,
     GramTotals,
     LeastSquares,
     LeastSquaresTotals,
@@ -56,10 +56,8 @@ from likely.solvers.least_squares import (
 )
 from likely.solvers.minimise import Solution
 
-A_FEW_ULP = 2 * MACHINE  # rounding leaves a third of one of each cell
 CONDITION_OF_NORMAL_EQUATIONS = 1e6  # above, refinement leaves fewer than 7 digits
 CONDITION_TO_REFINE = 30.0  # below, the normal equations keep 13 digits
-CONDITION_TO_WARN_OF = 1e-8 / MACHINE  # above, fewer than 8 digits are left
 MOST_CELLS_TO_EXTEND = 1e5  # beyond, extended precision costs more than it is worth
 
 
@@ -102,8 +100,8 @@ class _Setting(NamedTuple):
 
     @property
     def noise(self) -> Array:
-        """The length that rounding may leave of a centred column: a few ulp of its mean per row."""
-        return np.asarray(A_FEW_ULP * np.abs(self.mean) * np.sqrt(self.gram.weight))
+        """The length that rounding may leave of each centred column."""
+        return column_noise(self.mean, self.gram.weight)
 
     def ridge(self, coef: Array) -> Array:
         """Kβ."""
@@ -173,10 +171,10 @@ def _solved(setting: _Setting) -> LeastSquares:
 
 
 def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> None:
-    if solver_name(estimator.solver) == "minimum-norm":
-        return
     names = coding.names()
     redundant = [names[j] for j in solved.redundant if j < len(names)]
+    if redundant and solver_name(estimator.solver) == "minimum-norm":
+        return
     if redundant:
         warn_user(
             f"{type(estimator).__name__}: {quoted(redundant)} can be computed from other columns, "
@@ -185,17 +183,8 @@ def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> 
             "solver='minimum-norm' gives this solution without a warning.",
             RedundantColumns,
         )
-    elif solved.condition > CONDITION_TO_WARN_OF:
-        lengths = solved.span.lengths[:, None]
-        nearest = int(np.linalg.norm(solved.span.root * lengths, axis=1).argmax())
-        digits = count(max(int(-np.log10(solved.condition * MACHINE)), 0), "digit")
-        warn_user(
-            f"{type(estimator).__name__}: {names[nearest]!r} can nearly be computed from other "
-            f"columns (condition {solved.condition:.1e}), so rounding leaves about "
-            f"{digits} of the coefficients correct. Drop a column, centre a column before "
-            "taking its powers, or give a penalty (l2=1.0).",
-            RedundantColumns,
-        )
+    else:
+        warn_of_condition(estimator, solved, names)
 
 
 def _assembled(setting: _Setting, solved: LeastSquares) -> ClosedForm:

@@ -33,7 +33,8 @@ from likely.linear.fitting import (
     warn_of_fit,
 )
 from likely.linear.framing import framed
-from likely.linear.problem import linear_problem
+from likely.linear.near_dependence import with_orthogonal_columns
+from likely.linear.problem import Problem, linear_problem
 from likely.objectives.firth import FirthObjective, Without
 from likely.penalties import NoPenalty
 from likely.solvers.choice import LastDigits, check_search
@@ -62,7 +63,11 @@ def firth_ratios(objective: FirthObjective, found: Found, tol: float, max_iter: 
 
 @in_session
 def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> LinearFit:
-    """Newton on the penalised likelihood; l1 and l2 are not used."""
+    """Newton on the penalised likelihood; l1 and l2 are not used.
+
+    Where columns nearly depend on others, so that one would be fixed, the search has orthogonal
+    columns; the coefficients are then not tested one by one.
+    """
     if likelihood.link.name != "logit":
         raise InvalidInput(
             f"firth=True needs the logit link; the link is {likelihood.link.name!r}. "
@@ -72,23 +77,41 @@ def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Linea
     data = framed(
         rows.blocks, rows.executor, names=rows.coding.names, intercept=estimator.fit_intercept
     )
-    start = start_of(likelihood, data, rows)
     problem = linear_problem(likelihood, NoPenalty(), data, rows.executor)
-    problem = problem.measured(null_of(likelihood, data, rows, start))
-    unit = (problem.unit or 0.0) + start.size  # nats: ½ ln |I| has a size of its own
-    objective = FirthObjective(likelihood, data.blocks, rows.executor, unit)
-    errors = has_errors(estimator, data.framing)
-    wanted = LastDigits.of(problem, estimator.tol)
-    tol = wanted.aim if errors else estimator.tol
-    solution, state = search(Newton(), objective, start, tol=tol, max_iter=estimator.max_iter)
-    found = Found(state.theta, wanted.settled(solution), state.hessian, state.held)
-    refuse_if_not_finite(found, rows)
+    objective, found = _optimum(estimator, problem, rows, likelihood)
+    if found.held:
+        other = with_orthogonal_columns(problem, found, rows, warned_by=estimator)
+        if other is not None:
+            problem, data = other, other.data
+            objective, found = _optimum(estimator, problem, rows, likelihood)
     warn_of_fit(estimator, found, rows.coding.names, None)
     inference = errors_of(estimator, problem, found, rows, likelihood)
     if inference is not None:
-        ratios = firth_ratios(objective, found, estimator.tol, estimator.max_iter)
+        ratios = np.full(found.theta.size, np.nan)
+        if data.framing.basis is None:
+            ratios = firth_ratios(objective, found, estimator.tol, estimator.max_iter)
         inference = replace(inference, firth_ratios=ratios)
     theta = data.framing.to_user(found.theta)
     solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
     coef, intercept = parts(theta, data.framing)
     return LinearFit(coef, float(intercept), solution, inference, separated=False)
+
+
+def _optimum(
+    estimator: Any, problem: Problem, rows: LinearRows, likelihood: Likelihood
+) -> tuple[FirthObjective, Found]:
+    """The penalised likelihood, and the end of its search."""
+    data = problem.data
+    start = start_of(likelihood, data, rows)
+    problem = problem.measured(null_of(likelihood, data, rows, start))
+    unit = (problem.unit or 0.0) + start.size  # nats: ½ ln |I| has a size of its own
+    objective = FirthObjective(likelihood, data.blocks, rows.executor, unit)
+    wanted = LastDigits.of(problem, estimator.tol)
+    tol = wanted.aim if has_errors(estimator, data.framing) else estimator.tol
+    solution, state = search(Newton(), objective, start, tol=tol, max_iter=estimator.max_iter)
+    least = 0.0 if state.held else state.least_pivot
+    found = Found(
+        state.theta, wanted.settled(solution), state.hessian, state.held, least_pivot=least
+    )
+    refuse_if_not_finite(found, rows)
+    return objective, found

@@ -48,6 +48,7 @@ from likely.linear.given_start import predictor_given
 from likely.linear.held_rows import hold_out
 from likely.linear.infer import infer
 from likely.linear.inference import Inference
+from likely.linear.near_dependence import with_orthogonal_columns, with_redundant
 from likely.linear.penalty import Spread, spread, strengths_of
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.inference import (
@@ -112,6 +113,12 @@ def fit_linear(
         dispersion_is_known=likelihood.response.dispersion_is_known,
     )
     found, edge, infinite = _optimum(estimator, problem, likelihood, start, rows)
+    other = with_orthogonal_columns(problem, found, rows, warned_by=estimator)
+    if other is not None:
+        problem, data = other, other.data
+        start = start_of(likelihood, data, rows)
+        found, edge, infinite = _optimum(estimator, problem, likelihood, start, rows)
+        found = with_redundant(problem, found)
     warn_of_fit(estimator, found, rows.coding.names, infinite, rows.coding.references())
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
     if infinite is not None and inference is not None:

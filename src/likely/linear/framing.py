@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple, final
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
@@ -25,7 +26,7 @@ from likely.data.block import (
     first_rows,
     redesigned,
 )
-from likely.data.layouts.intercept import Design, Intercept
+from likely.data.layouts.intercept import Dense, Design, Intercept
 from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
 from likely.objectives.linear import weighted
@@ -47,37 +48,61 @@ class Framing:
     n_coefficients: int
     intercept: bool
     centre: Array | None  # of the first columns
+    basis: Array | None = None  # R, (p, p), if columns are made orthogonal; 0 for redundant ones
 
     @property
     def n_parameters(self) -> int:
         return self.n_coefficients + int(self.intercept)
 
     def __call__(self, design: Design) -> Design:
-        inner = design if self.centre is None else design.centred(self.centre)
+        if self.basis is not None:
+            inner: Design = Dense(self._orthogonal(design))
+        else:
+            inner = design if self.centre is None else design.centred(self.centre)
         return Intercept(inner) if self.intercept else inner
+
+    def _orthogonal(self, design: Design) -> Array:
+        """Z with ZR = X − c, by a triangular solve of each row, which loses no digits of x."""
+        X = design.matmat(np.eye(design.n_features))
+        return np.ascontiguousarray(
+            self._solved(X if self.centre is None else X - self.centre, "T")
+        )
+
+    def _solved(self, values: Array, transposed: str) -> Array:
+        """R⁻¹ times each row of values, or R⁻ᵀ; 0 for redundant columns."""
+        assert self.basis is not None
+        kept = np.flatnonzero(np.diag(self.basis))
+        out = np.zeros(values.shape)
+        R = self.basis[np.ix_(kept, kept)]
+        out[..., kept] = solve_triangular(
+            R, values[..., kept].T, trans=transposed, check_finite=False
+        ).T
+        return out
+
+    def coefficients(self, theta: Array) -> Array:
+        """β of the columns as they are, from that of the columns of a search, (…, p)."""
+        return theta if self.basis is None else self._solved(theta, "N")
 
     def to_user(self, theta: Array) -> Array:
         """θ of the data as they are, from θ of the centred data, (…, n_parameters)."""
-        if self.centre is None:
-            return theta
-        out = np.array(theta, dtype=np.float64)
-        out[..., -1] -= np.dot(theta[..., : len(self.centre)], self.centre)
+        out, p = np.array(theta, dtype=np.float64), self.n_coefficients
+        out[..., :p] = self.coefficients(out[..., :p])
+        if self.centre is not None:
+            out[..., -1] -= np.dot(out[..., : len(self.centre)], self.centre)
         return out
 
     def from_user(self, theta: Array) -> Array:
-        """The inverse of ``to_user``."""
-        if self.centre is None:
-            return np.array(theta, dtype=np.float64)
-        out = np.array(theta, dtype=np.float64)
-        out[..., -1] += np.dot(theta[..., : len(self.centre)], self.centre)
+        """The inverse of ``to_user``, but for redundant columns."""
+        out, p = np.array(theta, dtype=np.float64), self.n_coefficients
+        if self.centre is not None:
+            out[..., -1] += np.dot(out[..., : len(self.centre)], self.centre)
+        if self.basis is not None:
+            out[..., :p] = np.dot(out[..., :p], self.basis.T)
         return out
 
     def jacobian(self) -> Array:
         """∂ to_user / ∂θ."""
-        out = np.eye(self.n_parameters)
-        if self.centre is not None:
-            out[-1, : len(self.centre)] = -self.centre
-        return out
+        return self.to_user(np.eye(self.n_parameters)).T
 
 
 class Framed(NamedTuple):

@@ -36,6 +36,7 @@ from likely.linear.fitting import (
 from likely.linear.framing import Framed, Framing, centre_of, framed, refuse_too_large
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
+from likely.linear.near_dependence import with_orthogonal_columns, with_redundant
 from likely.linear.penalty import spread, strengths_of
 from likely.linear.problem import Problem
 from likely.links import LINKS, UnitLink
@@ -101,6 +102,26 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     data = problem.data
     null = NullTotals.of_counts(data.share * count, data.share * (rows.blocks.n_rows or np.nan))
     problem = replace(problem.measured(null), held_rows=held)
+    found, infinite = _optimum(estimator, problem, count, rows)
+    other = with_orthogonal_columns(problem, found, rows, warned_by=estimator, centre=True)
+    if other is not None:
+        problem = other
+        found, infinite = _optimum(estimator, problem, count, rows)
+        found = with_redundant(problem, found)
+    warn_of_fit(estimator, found, partial(parameter_names, rows), infinite)
+    known = _evaluated_hessian(problem, found, count)
+    inference = _inference(estimator, problem, found, rows, infinite, known)
+    theta = np.dot(_jacobian(problem), found.theta)
+    passes = float(sum(data.passes)) + (rows.blocks.n_rows is None)  # counting classes in a file
+    solution = replace(found.solution, theta=theta, passes=passes)
+    p = rows.coding.n_coefficients
+    return OrdinalFit(theta[:p], theta[p:], solution, inference, infinite is not None)
+
+
+def _optimum(
+    estimator: Any, problem: Problem, count: Array, rows: LinearRows
+) -> tuple[Found, Divergence | None]:
+    """The end of a search, refined where standard errors are wanted, or a way to infinity."""
     start = problem.objective.start(count)
     found = solve(
         problem,
@@ -117,14 +138,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     wanted = estimator.standard_errors is not None and start.size <= MOST_FOR_INFERENCE
     if infinite is None and wanted:
         found = finish(problem, start, found, tol=estimator.tol, max_iter=estimator.max_iter)
-    warn_of_fit(estimator, found, partial(parameter_names, rows), infinite)
-    known = _evaluated_hessian(problem, found, count)
-    inference = _inference(estimator, problem, found, rows, infinite, known)
-    theta = np.dot(_jacobian(problem), found.theta)
-    passes = float(sum(data.passes)) + (rows.blocks.n_rows is None)  # counting classes in a file
-    solution = replace(found.solution, theta=theta, passes=passes)
-    p = rows.coding.n_coefficients
-    return OrdinalFit(theta[:p], theta[p:], solution, inference, infinite is not None)
+    return found, infinite
 
 
 def ordinal_problem(
@@ -148,9 +162,12 @@ def _last_fit(estimator: Any, problem: Problem) -> Array | None:
     theta = last_theta(estimator, problem.data.framing.n_parameters)
     if theta is None:
         return None
-    there, centre = np.array(theta), problem.data.framing.centre
+    there, framing = np.array(theta), problem.data.framing
+    centre, basis = framing.centre, framing.basis
     if centre is not None:  # exactly, so that a coefficient at 0 stays there
         there[problem.data.blocks.n_features :] += np.dot(theta[: centre.size], centre)
+    if basis is not None:
+        there[: len(basis)] = np.dot(basis, theta[: len(basis)])
     return there if np.isfinite(problem.objective.value(there)) else None
 
 
@@ -221,10 +238,12 @@ def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | No
 
 
 def _jacobian(problem: Problem) -> Array:
-    """∂(β, b)/∂(β, b̃)."""
-    out, centre = np.eye(problem.data.framing.n_parameters), problem.data.framing.centre
-    if centre is not None:
-        out[problem.data.blocks.n_features :, : centre.size] = -centre
+    """∂(β, b)/∂(β̃, b̃), of the columns and thresholds of the search."""
+    framing, p = problem.data.framing, problem.data.blocks.n_features
+    out = np.eye(framing.n_parameters)
+    out[:p, :p] = framing.coefficients(np.eye(p)).T
+    if framing.centre is not None:
+        out[p:, :p] = -np.dot(framing.centre, out[: framing.centre.size, :p])
     return out
 
 

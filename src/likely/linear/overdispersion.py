@@ -39,6 +39,7 @@ from likely.linear.fitting import (
     with_valid_responses,
 )
 from likely.linear.framing import framed
+from likely.linear.near_dependence import with_orthogonal_columns
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.overdispersion import (
     AlphaTotals,
@@ -53,6 +54,7 @@ from likely.objectives.overdispersion import (
 )
 from likely.penalties import NoPenalty
 from likely.solvers.choice import solve
+from likely.solvers.search_problem import Found
 
 INNER_TOL = 1e-12  # of the coefficients at each α
 
@@ -87,7 +89,14 @@ def with_estimated_alpha(estimator: Any, rows: LinearRows, likelihood: Likelihoo
     rows = rows._replace(blocks=with_valid_responses(rows, likelihood))
     poisson = Poisson().with_link(likelihood.link)
     problem = problem_of(estimator, rows, poisson)
-    return _Profile.of(estimator, rows, problem, poisson).maximum()
+    profile = _Profile.of(estimator, rows, problem, poisson)
+    if not problem.n_parameters:
+        return profile.maximum()
+    found = profile.search(poisson, None)
+    other = with_orthogonal_columns(profile.problem, found, rows)
+    if other is None:
+        return profile.maximum(found.theta)
+    return profile._replace(problem=other).maximum()
 
 
 @in_session
@@ -122,9 +131,9 @@ class _Profile(NamedTuple):
         measured = problem.measured(null_of(poisson, problem.data, rows, start))
         return cls(estimator, rows, measured, poisson)
 
-    def maximum(self) -> WithAlpha:
-        """α̂ and the log-likelihood there."""
-        theta = self.coefficients(self.poisson, None)
+    def maximum(self, theta: Array | None = None) -> WithAlpha:
+        """α̂ and the log-likelihood there, from the coefficients of the Poisson if known."""
+        theta = self.coefficients(self.poisson, None) if theta is None else theta
         at_zero = poisson_totals(self.poisson, theta, self.blocks, self.rows.executor)
         alpha = self.beginning(theta, at_zero)
         fitted, best, error = self.poisson, at_zero.log_likelihood, nan
@@ -144,9 +153,11 @@ class _Profile(NamedTuple):
 
     def coefficients(self, likelihood: Likelihood, last: Array | None) -> Array:
         """β̂ at one α."""
+        return self.search(likelihood, last).theta if self.problem.n_parameters else np.zeros(0)
+
+    def search(self, likelihood: Likelihood, last: Array | None) -> Found:
+        """The end of a search for β at one α."""
         of = self.problem
-        if not of.n_parameters:
-            return np.zeros(0)
         problem = linear_problem(likelihood, of.penalty, of.data, of.executor)
         found = solve(
             replace(problem, unit=of.unit, nat=of.nat, n_rows=of.n_rows),
@@ -157,7 +168,7 @@ class _Profile(NamedTuple):
             max_iter=self.estimator.max_iter,
         )
         refuse_if_not_finite(found, self.rows)
-        return found.theta
+        return found
 
     def beginning(self, theta: Array, at: PoissonTotals) -> float | None:
         """The best of several α at the means of the Poisson fit; None if the Poisson is better."""

@@ -36,6 +36,7 @@ from likely.linear.fitting import (
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
+from likely.linear.near_dependence import with_orthogonal_columns, with_redundant
 from likely.linear.penalty import has_groups, is_penalised, strengths_of
 from likely.linear.problem import Problem
 from likely.linear.softmax_problem import SoftmaxRows, given_start, last_fit, start_of_classes
@@ -81,8 +82,32 @@ def fit_softmax(
     problem, softmax = softmax_problem(
         estimator, rows, n_classes, reference, centre=name != "lbfgs"
     )
+    problem = replace(problem, held_rows=held)
+    problem, softmax, found, infinite = _optimum(estimator, problem, softmax, name, rows)
+    other = with_orthogonal_columns(problem, found, rows, warned_by=warned_by or estimator)
+    if other is not None:
+        problem, softmax, found, infinite = _optimum(estimator, other, softmax, name, rows)
+        found = with_redundant(problem, found)
+    _warn_by_columns(warned_by or estimator, problem, found, infinite, rows)
+    inference = _inference(estimator, problem, softmax, found, rows, infinite)
+    return _in_user_units(problem, softmax, found, inference, separated=infinite is not None)
+
+
+class _Optimum(NamedTuple):
+    """The end of a search, with the problem in its units, or a way to infinity."""
+
+    problem: Problem
+    softmax: SoftmaxRows
+    found: Found
+    infinite: Divergence | None
+
+
+def _optimum(
+    estimator: Any, problem: Problem, softmax: SoftmaxRows, name: str, rows: LinearRows
+) -> _Optimum:
+    """Search from the constant model or a given one, and refine where errors are wanted."""
     start, null = start_of_classes(problem, softmax, rows)
-    problem = replace(problem.measured(null), held_rows=held)
+    problem = problem.measured(null)
     last = last_fit(estimator, problem)
     if last is None and estimator.start is not None:
         start = given_start(softmax, problem.data.framing, estimator.start)
@@ -97,9 +122,7 @@ def fit_softmax(
     wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
     if infinite is None and wanted:
         found = finish(replace(problem, on=tied), start, found, tol=tol, max_iter=most)
-    _warn_by_columns(warned_by or estimator, problem, found, infinite, rows)
-    inference = _inference(estimator, problem, softmax, found, rows, infinite)
-    return _in_user_units(problem, softmax, found, inference, separated=infinite is not None)
+    return _Optimum(problem, softmax, found, infinite)
 
 
 def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:

@@ -111,9 +111,7 @@ def given_start(softmax: SoftmaxRows, framing: Framing, given: Any) -> Array:
             f"{(K, framing.n_coefficients)} and intercepts of shape {(K,)} were expected. "
             "Give one row of weights per class."
         )
-    if framing.centre is not None:
-        intercept = intercept + np.dot(coef[:, : len(framing.centre)], framing.centre)
-    theta = np.column_stack([coef, intercept]) if framing.intercept else coef
+    theta = framing.from_user(np.column_stack([coef, intercept]) if framing.intercept else coef)
     if softmax.reference is None:
         return np.ravel(theta - np.where(softmax.each.l1 > 0, 0.0, theta.mean(axis=0)))
     return np.ravel(np.delete(theta - theta[softmax.reference], softmax.reference, axis=0))

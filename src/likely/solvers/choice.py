@@ -176,7 +176,11 @@ def finish(
         theta = theta + there.direction
     solution = replace(end, theta=theta, reason=reason, trace=trace, solver=found.solution.solver)
     return found._replace(
-        theta=theta, solution=solution, hessian=there.hessian, direction=there.direction
+        theta=theta,
+        solution=solution,
+        hessian=there.hessian,
+        direction=there.direction,
+        least_pivot=there.least_pivot,
     )
 
 
@@ -291,7 +295,8 @@ def _evaluated_newton(problem: SearchProblem, start: Array, limits: Limits) -> F
         )
     solver = Newton(problem.intercepts)
     solution, state = _searched(solver, problem.objective, start, limits, problem.held_out)
-    return Found(state.theta, solution, state.hessian, state.held, state.direction)
+    least = 0.0 if state.held else state.least_pivot
+    return Found(state.theta, solution, state.hessian, state.held, state.direction, least)
 
 
 def _lbfgs(problem: SearchProblem, start: Array, limits: Limits) -> Found:

@@ -41,6 +41,7 @@ class Found(NamedTuple):
     hessian: Array | None  # of the smooth part there, if the solver knows it
     held: tuple[int, ...] = ()  # columns that earlier ones explain
     direction: Array | None = None  # the next Newton step, if the solver knows it
+    least_pivot: float = 1.0  # of the Hessian: 1 − R² of a column given those before it
 
 
 class Shape(NamedTuple):
