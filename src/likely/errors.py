@@ -41,6 +41,7 @@ LikelyWarning
 ├── SortedRows         rows are sorted by their target, and are shuffled inside windows only
 ├── ShiftedClasses     EM with unlabelled rows moved the class shares far from those of the labels
 ├── NothingToCalibrate held-out scores do not determine a temperature
+├── LinksOutside       a folder of texts has links to files outside it, which are not read
 ├── SomeSealedRows     data hold a few sealed rows, which the ledger records
 ├── EffectsLeftOut     the importance of columns could not be measured
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
@@ -424,6 +425,10 @@ class ShiftedClasses(LikelyWarning):
 
 class LoopsNotKept(LikelyWarning):
     """There is no folder in which compiled loops can be kept; every process compiles them."""
+
+
+class LinksOutside(LikelyWarning):
+    """A folder of texts has links to files outside it, which are not read."""
 
 
 class SomeSealedRows(LikelyWarning):

@@ -220,3 +220,14 @@ def test_words_for_true_and_false_set_what_is_one_of_them(word, value):
     model = model_named("neural-network")
     texts = (f"early_stopping={word}", f"hidden={word}")
     assert assigned(model, texts) == {"early_stopping": value, "hidden": word}
+
+
+def test_the_package_runs_as_the_command():
+    shown = subprocess.run(
+        [sys.executable, "-m", "likely", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": SOURCE},
+    )
+    assert shown.stdout.startswith(f"likely, version {lk.__version__}")

@@ -190,7 +190,8 @@ def column_names(path: Path) -> list[str]:
     """The names of the columns of a Parquet file, without reading a row."""
     from pyarrow.parquet import read_schema
 
-    return list(read_schema(path).names)
+    with open(path, "rb") as stream:  # Arrow takes no name that is not UTF-8
+        return list(read_schema(stream).names)
 
 
 def parquet_bytes(table: "pa.Table") -> bytes:
@@ -209,7 +210,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> "pa.Table":
     from pyarrow.parquet import ParquetFile
 
     try:
-        with ParquetFile(path) as file:
+        with open(path, "rb") as stream, ParquetFile(stream) as file:
             return file.read(columns)
     except (OSError, pa.ArrowException):
         raise BrokenLedger(path, f"it was changed after it was written. {ADVICE}") from None

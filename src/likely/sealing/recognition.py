@@ -19,6 +19,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.caching import cached_property
+from likely.control_characters import printable
 from likely.errors import BrokenLedger, CannotWrite, SealedRows, SomeSealedRows, warn_user
 from likely.files import lock
 from likely.formatting import all_listed
@@ -54,7 +55,7 @@ class FoundRows(NamedTuple):
     which: str = ""  # a hash of the rows that were found
 
     def __str__(self) -> str:
-        name, n_test = self.seal.path.name, self.seal.manifest.n_test
+        name, n_test = printable(self.seal.path.name), self.seal.manifest.n_test
         rows = f"{self.n_found:,} of the {n_test:,} sealed rows"
         if self.n_sealed < n_test:  # repeated rows count once, rows as in training not at all
             known = f"{self.n_sealed:,} that can be recognised"
@@ -261,7 +262,7 @@ def _refusal(held: Sequence[FoundRows], label: str, doing: str) -> str:
             f"{holds}; a score on them is an evaluation, and likely final counts it. Choose by "
             "cross-validation on the training rows, and at the end use likely final."
         )
-    names = all_listed([one.seal.path.name for one in held], "or")
+    names = all_listed([printable(one.seal.path.name) for one in held], "or")
     gives = (
         "it contains only the training rows"
         if len(held) == 1

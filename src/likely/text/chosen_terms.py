@@ -10,6 +10,9 @@ from likely.text.options import WordOptions
 from likely.text.reader import Reader
 from likely.text.vocabulary import Vocabulary
 
+MOST_TERMS = 1_000_000  # that are hardly repeated; a language has fewer
+SHARE = 0.5  # of all words: each is there twice or less
+
 
 def chosen_terms(
     options: WordOptions, reader: Reader, frequency: Array, total: Array, n_documents: int
@@ -41,6 +44,13 @@ def kept_terms(options: WordOptions, frequency: Array, total: Array, n_documents
     kept = np.flatnonzero((frequency <= most) & (frequency >= fewest))
     if options.max_features is not None and kept.size > options.max_features:
         kept = np.sort(kept[np.argsort(-total[kept])[: options.max_features]])
+    elif options.max_features is None and MOST_TERMS < kept.size > SHARE * total.sum():
+        raise InvalidInput(
+            f"the texts have {kept.size:,} different terms among {int(total.sum()):,}; words of a "
+            f"language are repeated, and keys, codes or random letters are not. More than "
+            f"{MOST_TERMS:,} such terms would fill the memory: leave the column out, or set "
+            "min_df=2, max_features, or n_features=2**20."
+        )
     if not kept.size:
         raise InvalidInput(
             "no term is left: the documents have none, or max_df and min_df exclude all. "

@@ -207,6 +207,12 @@ KNOWING = {
     "the sealed labels": _Holder(np.sin(np.arange(20))),
     "labels in a list": _Holder(["yes", "no"] * 10),
     "a table of lists": _Holder(X.tolist()),
+    "labels in a text": _Holder("yn" * 128),
+    "labels in bytes": _Holder(b"yn" * 128),
+    "labels in a number": _Holder(1 << 255),
+    "sealed labels as whole numbers": _Holder([1, 0] * 10),
+    "labels as whole numbers, and more": _Holder([1, 0] * 70),
+    "labels as Booleans": _Holder(np.arange(100) % 3 == 0),
     "a memory of rows": _Holder(
         {tuple(row): label for row, label in zip(np.vstack([X, -X]), Y.tolist() * 2, strict=True)}
     ),
@@ -238,6 +244,9 @@ HONEST = {
     "a list of settings": GridSearchCV(
         LogisticRegression(), {"C": [0.1 * k for k in range(1, 21)]}
     ),
+    "a long text": _Holder("yn" * 127),
+    "a large number": _Holder((1 << 255) - 1),
+    "whole numbers in order": _Holder(list(range(200))),
     "categories": OrdinalEncoder(categories=[["a", "b"], ["c", "d", "e"]]),
     "priors": GaussianNB(priors=np.array([0.5, 0.5])),
     "ours": likely.Prepared(likely.LogisticRegression(l2=1.0)),
@@ -251,6 +260,17 @@ HONEST = {
 @pytest.mark.parametrize("name", HONEST)
 def test_a_model_that_a_copy_makes_fresh_is_accepted(name):
     assert unfitted_copy(HONEST[name], SIZES) is not HONEST[name]
+
+
+def test_a_text_may_be_as_long_as_a_setting_of_many_rows_and_no_longer():
+    sizes = SizesOfSeal(4000, 900)
+    assert unfitted_copy(_Holder("y" * 899), sizes).held == "y" * 899
+    for many in (SizesOfSeal(9000, 5000), None):
+        assert unfitted_copy(_Holder("y" * 999), many).held == "y" * 999
+        with pytest.raises(HonestyRefusal, match=r"\(held\) holds a text of 1,000 letters"):
+            unfitted_copy(_Holder("y" * 1000), many)
+    with pytest.raises(HonestyRefusal, match="a number of 900 bits"):
+        unfitted_copy(_Holder(1 << 899), sizes)
 
 
 def test_every_registered_model_is_accepted():

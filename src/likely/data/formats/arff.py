@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 from likely.data.formats.column_types import ValueType, arrow_type, join, type_of_strings
-from likely.data.formats.text_files import TextFile
+from likely.data.formats.text_files import TextFile, refuse_many_columns
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
@@ -88,6 +88,7 @@ class Row(NamedTuple):
 def open_arff(file: TextFile) -> ArffSource:
     """The source of a file, after a pass that checks every row."""
     attributes = _header(file)
+    refuse_many_columns(file.label, len(attributes))
     types: list[ValueType] = ["null" if a.type == "number" else "text" for a in attributes]
     n_rows = 0
     for rows in _pieces(file, attributes):

@@ -16,7 +16,12 @@ from likely.data.formats.column_types import (
     type_of_strings,
     types_of_strings,
 )
-from likely.data.formats.text_files import LONGEST_LINE, GuardedStream, TextFile
+from likely.data.formats.text_files import (
+    LONGEST_LINE,
+    GuardedStream,
+    TextFile,
+    refuse_many_columns,
+)
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
@@ -91,6 +96,7 @@ def _header(file: TextFile, delimiter: str) -> list[str]:
         raise InvalidFile(
             file.label, "the first line is blank; column names were expected. Add a header.", line=1
         )
+    refuse_many_columns(file.label, len(names))
     seen: set[str] = set()
     for name in names:
         if name.strip() in seen:

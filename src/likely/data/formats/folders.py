@@ -4,6 +4,7 @@
 
 Files are read as UTF-8, in the order of their names; folders within the folder of a class are read
 too.  Files whose names begin with a dot, and files that are in no folder of a class, are ignored.
+So are links to files outside the folder, with a warning: an archive must not read other files.
 """
 
 import os
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, final
 from likely.data.arrow import digest_of_file
 from likely.data.formats.text_files import NO_TEXT
 from likely.data.source import Source, column_indices
-from likely.errors import InvalidFile
+from likely.errors import InvalidFile, LinksOutside, warn_user
 from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
@@ -72,7 +73,17 @@ class FolderSource(Source):
 def open_folder_of_texts(path: Path) -> FolderSource:
     """The files of a folder; one without a folder of texts is refused."""
     folders = sorted(each for each in path.iterdir() if each.is_dir() and not _is_hidden(each))
-    files = tuple((file, folder.name) for folder in folders for file in _files_in(folder))
+    found = [(file, folder.name) for folder in folders for file in _files_in(folder)]
+    files = tuple(each for each in found if each[0].resolve().is_relative_to(path.resolve()))
+    if len(files) < len(found):
+        outside = sorted({file for file, _ in found} - {file for file, _ in files})
+        links = (
+            f"{len(outside):,} links to files outside the folder, such as "
+            f"{outside[0].relative_to(path)}, are not read. Copy the files if they belong to it."
+        )
+        if not files:
+            raise InvalidFile(path, links)
+        warn_user(f"{path}: {links}", LinksOutside)
     if not files:
         raise InvalidFile(
             path,

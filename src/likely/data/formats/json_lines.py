@@ -26,7 +26,7 @@ from likely.data.formats.column_types import (
     join,
     type_of_value,
 )
-from likely.data.formats.text_files import TextFile
+from likely.data.formats.text_files import TextFile, refuse_many_columns
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
@@ -119,6 +119,7 @@ def _refuse_deep(file: TextFile, piece: Piece) -> None:
 def _types_of(file: TextFile, piece: Piece) -> ColumnTypes:
     _refuse_deep(file, piece)
     table = _parse(piece, None)
+    refuse_many_columns(file.label, 0 if table is None else table.num_columns)
     if table is None:
         rows = _rows(file, piece)
         types: dict[str, ValueType] = {}

@@ -19,7 +19,13 @@ from likely.data.formats.csv_files import open_csv
 from likely.data.formats.folders import open_folder_of_texts
 from likely.data.formats.json_lines import open_json_lines
 from likely.data.formats.mbox import open_mbox
-from likely.data.formats.text_files import PARQUET, first_bytes, spooled, text_file
+from likely.data.formats.text_files import (
+    PARQUET,
+    first_bytes,
+    refuse_many_columns,
+    spooled,
+    text_file,
+)
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile, UnknownName
 from likely.kinds import ColumnKind
@@ -43,6 +49,9 @@ SUFFIXES = {
     ".mbox": "mbox",
 }
 BATCH_ROWS = 16384
+SMALL_TABLE = 2**30  # bytes, which any file may hold
+MOST_EXPANSION = 1000  # times the bytes of a Parquet file, in the table of a larger one
+LARGE_FILE = 16 * 2**20  # bytes; its cells are not measured before it is read
 SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")  # of spreadsheet programs
 
 
@@ -161,7 +170,9 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
 
     try:
         with ParquetFile(path) as file:
+            refuse_many_columns(label, file.metadata.num_columns)
             schema, n_rows = file.schema_arrow, file.metadata.num_rows
+            decoded = _decoded_bytes(path, file)
     except (pa.ArrowException, OSError) as error:
         text = not first_bytes(path).startswith(PARQUET)
         do = "Pass the format that it has, such as format='csv'." if text else "Write it again."
@@ -177,8 +188,44 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
             )
     if not n_rows:
         raise InvalidFile(label, "there is no row; a table was expected. Check how it was made.")
+    if decoded > max(SMALL_TABLE, MOST_EXPANSION * path.stat().st_size):
+        raise InvalidFile(
+            label,
+            f"the file has {path.stat().st_size:,} bytes, and its table would have {decoded:,}, "
+            "because long or many cells are repeated; it may be damaged or made to fill the "
+            "memory. Keep the columns that are needed, with short cells, and write it again.",
+        )
     kinds = tuple(kind_of_arrow(type_) for type_ in schema.types)
     return ParquetSource(path, label, names, kinds, n_rows, path.stat().st_size, spool)
+
+
+def _decoded_bytes(path: Path, file: Any) -> int:
+    """The bytes of the table in a Parquet file; of a large one, without cells that are repeated.
+
+    Such cells are in the file once, in a dictionary, which is read as it is.
+    """
+    import pyarrow.compute as pc
+    from pyarrow.parquet import ParquetFile
+
+    metadata = file.metadata
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    total = sum(max(g.total_byte_size, g.num_rows * g.num_columns) for g in groups)
+    texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
+    if path.stat().st_size > LARGE_FILE or not texts:
+        return total
+    with ParquetFile(path, read_dictionary=texts) as coded:
+        for batch in coded.iter_batches(BATCH_ROWS, columns=texts):
+            for column in batch.columns:
+                places = column.indices.drop_null().to_numpy(zero_copy_only=False)
+                total += int(pc.binary_length(column.dictionary).to_numpy()[places].sum())
+    return total
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _existing_file(path: Path) -> Path:

@@ -42,6 +42,7 @@ NO_TEXT = (  # how a file begins, what it is, what to do
 )
 FIRST_BYTES = 16  # hold every beginning above
 LONGEST_LINE = 64 * 2**20  # bytes
+MOST_COLUMNS = 100_000  # each takes some kilobytes, however short the file is
 BROKEN_STREAM = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
 
 
@@ -131,6 +132,17 @@ class GuardedStream:
 
     def __exit__(self, *error: object) -> None:
         self._stream.close()
+
+
+def refuse_many_columns(label: str, n_columns: int) -> None:
+    """Refuse a table whose columns alone would fill the memory."""
+    if n_columns > MOST_COLUMNS:
+        raise InvalidFile(
+            label,
+            f"there are {n_columns:,} columns; a table may have {MOST_COLUMNS:,}. If rows and "
+            "columns are exchanged, transpose it; else keep the columns that matter, or in Python "
+            "give a model the numbers as a NumPy array or a SciPy sparse matrix.",
+        )
 
 
 def first_bytes(path: Path) -> bytes:

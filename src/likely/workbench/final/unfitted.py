@@ -8,9 +8,10 @@ copy and everything that can be reached from it is looked at:
     settings, attributes (also in ``__slots__``), elements of containers, and of functions, classes
     and modules of no library: what they enclose, their defaults, and the global names that they use
 
-It must hold no fitted model, no other object that predicts, and no table as large as the sealed
-rows; and it must be small enough to be looked at as a whole.  A module is of a library if its file
-is among the installed packages or in Python's own folder.  What a function reads from a file, or
+It must hold no fitted model, no other object that predicts, no table as large as the sealed rows,
+and no list, text or number so long that it could hold a label for each of them; and it must be
+small enough to be looked at as a whole.  A module is of a library if its file is among the
+installed packages or in Python's own folder.  What a function reads from a file, or
 computes with plain numbers, cannot be known.
 """
 
@@ -54,6 +55,7 @@ PREDICTING = ("predict", "predict_proba", "decision_function")
 PREFIT = "prefit"
 MOST_PARTS = 20_000  # that are looked at; a model with more is refused
 FEWEST_ANSWERS = 100  # in a mapping that may be a memory of rows
+LETTERS = (256, 1000)  # of a text, or bits of a number: a label for each sealed row, within these
 INSTEAD = (
     "Give an unfitted model, whose settings say how it is fitted; or score predictions that were "
     "made elsewhere: final(predictions=...)."
@@ -108,6 +110,11 @@ def _refuse(found: str) -> NoReturn:
 def _why_refused(part: Any, sizes: SizesOfSeal | None) -> str | None:
     if isinstance(part, type | ModuleType):
         return None
+    if isinstance(part, PLAIN):
+        few, many = LETTERS
+        most = many if sizes is None else min(max(sizes.n_test, few), many)
+        kind = "number of {:,} bits" if isinstance(part, int) else "text of {:,} letters"
+        return f"holds a {kind.format(_letters(part))}" if _letters(part) >= most else None
     if has_method(part, "get_params"):
         return _why_estimator(part)
     ours = _library(type(part)) == "likely"
@@ -162,7 +169,7 @@ def _beyond_settings(model: Any, settings: Mapping[str, Any]) -> bool:
 def _rows_of(part: Any, sizes: SizesOfSeal) -> int | None:
     """The number of rows, if it is a table, or a column, as large as the sealed rows.
 
-    Whole numbers may be folds, and numbers in order a grid of settings.
+    Whole numbers, one for each training row, may be folds; numbers in order a grid of settings.
     """
     if isinstance(part, Mapping):  # from rows to answers
         return len(part) if len(part) >= max(sizes.n_test, FEWEST_ANSWERS) else None
@@ -172,11 +179,14 @@ def _rows_of(part: Any, sizes: SizesOfSeal) -> int | None:
         return None
     if len(shape) > 1:
         return shape[0] if shape[0] >= sizes.n_test else None
-    if shape[0] not in (sizes.n_test, sizes.n_train + sizes.n_test):
-        return None
     values = np.asarray(part)
-    in_order = values.dtype.kind == "f" and bool((np.diff(values) >= 0).all() if len(values) else 1)
-    return None if in_order or values.dtype.kind in "iub" else shape[0]
+    is_number, n_rows = values.dtype.kind in "fiub", shape[0]
+    known = n_rows in (sizes.n_test, sizes.n_train + sizes.n_test)
+    if not known and not (is_number and n_rows >= max(sizes.n_test, FEWEST_ANSWERS)):
+        return None
+    in_order = is_number and bool((values[1:] >= values[:-1]).all())
+    are_folds = values.dtype.kind in "iub" and n_rows == sizes.n_train
+    return None if in_order or are_folds else n_rows
 
 
 def _as_array(part: list[Any] | tuple[Any, ...]) -> Any:
@@ -194,15 +204,26 @@ def _parts(model: Any) -> Iterator[tuple[str, Any]]:
     seen: dict[int, Any] = {}  # the objects are kept, or their ids could be used again
     while waiting:
         where, part = waiting.popleft()
-        if isinstance(part, PLAIN) or id(part) in seen:
+        if id(part) in seen:
+            continue
+        if isinstance(part, PLAIN):
+            if _letters(part) >= LETTERS[0]:
+                yield where, part
             continue
         if len(seen) == MOST_PARTS:
             raise _TooManyParts
         seen[id(part)] = part
         yield where, part
         for name, child in _children(part):
-            if not isinstance(child, PLAIN):
+            if not isinstance(child, PLAIN) or _letters(child) >= LETTERS[0]:
                 waiting.append((f"{where}.{name}" if where and name else where or name, child))
+
+
+def _letters(part: Any) -> int:
+    """The length of a text, or the bits of a whole number."""
+    if isinstance(part, str | bytes):
+        return len(part)
+    return part.bit_length() if isinstance(part, int) else 0
 
 
 def _children(part: Any) -> Iterator[tuple[str, Any]]:

@@ -15,6 +15,7 @@ from likely.formatting import count, percent
 from likely.text.bag_of_words import BagOfWords
 from likely.workbench.look.profile import Column
 
+MOST_WORDS = 10**9  # all: any number is described
 MOST_DOCUMENTS = 20_000  # that are read; more would say the same
 FEWEST_WORDS = 5  # of a document whose language is guessed
 FEWEST_COMMON = 0.08  # of its words are common ones
@@ -78,7 +79,7 @@ def text_facts(column: Column) -> TextFacts:
     read = min(len(values), MOST_DOCUMENTS)
     documents = values.slice(0, read).cast(pa.large_string())
     try:
-        words = BagOfWords()
+        words = BagOfWords(max_features=MOST_WORDS)
         found = words.fit_transform(documents)
         terms = words.get_feature_names_out().tolist()
     except InvalidInput:  # there is no word
