@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from likely import GaussianMixture, MixtureModel
-from likely.errors import CollapsedComponent, InvalidInput, UnknownName
+from likely.errors import CollapsedComponent, InvalidInput, RedundantColumns, UnknownName
 
 COVARIANCES = ("full", "tied", "diagonal", "spherical")
 
@@ -259,13 +259,17 @@ def test_online_steps_need_a_fixed_number_of_components():
         GaussianMixture("auto").partial_fit(np.arange(12.0).reshape(6, 2))
 
 
-@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal"])
+@pytest.mark.parametrize("covariance", COVARIANCES)
 @pytest.mark.parametrize("constant", [0.0, 0.3, 1e8 / 3])
-def test_a_constant_column_changes_no_cluster(covariance, constant):
+def test_a_constant_column_changes_no_cluster_and_no_bic(covariance, constant):
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(size=(150, 2)), rng.normal([3.0, 0.0], size=(50, 2))])
     Z = np.column_stack([X, np.full(200, constant)])
-    with_column, without = (
-        GaussianMixture(2, covariance, random_state=0).fit(each) for each in (Z, X)
-    )
+    with pytest.warns(RedundantColumns, match="Column 'x2' is constant.*Drop it"):
+        with_column = GaussianMixture(2, covariance, random_state=0).fit(Z)
+    without = GaussianMixture(2, covariance, random_state=0).fit(X)
     assert_allclose(with_column.predict_proba(Z), without.predict_proba(X), atol=1e-8)
+    Z[:, 2] += 7.0  # new values there have no effect
+    assert_allclose(with_column.score_samples(Z), without.score_samples(X), rtol=1e-8)
+    assert_allclose(with_column.bic(Z), without.bic(X), rtol=1e-8)
+    assert_array_equal(with_column.n_parameters(naive=False), without.n_parameters(naive=False))
