@@ -45,7 +45,7 @@ def tables(mnist: Path | None) -> Iterator[tuple[str, Any, Any]]:
         yield "MNIST, 2,000 rows", *_mnist(mnist, 2000)
     X, y = datasets.load_breast_cancer(return_X_y=True)
     yield "breast cancer, in bins", np.round(X / (3 * X.std(axis=0))), y
-    yield "breast cancer, top 3 %", (X > np.quantile(X, 0.97, axis=0)).astype(float), y
+    yield "breast cancer, top 3 %", (np.quantile(X, 0.97, axis=0) < X).astype(float), y
     X, y = datasets.load_wine(return_X_y=True)
     yield "wine and rare indicators", np.column_stack([X, rng.random((len(X), 10)) < 0.02]), y
     X, y = datasets.load_iris(return_X_y=True)

@@ -273,3 +273,18 @@ def test_a_constant_column_changes_no_cluster_and_no_bic(covariance, constant):
     assert_allclose(with_column.score_samples(Z), without.score_samples(X), rtol=1e-8)
     assert_allclose(with_column.bic(Z), without.bic(X), rtol=1e-8)
     assert_array_equal(with_column.n_parameters(naive=False), without.n_parameters(naive=False))
+
+
+@pytest.mark.parametrize("ending", ["_", ""])
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_a_start_has_the_names_of_the_fitted_attributes(covariance, ending):
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 3 * (np.arange(60) % 2)[:, None]
+    one = GaussianMixture(2, covariance, random_state=0).fit(X)
+    names = ("weights", "means", "covariances")
+    start = {f"{name}{ending}": getattr(one, f"{name}_") for name in names}
+    with pytest.warns(ConvergenceWarning):  # no step
+        again = GaussianMixture(2, covariance, start=start, max_iter=0).fit(X)
+    assert_allclose(again.score_samples(X), one.score_samples(X), rtol=1e-12)
+    del start[f"means{ending}"]
+    with pytest.raises(InvalidInput, match="start lacks means; it needs weights, means and"):
+        GaussianMixture(2, covariance, start=start).fit(X)
