@@ -31,7 +31,7 @@ LikelyWarning
 ├── Separation         responses are separated: the estimate is infinite
 ├── NarrowIntervals    intervals for y from a family with too small a variance
 ├── OutsideLink        a predictor for which the link has no mean
-├── RedundantColumns   columns that others determine; their coefficients are fixed at 0
+├── RedundantColumns   columns that others determine, or constants, which are left out
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
 ├── ContinuousColumn   a column of measurements is read as states
 ├── RoundedTables      rows of probabilities were divided by their sums
@@ -377,7 +377,10 @@ class OutsideLink(LikelyWarning):
 
 
 class RedundantColumns(LikelyWarning):
-    """Columns that earlier ones determine, or constants; their coefficients are fixed at 0."""
+    """Columns that earlier ones determine, or constants.
+
+    In a linear model their coefficients are fixed at 0; a density leaves constants out.
+    """
 
 
 class CollapsedComponent(LikelyWarning):

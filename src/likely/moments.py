@@ -113,8 +113,10 @@ def covariance_beyond_rounding(covariance: Array, mean: Array) -> Array:
         return covariance
     values, vectors = np.linalg.eigh(unit)
     lost = values <= np.maximum(least * values[-1], np.dot(share, vectors**2))
-    inside = vectors[:, ~lost] * scale[:, None]
-    return np.dot(inside * values[~lost], inside.T) if lost.any() else covariance
+    if not lost.any():
+        return covariance
+    inside = np.where(flat[:, None], 0.0, vectors[:, ~lost] * scale[:, None])  # exactly 0
+    return np.dot(inside * values[~lost], inside.T)
 
 
 def _least_pivot(matrix: Array) -> float:

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from likely.distributions.full_gaussian import FullFamily
 from likely.distributions.gaussian import DiagonalFamily, DiagonalGaussian
 from likely.distributions.responsibility import FAST_CELLS, Labels
 from likely.errors import InvalidInput
@@ -115,12 +116,43 @@ def test_too_few_examples_fall_back_to_all_of_them(spherical):
     assert_allclose(member.variance[2], alone)  # no example at all
 
 
-def test_a_constant_feature_is_a_number_everywhere():
-    member = fit(DiagonalFamily(), np.ones((5, 1)), np.ones((5, 1)))
-    near, far = member.log_prob(np.array([[1.0], [1e6]]))[:, 0]
-    assert np.isfinite(near)
-    assert far < -1e100
-    assert_allclose(member.contributions(np.array([[1e6]]))[0, 0, 0], far)
+@pytest.mark.parametrize("spherical", [False, True])
+@pytest.mark.parametrize("constant", [0.0, 0.1, 1e8 / 3])
+def test_a_constant_feature_is_left_out_of_the_density(spherical, constant):
+    family, r = DiagonalFamily(spherical, shrinkage=0.25), RNG.dirichlet(np.ones(2), size=30)
+    wide = np.column_stack([X[:, :1], np.full(30, constant), X[:, 1:]])
+    member, plain = fit(family, wide, r), fit(family, X, r)
+    assert_array_equal(member.left_out(), [False, True, False, False])
+    assert_array_equal(member.variance[:, 1], 0.0)
+    moved = wide + np.array([0.0, 5.0, 0.0, 0.0])
+    for rows in (wide, moved):
+        assert_allclose(member.log_prob(rows), plain.log_prob(X), rtol=1e-12)
+        assert_allclose(member.contributions(rows).sum(axis=1), plain.log_prob(X), rtol=1e-12)
+    assert_array_equal(member.contributions(moved)[:, 1], 0.0)
+    form = member.linear_form()
+    assert_allclose(
+        np.hstack([moved, moved**2]) @ form.coef.T + form.intercept, plain.log_prob(X), rtol=1e-9
+    )
+    statistics = DiagonalFamily().statistics(wide, r)
+    assert_allclose(member.log_likelihood_of(statistics), np.sum(r * plain.log_prob(X)), rtol=1e-12)
+    assert member.n_parameters == plain.n_parameters
+    assert member.joint_shape() == plain.joint_shape()
+    assert not member.hardly_varying(np.log([0.5, 0.5])).any()
+    assert_allclose(member.sample(np.zeros(4, int), RNG)[:, 1], constant, rtol=1e-15)
+
+
+@pytest.mark.parametrize("family", [DiagonalFamily(), FullFamily()], ids=["diagonal", "full"])
+@pytest.mark.parametrize("n", [30, FAST_CELLS])
+def test_squares_that_underflow_are_refused(family, n):
+    x = np.random.default_rng(0).normal(size=(n, 1))
+    labels = Labels(np.zeros(n, np.int64), 1)
+    with pytest.raises(InvalidInput, match=r"underflow.*Multiply"):
+        family.statistics(1e-200 * x, labels)
+    with pytest.raises(InvalidInput, match=r"overflow.*Divide"):
+        family.statistics(1e200 * x, labels)
+    light = Labels(np.zeros(n, np.int64), 1, np.full(n, 1e-300))
+    family.statistics(x, light)
+    family.statistics(np.full((n, 1), 1e-200), labels)
 
 
 def test_the_linear_form_is_in_x_and_its_square():

@@ -35,7 +35,10 @@ WRONG = {
     "scale of 0": (lambda: Laplace(ONE, 0 * ONE), "scale of Laplace.*above 0; found 0"),
     "infinite median": (lambda: Laplace(np.inf * ONE, ONE), "median of Laplace.*finite"),
     "two shapes": (lambda: Laplace(ONE, ONE[:, :1]), r"\(1, 2\) and the scale \(1, 1\)"),
-    "variance of 0": (lambda: DiagonalGaussian(ONE, 0 * ONE), "variance.*above 0; found 0"),
+    "variance of 0": (  # in one component; in all of them the column is left out
+        lambda: DiagonalGaussian(np.ones((2, 1)), np.array([[0.0], [1.0]])),
+        "variance.*above 0; found 0",
+    ),
     "negative variance": (lambda: DiagonalGaussian(ONE, -ONE), "found -1"),
     "infinite mean": (lambda: DiagonalGaussian(np.inf * ONE, ONE), "mean.*finite"),
     "a mean missing": (lambda: FullGaussian(np.nan * ONE, np.eye(2)[None]), "found nan"),

@@ -1,7 +1,6 @@
 """Discriminant analysis: its shapes, the logistic form, shrinkage, gaps and singular data."""
 
 import warnings
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ from likely import (
     save,
 )
 from likely.distributions import Dirichlet
-from likely.errors import InvalidInput, SingularCovariance, UnknownName
+from likely.errors import InvalidInput, RedundantColumns, SingularCovariance, UnknownName
 from tests.fits import gappy_numbers, numbers
 
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
@@ -144,7 +143,10 @@ def test_too_few_steps_for_the_gaps_are_reported():
 def test_constant_and_repeated_columns_are_reported_and_used_on_their_range():
     X, y = data()
     wide = np.column_stack([X, np.ones(90), X[:, 0]])
-    with pytest.warns(SingularCovariance, match=r"rank 3 for 5 features"):
+    with (
+        pytest.warns(SingularCovariance, match=r"rank 3 for 4 features that vary"),
+        pytest.warns(RedundantColumns, match=r"Column 'x3' is constant"),
+    ):
         model = DiscriminantAnalysis().fit(wide, y)
     assert_allclose(model.predict_proba(wide), DiscriminantAnalysis().fit(X, y).predict_proba(X))
 
@@ -175,13 +177,13 @@ def test_constants_that_are_no_binary_fraction_are_constants(covariance, constan
     """0.3 gives the posteriors and the warnings of 0.5: its variance is 0, not 1e-31."""
     X, y = data(n)
     weight = np.random.default_rng(n).uniform(0.1, 1.0, n)
-    singular = covariance in ("tied", "full")
+    full = covariance in ("tied", "full")
     posteriors = []
     for value in (constant, 0.5):
         Z = np.column_stack([X, np.full(n, value)])
-        with pytest.warns(SingularCovariance) if singular else nullcontext():
+        with pytest.warns(RedundantColumns):
             model = DiscriminantAnalysis(covariance).fit(Z, y, sample_weight=weight)
-        if singular:
+        if full:
             assert np.all(np.atleast_3d(model.covariances_.T)[3] == 0)
         posteriors.append(model.predict_proba(Z))
     assert_allclose(posteriors[0], posteriors[1], atol=1e-9)
@@ -195,14 +197,23 @@ def test_a_constant_within_one_class_has_no_variance_there():
     assert_array_equal(model.covariances_[1][0], 0.0)
 
 
-def test_a_constant_column_is_no_evidence_and_needs_no_word():
+@pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.parametrize("shrinkage", [0.0, 0.2, "auto", "pooled"])
+def test_a_constant_column_is_left_out_of_the_density(covariance, shrinkage):
+    if isinstance(shrinkage, str) and covariance not in ("tied", "full")[shrinkage == "pooled" :]:
+        pytest.skip("not for this covariance")
     X, y = data()
-    wide = np.column_stack([X, np.full(90, 0.1)])
-    model = DiscriminantAnalysis("diagonal").fit(wide, y)
-    plain = DiscriminantAnalysis("diagonal").fit(X, y)
-    assert_allclose(model.predict_proba(wide), plain.predict_proba(X), atol=1e-12)
-    moved = wide + np.array([0, 0, 0, 1e3])
-    assert_allclose(model.predict_proba(moved), plain.predict_proba(X), atol=1e-9)
+    wide = np.column_stack([X[:, 0], np.full(90, 0.1), X[:, 1:]])
+    with pytest.warns(RedundantColumns, match="'x1' is constant"):
+        model = DiscriminantAnalysis(covariance, shrinkage=shrinkage).fit(wide, y)
+    plain = DiscriminantAnalysis(covariance, shrinkage=shrinkage).fit(X, y)
+    moved = wide + np.array([0, 1e3, 0, 0])
+    if shrinkage != "pooled":  # its imagined rows are as many as there are columns
+        assert_allclose(
+            model.predict_joint_log_proba(moved), plain.predict_joint_log_proba(X), rtol=1e-9
+        )
+    assert_allclose(model.predict_proba(moved), model.predict_proba(wide), atol=1e-12)
+    assert model.n_parameters() == plain.n_parameters()
 
 
 @pytest.mark.parametrize("ddof", [0, 1])

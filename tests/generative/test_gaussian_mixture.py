@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from likely import GaussianMixture, MixtureModel
-from likely.errors import CollapsedComponent, InvalidInput, UnknownName
+from likely.errors import CollapsedComponent, InvalidInput, RedundantColumns, UnknownName
 
 COVARIANCES = ("full", "tied", "diagonal", "spherical")
 
@@ -259,13 +259,32 @@ def test_online_steps_need_a_fixed_number_of_components():
         GaussianMixture("auto").partial_fit(np.arange(12.0).reshape(6, 2))
 
 
-@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal"])
+@pytest.mark.parametrize("covariance", COVARIANCES)
 @pytest.mark.parametrize("constant", [0.0, 0.3, 1e8 / 3])
-def test_a_constant_column_changes_no_cluster(covariance, constant):
+def test_a_constant_column_changes_no_cluster_and_no_bic(covariance, constant):
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(size=(150, 2)), rng.normal([3.0, 0.0], size=(50, 2))])
     Z = np.column_stack([X, np.full(200, constant)])
-    with_column, without = (
-        GaussianMixture(2, covariance, random_state=0).fit(each) for each in (Z, X)
-    )
+    with pytest.warns(RedundantColumns, match="Column 'x2' is constant.*Drop it"):
+        with_column = GaussianMixture(2, covariance, random_state=0).fit(Z)
+    without = GaussianMixture(2, covariance, random_state=0).fit(X)
     assert_allclose(with_column.predict_proba(Z), without.predict_proba(X), atol=1e-8)
+    Z[:, 2] += 7.0  # new values there have no effect
+    assert_allclose(with_column.score_samples(Z), without.score_samples(X), rtol=1e-8)
+    assert_allclose(with_column.bic(Z), without.bic(X), rtol=1e-8)
+    assert_array_equal(with_column.n_parameters(naive=False), without.n_parameters(naive=False))
+
+
+@pytest.mark.parametrize("ending", ["_", ""])
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_a_start_has_the_names_of_the_fitted_attributes(covariance, ending):
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 3 * (np.arange(60) % 2)[:, None]
+    one = GaussianMixture(2, covariance, random_state=0).fit(X)
+    names = ("weights", "means", "covariances")
+    start = {f"{name}{ending}": getattr(one, f"{name}_") for name in names}
+    with pytest.warns(ConvergenceWarning):  # no step
+        again = GaussianMixture(2, covariance, start=start, max_iter=0).fit(X)
+    assert_allclose(again.score_samples(X), one.score_samples(X), rtol=1e-12)
+    del start[f"means{ending}"]
+    with pytest.raises(InvalidInput, match="start lacks means; it needs weights, means and"):
+        GaussianMixture(2, covariance, start=start).fit(X)

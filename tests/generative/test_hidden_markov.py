@@ -21,7 +21,13 @@ from likely.distributions import (
     FullGaussian,
     Poisson,
 )
-from likely.errors import CollapsedComponent, ImpossibleEvidence, InvalidInput, UnknownName
+from likely.errors import (
+    CollapsedComponent,
+    ImpossibleEvidence,
+    InvalidInput,
+    RedundantColumns,
+    UnknownName,
+)
 from likely.generative.hidden_markov import HiddenMarkovModel
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference.contract import Request
@@ -550,6 +556,25 @@ def test_lengths_in_the_place_of_y_are_noticed():
 
 @pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
 def test_rows_without_any_spread_have_nothing_to_separate(covariance):
-    ours = model(covariance=covariance).fit(np.ones((20, 2)))
+    with pytest.warns(RedundantColumns, match="'x0', 'x1' are constant.*density is 1 everywhere"):
+        ours = model(covariance=covariance).fit(np.ones((20, 2)))
     assert np.isfinite(ours.score(np.ones((20, 2))))
     assert_allclose(ours.predict_proba(np.ones((3, 2))).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("covariance", ["full", "diagonal"])
+def test_numbers_whose_squares_underflow_are_refused(covariance):
+    X = 1e-200 * np.random.default_rng(0).normal(size=(40, 1))
+    with pytest.raises(InvalidInput, match=r"'x0'.*underflow.*Multiply it"):
+        model(covariance=covariance).fit(X)
+
+
+@pytest.mark.parametrize("covariance", ["full", "diagonal"])
+def test_a_column_without_any_value_is_named(covariance):
+    X = np.column_stack([np.random.default_rng(0).normal(size=30), np.full(30, np.nan)])
+    with pytest.warns(RedundantColumns, match="'x1' is constant or missing in all rows"):
+        wide = model(covariance=covariance).fit(X)
+    plain = model(covariance=covariance).fit(X[:, :1])
+    assert_allclose(wide.score(X), plain.score(X[:, :1]), rtol=1e-6)
+    with pytest.warns(RedundantColumns, match="density is 1 everywhere"):
+        model(covariance=covariance).fit(X[:, 1:])

@@ -278,6 +278,10 @@ class Distribution(ABC):
             "Use Bernoulli, categorical and Gaussian features."
         )
 
+    def left_out(self) -> Array:
+        """Which features are constant in all examples and not in the density, (n_features,)."""
+        return np.zeros(self.n_features, dtype=bool)
+
     def hardly_varying(self, log_mixing: Array) -> Array:
         """Which features hardly vary in some component, (n_features,)."""
         return np.zeros(self.n_features, dtype=bool)

@@ -98,7 +98,7 @@ class FullFamily:
 
     def from_statistics(self, statistics: FullMoments) -> "FullGaussian":
         """m_k and Σ_k = scatter / (n_k − ddof)."""
-        weight, d = statistics.weight, statistics.mean.shape[1]
+        weight = statistics.weight
         if self.tied:
             divisor = weight.sum(keepdims=True) - self.ddof * len(weight) + statistics.degrees
         else:
@@ -109,8 +109,10 @@ class FullFamily:
         pairs = zip(statistics.scatter / positive, sizes, strict=True)
         covariance = np.stack([covariance_beyond_rounding(*pair) for pair in pairs])
         if self.shrinkage:
-            average = np.trace(covariance, axis1=1, axis2=2)[:, None, None] / d
-            covariance = (1 - self.shrinkage) * covariance + self.shrinkage * average * np.eye(d)
+            used = np.einsum("kjj->j", covariance) > 0  # constant columns stay so
+            average = np.trace(covariance, axis1=1, axis2=2)[:, None, None] / max(used.sum(), 1)
+            target = average * np.diag(used.astype(float))
+            covariance = (1 - self.shrinkage) * covariance + self.shrinkage * target
         return FullGaussian.trusted(located(statistics.mean, weight), covariance)
 
 
@@ -164,8 +166,8 @@ class FullGaussian(Distribution):
 
     @property
     def n_parameters(self) -> int:
-        d = self.n_features
-        return int(self.mean.size) + len(self.covariance) * d * (d + 1) // 2
+        d = int(np.count_nonzero(~self.left_out()))
+        return self.n_components * d + len(self.covariance) * d * (d + 1) // 2
 
     def own_family(self) -> FullFamily:
         return FullFamily(self.tied)
@@ -185,7 +187,10 @@ class FullGaussian(Distribution):
         return self.margins().parameters_of(feature)
 
     def joint_shape(self) -> tuple[int, int]:
-        return 1, self.n_features
+        return 1, int(np.count_nonzero(~self.left_out()))
+
+    def left_out(self) -> Array:
+        return np.asarray(np.einsum("kjj->j", self.covariance) == 0)
 
     @cached_property
     def factors(self) -> tuple[InverseRoot, ...]:
@@ -195,7 +200,9 @@ class FullGaussian(Distribution):
 
     @property
     def singular(self) -> bool:
-        return any(f.rank < self.n_features for f in self.factors)
+        """Whether some covariance has no inverse on the columns that are not constant."""
+        rank = np.count_nonzero(~self.left_out())
+        return any(f.rank < rank for f in self.factors)
 
     def log_prob(self, X: Matrix) -> Array:
         DiagonalFamily().check(X)
@@ -286,10 +293,10 @@ class FullGaussian(Distribution):
             )
         from scipy.linalg import solve_triangular
 
-        out = np.zeros((len(X), self.n_features, self.n_components))
+        out, used = np.zeros((len(X), self.n_features, self.n_components)), ~self.left_out()
         patterns, group = np.unique(np.isnan(X), axis=0, return_inverse=True)
         for g, gaps in enumerate(patterns):
-            rows, seen = np.flatnonzero(group.ravel() == g), np.flatnonzero(~gaps)
+            rows, seen = np.flatnonzero(group.ravel() == g), np.flatnonzero(~gaps & used)
             for k, covariance in enumerate(self._matrices()):
                 root = np.linalg.cholesky(covariance[np.ix_(seen, seen)])
                 distance = X[np.ix_(rows, seen)] - self.mean[k, seen]

@@ -20,7 +20,8 @@ import numpy as np
 from likely._typing import Array
 from likely.cholesky import InverseRoot
 from likely.distributions.base import CLEARLY, SMALLEST_SHARE, STRONG_SHARE, Statistics
-from likely.distributions.gaussian import LOG_2PI, DiagonalMoments, merged_means, refuse_overflow
+from likely.distributions.diagonal_moments import DiagonalMoments, merged_means, refuse_extremes
+from likely.distributions.gaussian import LOG_2PI
 from likely.distributions.responsibility import (
     Labels,
     Responsibility,
@@ -119,7 +120,7 @@ def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False
             centred = [_centred_sums(X - m, r) for m, r in zip(mean, responsibility.T, strict=True)]
             first, scatter = (np.stack(each) for each in zip(*centred, strict=True))
             scatter = scatter.sum(axis=0, keepdims=True) if tied else scatter
-    refuse_overflow(scatter)
+    refuse_extremes(X, np.einsum("kjj->kj", scatter))
     shift = np.divide(first, weight, out=np.zeros(mean.shape), where=weight > 0)
     moved = shift[:, :, None] * first[:, None, :]  # of a mean that was off by rounding
     scatter = scatter - (moved.sum(axis=0, keepdims=True) if tied else moved)

@@ -19,7 +19,6 @@ from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, Statistics, Takes
 from likely.distributions.gaussian import (
     DiagonalFamily,
-    own_or_largest,
     spreads_in_words,
 )
 from likely.distributions.parameters import (
@@ -110,7 +109,8 @@ class LaplaceFamily:
                 np.where(empty, usual_scale, scale),
             )
         scale = spread_beyond_rounding(scale, median)
-        usual = own_or_largest(scale.max(axis=0, initial=0.0))
+        usual = scale.max(axis=0, initial=0.0)
+        usual = np.where(usual > 0, usual, usual.max(initial=0.0))  # of a constant feature
         lowest = np.maximum(self.floor * usual, SMALLEST_SCALE)
         return Laplace.trusted(median, np.maximum(scale, lowest), grid.exact)
 

@@ -332,6 +332,12 @@ class Product(Distribution):
             out[:, list(features)] = part.evidence(log_mixing, rng, own)
         return out
 
+    def left_out(self) -> Array:
+        out = np.zeros(self.n_features, dtype=bool)
+        for part, features in self.by_part():
+            out[list(features)] = part.left_out()
+        return out
+
     def joint_shape(self) -> tuple[int, int]:
         cells, continuous = zip(*(part.joint_shape() for part in self.parts), strict=True)
         return prod(cells), sum(continuous)

@@ -18,12 +18,10 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Blocks
-from likely.distributions import DiagonalGaussian, FullFamily, FullGaussian
+from likely.distributions import FullFamily, FullGaussian
 from likely.distributions.full_moments import FullMoments
-from likely.distributions.gaussian import DiagonalMoments
 from likely.objectives.shrinkage import fourth_powers, ledoit_wolf, shrunk_by, unit_scale
 
-VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
 MORE_THAN_COLUMNS = 2  # imagined rows of the pooled prior, beyond the number of columns
 
 
@@ -32,18 +30,26 @@ def ledoit_wolf_shrinkages(statistics: FullMoments, blocks: Blocks, executor: Ex
     empirical = FullFamily().from_statistics(statistics).covariance
     scale = np.stack([unit_scale(covariance) for covariance in empirical])
     quartic = fourth_powers(statistics.mean, scale, blocks, executor)
-    each = zip(empirical, quartic, statistics.weight[:, 0], strict=True)
+    varying = empirical[(slice(None), *_varying(empirical))]
+    each = zip(varying, quartic, statistics.weight[:, 0], strict=True)
     return np.array([ledoit_wolf(*one).shrinkage for one in each])
 
 
 def shrunk_alone(statistics: FullMoments, shrinkage: Array, *, tied: bool) -> FullGaussian:
     """Each class shrunk towards its own variances; pooled by class shares when tied."""
     empirical = FullFamily().from_statistics(statistics)
-    pairs = zip(empirical.covariance, shrinkage, strict=True)
-    covariance = np.stack([shrunk_by(*pair) for pair in pairs])
+    covariance, block = np.zeros(empirical.covariance.shape), _varying(empirical.covariance)
+    for k, share in enumerate(shrinkage):
+        covariance[k][block] = shrunk_by(empirical.covariance[k][block], share)
     if tied:
         covariance = np.average(covariance, axis=0, weights=statistics.weight[:, 0])[None]
     return FullGaussian(empirical.mean, covariance)
+
+
+def _varying(covariance: Array) -> tuple[Array, Array]:
+    """The rows and columns of the features that are not constant in all classes."""
+    varies = np.einsum("kjj->j", covariance) > 0
+    return np.ix_(varies, varies)
 
 
 def pooled_shrinkages(count: Array, n_features: int) -> Array:
@@ -60,21 +66,3 @@ def shrunk_to_pooled(statistics: FullMoments, *, ddof: int) -> FullGaussian:
     pooled = np.average(own.covariance, axis=0, weights=count)
     covariance = (1 - share) * own.covariance + share * pooled
     return FullGaussian(own.mean, (covariance + np.swapaxes(covariance, 1, 2)) / 2)
-
-
-def with_floor(
-    member: DiagonalGaussian, statistics: DiagonalMoments
-) -> tuple[DiagonalGaussian, Array]:
-    """Variances with a floor relative to that of the column, and where it applies.
-
-    A column that is constant in all rows gets variance 1 in every class: no evidence.
-    """
-    pooled = statistics.pooled_variance()
-    constant = pooled == 0
-    lowest = np.broadcast_to(VARIANCE_FLOOR * pooled, member.variance.shape)
-    if member.spherical:
-        lowest = np.broadcast_to(lowest.mean(), member.variance.shape)
-        constant = np.broadcast_to(constant.all(), constant.shape)
-    narrow = (member.variance < lowest) & ~constant
-    variance = np.where(constant, 1.0, np.maximum(member.variance, lowest))
-    return DiagonalGaussian(member.mean, variance, member.spherical), narrow

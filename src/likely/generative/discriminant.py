@@ -27,19 +27,17 @@ from likely.distributions import (
     FullFamily,
     FullGaussian,
 )
-from likely.distributions.gaussian import DiagonalMoments
+from likely.distributions.diagonal_moments import DiagonalMoments
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.generative.class_covariances import (
-    VARIANCE_FLOOR,
     ledoit_wolf_shrinkages,
     pooled_shrinkages,
     shrunk_alone,
     shrunk_to_pooled,
-    with_floor,
 )
 from likely.generative.discriminant_surface import FittedDiscriminant
 from likely.generative.priors import class_prior
-from likely.generative.surface import check_search
+from likely.generative.surface import check_search, warn_if_constant
 from likely.inputs.estimators import (
     ColumnNeeds,
     feature_names,
@@ -64,6 +62,7 @@ from likely.solvers.minimise import search
 
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
 SHRINKAGES = {"auto": ("tied", "full"), "pooled": ("full",)}  # and their covariances
+VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
 MOST_WITH_MISSING = 60  # columns, of which EM completes missing cells
 
 
@@ -179,6 +178,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         if isinstance(self.distribution_, DiagonalGaussian):
             self._warn_if_narrow(here.statistics)
         self._warn_if_singular()
+        warn_if_constant(self)
         self.temperature_, self.outlier_share_ = 1.0, None
         if self.calibrate is not None:
             self._cool(data, here)
@@ -226,7 +226,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
             tied = self.covariance == "tied" and self.shrinkage != "auto"
             return FullFamily(tied=tied, ddof=self.ddof, shrinkage=shrinkage)
         spherical = self.covariance == "spherical"
-        return DiagonalFamily(spherical=spherical, ddof=self.ddof, shrinkage=shrinkage)
+        return DiagonalFamily(spherical, self.ddof, VARIANCE_FLOOR, shrinkage)
 
     def _final_family(self) -> DiagonalFamily | FullFamily:
         if isinstance(self.shrinkage, str):
@@ -243,10 +243,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
 
     def _components(self, totals: ComponentTotals) -> Components:
         """The classes from completed totals, shrunk; a class without rows has probability 0."""
-        member, statistics = self._member(totals.statistics), totals.statistics
-        if isinstance(member, DiagonalGaussian):
-            member, _ = with_floor(member, statistics)
-        return Components(class_prior(self.prior, totals.count), member)
+        return Components(class_prior(self.prior, totals.count), self._member(totals.statistics))
 
     def _member(self, statistics: Any) -> Any:
         """The class-conditionals from completed totals, shrunk."""
@@ -294,9 +291,10 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         return completed
 
     def _warn_if_narrow(self, statistics: DiagonalMoments) -> None:
-        """Warn of a class without variance in a column."""
-        _, narrow = with_floor(self._member(statistics), statistics)
-        if narrow.any():
+        """Warn of a class without variance in a column whose values have no unit either."""
+        lowest = VARIANCE_FLOOR * statistics.pooled_variance()
+        narrow = (self.distribution_.variance <= lowest) & (lowest > 0)
+        if narrow.any() and not self.distribution_.spherical:
             k, j = np.argwhere(narrow)[0]
             warn_user(
                 f"Class {self.classes_.tolist()[k]!r} has no variance in column "
@@ -322,9 +320,10 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
     def _warn_if_singular(self) -> None:
         if isinstance(self.distribution_, FullGaussian) and self.distribution_.singular:
             rank = min(factor.rank for factor in self.distribution_.factors)
+            n_varying = np.count_nonzero(~self.distribution_.left_out())
             warn_user(
-                f"A covariance has rank {rank} for {self.n_features_in_} features, so it has no "
-                "inverse, and its pseudo-inverse is used: columns are constant, repeat one "
-                "another, or outnumber the rows. Drop them, or set shrinkage='auto'.",
+                f"A covariance has rank {rank} for {n_varying} features that vary, so it has no "
+                "inverse, and its pseudo-inverse is used: columns are constant in a class, repeat "
+                "one another, or outnumber the rows. Drop them, or set shrinkage='auto'.",
                 SingularCovariance,
             )

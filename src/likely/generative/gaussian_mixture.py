@@ -44,6 +44,11 @@ FAMILIES: dict[str, DiagonalFamily | FullFamily] = {
     "diagonal": DiagonalFamily(),
     "spherical": DiagonalFamily(spherical=True),
 }
+STARTS = (  # entries of a mapping, by the names of the fitted attributes and of the formula
+    ("weights", ("weights", "weights_", "mixing")),
+    ("means", ("means", "means_", "mean")),
+    ("covariances", ("covariances", "covariances_", "covariance")),
+)
 
 
 class GaussianMixture(FittedMixture, DensityMixin, Estimator):
@@ -62,9 +67,10 @@ class GaussianMixture(FittedMixture, DensityMixin, Estimator):
         Pseudo-rows with the mean and the variance of the columns in every component, in addition to
         ``regularisation``.
     start : mapping, array or fitted mixture, default=None
-        Where EM begins instead of random starts: a mapping with ``mixing`` (K,), ``mean``
-        (K, d) and ``covariance`` (in the shape of ``covariances_``); labels (n,) or soft labels
-        (n, K) of X; or another GaussianMixture.
+        Where EM begins instead of random starts: a mapping with ``weights`` (K,), ``means``
+        (K, d) and ``covariances``, in the shapes of the fitted attributes, whose names
+        (``weights_``) and ``mixing``, ``mean``, ``covariance`` do as well; labels (n,) or soft
+        labels (n, K) of X; or another GaussianMixture.
     n_init : int, default=5
         Number of random starts.  Each has a short run of EM; the best that does not collapse is
         continued to the end.
@@ -200,10 +206,11 @@ class GaussianMixture(FittedMixture, DensityMixin, Estimator):
 
     def _described(self, start: Mapping[str, Any]) -> tuple[Array, Array, Array]:
         """Mixing (K,), mean (K, d) and covariance of a mapping, checked."""
-        missing = {"mixing", "mean", "covariance"} - set(start)
+        names = {name: next((key for key in keys if key in start), None) for name, keys in STARTS}
+        missing = [name for name, key in names.items() if key is None]
         if missing:
             raise InvalidInput(
-                f"start lacks {', '.join(sorted(missing))}; it needs mixing, mean and covariance. "
+                f"start lacks {', '.join(missing)}; it needs weights, means and covariances. "
                 "Give all three, or labels of the rows."
             )
         k, d = int(self.n_components), self.n_features_in_
@@ -215,9 +222,11 @@ class GaussianMixture(FittedMixture, DensityMixin, Estimator):
         }
         variances = self.covariance in ("diagonal", "spherical")
         return (
-            given_array(start, "mixing", (k,), positive=True),
-            given_array(start, "mean", (k, d)),
-            given_array(start, "covariance", shapes[self.covariance], positive=variances),
+            given_array(start, str(names["weights"]), (k,), positive=True),
+            given_array(start, str(names["means"]), (k, d)),
+            given_array(
+                start, str(names["covariances"]), shapes[self.covariance], positive=variances
+            ),
         )
 
     def _member(self, mean: Array, covariance: Array) -> FullGaussian | DiagonalGaussian:

@@ -57,7 +57,7 @@ from likely.generative.starts import (
     same_categories,
     soft_rows,
 )
-from likely.generative.surface import check_search
+from likely.generative.surface import check_search, warn_if_constant
 from likely.graphical.inference.chain import Chain
 from likely.inputs.estimators import (
     generator,
@@ -252,6 +252,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
         )
         self.n_rows_ = float(problem.pooled.count.sum())
         self._keep(self._solved(problem, blocks, data.position))
+        warn_if_constant(self)
         return self
 
     def fit_predict(

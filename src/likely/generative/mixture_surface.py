@@ -32,7 +32,7 @@ from likely.generative.clusters import (
 from likely.generative.plots import plot_mixture
 from likely.generative.priors import mixing_prior
 from likely.generative.starts import draw_subset, kept_rows, soft_rows
-from likely.generative.surface import FittedComponents, check_search
+from likely.generative.surface import FittedComponents, check_search, warn_if_constant
 from likely.graphical.diagrams.diagram import Diagram, Node
 from likely.graphical.model_plates import component_plate
 from likely.inputs.estimators import (
@@ -84,6 +84,7 @@ class FittedMixture(FittedComponents):
         """Fit to rows X; y is ignored.  X may be a file (see ``likely.read``)."""
         self._check_arguments()
         self._fit_all(X, sample_weight)
+        warn_if_constant(self)
         return self
 
     @naming_columns

@@ -42,7 +42,7 @@ from likely.generative.events import (
 )
 from likely.generative.naive_bayes_surface import FittedNaiveBayes
 from likely.generative.priors import class_prior, smoothing_per_column
-from likely.generative.surface import check_search
+from likely.generative.surface import check_search, warn_if_constant
 from likely.generative.unlabelled import UnlabelledRows, warn_if_moved
 from likely.inputs.estimators import (
     columns_named,
@@ -210,7 +210,9 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, Estimator):
             self.classes_ = soft[self.classes_]
         if totals is None:
             totals = total(self.family_, len(self.classes_), rows.blocks, rows.executor)
-        return self.fit_totals(totals, rows)
+        self.fit_totals(totals, rows)
+        warn_if_constant(self)
+        return self
 
     def encode_rows(self, X: Any, y: Any, sample_weight: Any = None) -> EventRows:
         """Check and encode rows to learn from; classes, events, categories and bins are stored."""

@@ -18,7 +18,7 @@ from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.distributions import Dirichlet
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.generative.class_graph import (
     ClassColumn,
@@ -47,6 +47,8 @@ from likely.objectives.components import block_log_joint, block_log_posterior
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
+
+MOST_NAMED = 5  # columns in a warning
 
 
 class ComponentProbabilities(ABC):
@@ -276,6 +278,24 @@ def _mapped(term: Any, design: Design, executor: Any) -> Array:
     blocks = ArrayBlocks(design)
     chosen = executor_for(executor, blocks.nbytes)
     return np.concatenate(list(chosen.map(term, blocks)))
+
+
+def warn_if_constant(model: Any) -> None:
+    """Warn of columns that are constant in all rows: the density leaves them out."""
+    left_out = model.distribution_.left_out()
+    if not left_out.any():
+        return
+    names = [repr(str(feature_names(model)[j])) for j in np.flatnonzero(left_out)[:MOST_NAMED]]
+    n, one = np.count_nonzero(left_out), len(names) == 1
+    more = f" and {n - MOST_NAMED} more" if n > MOST_NAMED else ""
+    effect = "the density is that of the other columns, and new values there have no effect"
+    if left_out.all():
+        effect = "no column is left, and the density is 1 everywhere"
+    warn_user(
+        f"{'Column' if one else 'Columns'} {', '.join(names)}{more} {'is' if one else 'are'} "
+        f"constant or missing in all rows; {effect}. Drop {'it' if one else 'them'}.",
+        RedundantColumns,
+    )
 
 
 def check_search(tol: Any, max_iter: Any) -> None:

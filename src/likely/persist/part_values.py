@@ -106,6 +106,8 @@ def _check_distribution(part: Distribution) -> None:
             continue
         refuse(what, [value], lambda x: np.abs(x) <= LARGEST_SPREAD, "at most 1e300 in size")
         diagonal = np.einsum("kii->ki", value) if value.ndim == 3 else value
+        if name != "scale":  # a constant column has none
+            diagonal = diagonal[diagonal != 0]
         refuse(what, [diagonal], lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")
 
 
