@@ -309,7 +309,7 @@ class DiagonalGaussian(Distribution):
         """The covariances as full matrices, (n_components, n_features, n_features)."""
         return np.stack([np.diag(v) for v in self.variance])
 
-    def log_prob(self, X: Matrix) -> Array:
+    def log_density(self, X: Matrix) -> Array:
         DiagonalFamily().check(X)
         out = np.empty((len(X), self.n_components))
         for k in range(self.n_components):
