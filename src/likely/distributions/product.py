@@ -332,7 +332,7 @@ class Product(Distribution):
     ) -> Array:
         out = np.empty((self.n_components, self.n_features))
         for place, (part, features) in enumerate(self.by_part()):
-            own = None if rows is None else RowSums(rows.count, rows.statistics.parts[place])
+            own = None if rows is None else RowSums(rows.weight, rows.statistics.parts[place])
             out[:, list(features)] = part.evidence(log_mixing, rng, own)
         return out
 

@@ -105,7 +105,8 @@ def warn_of_options(options: WordOptions, analysis: Analysis) -> None:
         if unused:
             warn_user(
                 f"{' and '.join(unused)} was given with analyzer={options.analyzer!r}, which "
-                "counts runs of characters and does not use it. Leave it out, or use analyzer='word'.",
+                "counts runs of characters and does not use it. Leave it out, or use "
+                "analyzer='word'.",
                 UserWarning,
             )
         return
