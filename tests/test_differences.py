@@ -89,3 +89,44 @@ def test_a_gradient_of_the_wrong_shape_is_refused():
         check_gradient(lambda t: t @ t, lambda t: t[:2], np.ones(3))
     with pytest.raises(InvalidInput, match="Hessian has shape"):
         check_hessian(lambda t: t, lambda t: t, np.ones(3))
+
+
+@pytest.mark.parametrize("small", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_a_flipped_sign_of_a_small_entry_beside_a_large_one_gives_about_2(small):
+    theta = np.array([0.7, 0.2, -0.3])
+
+    def f(t):
+        return np.sin(t[0]) + small * np.exp(t[1]) + t[2] ** 3
+
+    def gradient(t):
+        return np.array([np.cos(t[0]), small * np.exp(t[1]), 3 * t[2] ** 2])
+
+    assert check_gradient(f, gradient, theta) < 1e-6
+    wrong = check_gradient(f, lambda t: gradient(t) * [1, -1, 1], theta)
+    assert 1.8 < wrong < 2.01
+    assert check_gradient(f, lambda t: gradient(t) * [1, 0, 1], theta) > 0.8  # left out
+
+
+def test_small_entries_are_compared_beyond_what_the_step_misses():
+    """The third derivative is 2e8 times the first, so that one difference has few digits."""
+    theta = np.array([1e-4, 1.0])
+
+    def f(t):
+        return t[0] ** 3 + t[1] ** 2
+
+    def gradient(t):
+        return np.array([3 * t[0] ** 2, 2 * t[1]])
+
+    assert check_gradient(f, gradient, theta) < 1e-6
+    assert check_gradient(f, lambda t: gradient(t) * [-1, 1], theta) > 1.8
+
+
+def test_a_gradient_that_is_not_a_number_is_wrong():
+    assert check_gradient(lambda t: t @ t, lambda t: np.nan * t, np.ones(2)) == np.inf
+
+
+def test_a_small_relative_error_of_one_entry_is_measured():
+    theta = np.array([0.5, -1.0])
+    gradient = np.array([1.0, 1.0 + 1e-4])
+    error = check_gradient(lambda t: np.exp(t - theta).sum(), lambda t: gradient, theta)
+    assert error == pytest.approx(1e-4, rel=1e-3)

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -328,3 +329,49 @@ def test_float32_stays_float32():
     for function in (special.expit, special.log_expit, special.softmax, special.log_softmax):
         assert function(a).dtype == np.float32
         assert_allclose(function(a), function(a.astype(float)), rtol=1e-4, atol=1e-6)
+
+
+def test_negative_weights_of_logsumexp_are_those_of_scipy():
+    """They were read as 0."""
+    a = np.array([[2.0, 1.0, -3.0], [0.5, 800.0, 799.0]])
+    weights = np.array([[1.0, -2.0, 0.0], [-3.0, 1.0, -0.5]])
+    expected = scipy_special.logsumexp(a, axis=1, b=weights)
+    assert_allclose(special.logsumexp(a, axis=1, weights=weights), expected, rtol=1e-12)
+    assert np.isnan(special.logsumexp([0.0, 1.0], weights=[1.0, -1.0]))  # ln of a negative sum
+    assert special.logsumexp([1.0, 1.0], weights=[1.0, -1.0]) == -np.inf
+
+
+def log_factorial(n):
+    """ln n!, in decimal numbers: exact below 2000, from there by Stirling's series to 1e-35."""
+    if n < 2000:
+        return Decimal(math.factorial(n)).ln()
+    z, two_pi = Decimal(n), 2 * Decimal("3.14159265358979323846264338327950288")
+    signed = (12, -360, 1260, -1680, 1188)
+    series = sum(1 / (a * z ** (2 * i + 1)) for i, a in enumerate(signed))
+    return (z + Decimal("0.5")) * z.ln() - z + two_pi.ln() / 2 + series
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [1e15, 3.0],
+        [3.0, 1e15, 0.0],
+        [1e12, 1e6, 7.0],
+        [1e9, 1e9],
+        [2e13, 5e12, 1.0, 1.0],
+        [58.0, 1.0],
+        [59.0, 61.0, 2.0],
+        [1e300, 2.0],
+        [0.0, 0.0],
+    ],
+)
+def test_coefficients_of_unequal_huge_counts_have_all_their_digits(counts):
+    """ln Γ(1e15) alone is rounded to 4."""
+    with localcontext(prec=350):
+        whole = [int(x) for x in counts]
+        expected = float(log_factorial(sum(whole)) - sum(map(log_factorial, whole)))
+    found = special.log_multinomial_coefficient([counts, counts[::-1]])
+    assert_allclose(found, expected, rtol=2e-14, atol=1e-300)
+    stored = sparse.csr_array(np.array([counts, [0.0] * len(counts), counts]))
+    found = special.log_multinomial_coefficient(stored)
+    assert_allclose(found, [expected, 0.0, expected], rtol=2e-14, atol=1e-300)

@@ -57,6 +57,7 @@ __all__ = [
 
 Axis = int | tuple[int, ...] | None
 
+STIRLING = 60.0  # from here on four terms of its series are exact to a double's last digit
 LOG_FLOOR = float(np.log(np.finfo(np.float64).eps))
 # A class that a fit has not seen has probability 2⁻⁵² in every log loss: JSON has no infinity, and
 # one impossible row should not hide all others.
@@ -185,19 +186,25 @@ def log_add_exp(a: Array, b: Array) -> Array:
 def logsumexp(
     a: Array, axis: Axis = None, *, weights: Array | None = None, keepdims: bool = False
 ) -> Array:
-    """ln Σ_j w_j e^(a_j) over ``axis`` (None is all); w ≥ 0, and w_j = 0 leaves j out."""
+    """ln Σ_j w_j e^(a_j) over ``axis`` (None is all); w_j = 0 leaves j out.
+
+    Weights may be negative, as ``b`` of SciPy's function; it is NaN where the sum is.
+    """
     xp = namespace(a, weights)
     a = floating(a, xp)
     if weights is not None:
         weights = floating(weights, xp)
         a, weights = a + xp.zeros_like(weights), weights + xp.zeros_like(a)  # to one shape
-        a = xp.where(weights > 0, a, xp.zeros_like(a) - math.inf)
+        a = xp.where(weights == 0, xp.zeros_like(a) - math.inf, a)
     axes = tuple(range(a.ndim)) if axis is None else axis
     if 0 in a.shape:
         return log(xp.sum(a, axis=axes, keepdims=keepdims))  # the empty sum is 0
     centred, top = _centred(a, axes, xp)
     terms = exp(centred) if weights is None else weights * exp(centred)
-    total = top + log(xp.sum(terms, axis=axes, keepdims=True))
+    sums = xp.sum(terms, axis=axes, keepdims=True)
+    if weights is not None:
+        sums = xp.where(sums < 0, sums * math.nan, sums)  # without a warning
+    total = top + log(sums)
     return total if keepdims else xp.squeeze(total, axes)[()]
 
 
@@ -353,13 +360,36 @@ def log_multinomial_coefficient(counts: Matrix) -> Array:
     if not _is_sparse(counts):
         x = floating(counts, namespace(counts))
         _refuse_negative(x)
-        return lgamma(1 + x.sum(-1)) - lgamma(1 + x).sum(-1)
+        if not isinstance(x, np.ndarray) or not x.shape[-1]:
+            return lgamma(1 + x.sum(-1)) - lgamma(1 + x).sum(-1)
+        at = x.argmax(axis=-1)[..., None]
+        largest, others = np.take_along_axis(x, at, axis=-1)[..., 0], x.copy()
+        np.put_along_axis(others, at, 0.0, axis=-1)
+        return _log_rising(largest, others.sum(axis=-1)) - lgamma(1 + others).sum(axis=-1)
     x = counts.tocsr(copy=True)
     x.sum_duplicates()
     _refuse_negative(x.data)
+    x.data = x.data.astype(np.float64)
+    rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    largest = np.zeros(x.shape[0])
+    order = np.lexsort((x.data, rows))
+    last = order[np.flatnonzero(np.diff(rows, append=-1) != 0)]  # the largest of each row
+    largest[rows[last]] = x.data[last]
+    x.data[last] = 0.0
     total = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
     x.data = lgamma(1 + x.data)  # ln Γ(1 + 0) = 0, so zeros need not be stored
-    return lgamma(1 + total) - np.asarray(x.sum(axis=1)).ravel()
+    return _log_rising(largest, total) - np.asarray(x.sum(axis=1)).ravel()
+
+
+def _log_rising(m: Array, r: Array) -> Array:
+    """ln (m + r)! / m! for m, r ≥ 0: by Stirling's formula, because two large ln Γ would cancel."""
+    low, high = 1.0 + m, 1.0 + m + r
+    z = np.maximum(low, STIRLING)
+    inverse = 1 / np.stack([z, z + r])
+    square = inverse**2
+    series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
+    far = (z - 0.5) * np.log1p(r / z) - r + r * np.log(z + r) + series[1] - series[0]
+    return np.where(low >= STIRLING, far, lgamma(high) - lgamma(low))[()]
 
 
 def _refuse_negative(values: Any) -> None:

@@ -181,3 +181,27 @@ def test_bad_edges_are_refused(edges, message):
 def test_a_misspelt_column_is_met_with_the_nearest_name():
     with pytest.raises(UnknownName, match="Did you mean 'length'"):
         given_edges({"lenght": [1]}, ["length", "width"])
+
+
+@pytest.mark.parametrize("share", [0.01, 0.06, 0.19, 0.21, 0.5, 0.81, 0.99])
+def test_an_indicator_keeps_both_values_whatever_their_shares(share):
+    x = (np.arange(1000) < 1000 * share).astype(float)
+    assert_array_equal(quantile_edges(x, 5), [1.0])
+
+
+def test_a_value_of_many_rows_has_a_bin_of_its_own():
+    few, many = np.arange(1.0, 11.0), np.full(80, 20.0)
+    x = np.concatenate([few, many, 30.0 + few])
+    assert_array_equal(quantile_edges(x, 5), [20.0, 31.0])
+    assert_array_equal(quantile_edges(-x, 5), [-20.0, -10.0])
+    weight = np.concatenate([np.ones(10), [80.0], np.ones(10)])  # the same, by weights
+    x = np.concatenate([few, [20.0], 30.0 + few])
+    assert_array_equal(quantile_edges(x, 5, weight), [20.0, 31.0])
+    zeros = np.concatenate([np.zeros(30), 1.0 + np.arange(70.0)])  # one quantile is the smallest
+    assert_allclose(quantile_edges(zeros, 4), [1.0, 20.5, 45.5], rtol=1e-15)
+
+
+def test_without_large_ties_edges_are_the_quantiles():
+    x = np.random.default_rng(0).permutation(np.arange(100.0))
+    assert_allclose(quantile_edges(x, 4), [24.5, 49.5, 74.5], rtol=1e-15)
+    assert_array_equal(quantile_edges(np.full(9, 3.0), 4), [])

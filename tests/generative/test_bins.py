@@ -109,3 +109,11 @@ def test_a_gap_among_text_labels_survives_rows_of_weight_0():
     X, y = np.arange(6.0).reshape(-1, 1), ["a", "b", np.nan, "a", "b", "a"]
     model = NaiveBayes(unlabelled=np.nan).fit(X, y, sample_weight=[1, 1, 1, 1, 0, 1])
     assert_array_equal(model.classes_, ["a", "b"])
+
+
+def test_a_rare_indicator_that_is_the_label_predicts_it():
+    """The edges of 94 % zeros were all at 0, so that the column had one bin."""
+    x = np.repeat([0.0, 1.0], [940, 60])[:, None]
+    model = NaiveBayes(discretize="quantile").fit(x, x[:, 0].astype(int))
+    assert model.predict_proba([[1.0]])[0, 1] > 0.9
+    assert model.score(x, x[:, 0].astype(int)) == 1.0

@@ -111,7 +111,7 @@ def test_the_evidence_of_counts_is_the_expectation_over_counts(length):
     rng = np.random.default_rng(1)
     phi, log_mixing = rng.dirichlet(np.ones(4), 3), np.log([0.2, 0.3, 0.5])
     rows = RowSums(np.array([2.0, 5.0, 3.0]), MultinomialStatistics(np.zeros((3, 4))))
-    rows = rows._replace(statistics=MultinomialStatistics(rows.count[:, None] * length * phi))
+    rows = rows._replace(statistics=MultinomialStatistics(rows.weight[:, None] * length * phi))
     found = Multinomial.from_probability(phi).evidence(log_mixing, rng, rows)
     x = np.arange(3 * length + 30)
     for c in range(3):

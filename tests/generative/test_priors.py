@@ -6,10 +6,18 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
-from scipy.stats import bernoulli, multivariate_normal, norm
+from scipy.stats import bernoulli, dirichlet, multivariate_normal, norm
 from sklearn.exceptions import ConvergenceWarning
 
-from likely import GaussianMixture, MixtureModel, load, save
+from likely import (
+    BagOfWords,
+    GaussianMixture,
+    MixtureModel,
+    NaiveBayes,
+    TextClassifier,
+    load,
+    save,
+)
 from likely.distributions import DiagonalFamily, Dirichlet, GaussianPrior
 from likely.errors import InvalidInput
 
@@ -166,3 +174,56 @@ def test_priors_are_saved(tmp_path):
 def test_what_is_no_prior_is_refused(model, message):
     with pytest.raises(InvalidInput, match=message):
         model.fit(X)
+
+
+@pytest.mark.parametrize("event", ["multinomial", "complement", "bernoulli", "categorical"])
+def test_a_dirichlet_smooths_by_its_concentration_less_one(event):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (30, 3)).astype(float), np.arange(30) % 3
+    given = NaiveBayes(event, smoothing=Dirichlet(2.5)).fit(X, y)
+    expected = NaiveBayes(event, smoothing=1.5).fit(X, y)
+    assert_allclose(given.predict_log_proba(X), expected.predict_log_proba(X), rtol=1e-12)
+    each = NaiveBayes(event, smoothing=Dirichlet((1.0, 2.0, 4.0))).fit(X, y)
+    expected = NaiveBayes(event, smoothing=[0.0, 1.0, 3.0]).fit(X, y)
+    assert_allclose(each.predict_log_proba(X), expected.predict_log_proba(X), rtol=1e-12)
+
+
+def test_a_dirichlet_makes_the_fit_the_mode_of_the_posterior():
+    """log p(X | φ) + log Dirichlet(φ; α) of each class, maximised by a general optimiser."""
+    rng = np.random.default_rng(1)
+    X, alpha = rng.integers(0, 4, (8, 3)).astype(float), np.array([2.0, 1.5, 4.0])
+    model = NaiveBayes("multinomial", smoothing=Dirichlet(tuple(alpha))).fit(X, np.zeros(8))
+
+    def loss(eta):
+        phi = softmax(eta)
+        return -X.sum(axis=0) @ np.log(phi) - dirichlet.logpdf(phi / phi.sum(), alpha)
+
+    found = minimize(loss, np.zeros(3), tol=1e-12)
+    assert_allclose(model.distribution_.parts[0].probability[0], softmax(found.x), atol=1e-5)
+
+
+def test_text_classifiers_mixtures_and_files_take_a_dirichlet(tmp_path):
+    texts, y = ["a b b", "b c", "a a", "c c b"], [0, 1, 0, 1]
+    words = BagOfWords(token_pattern=r"(?u)\b\w+\b")
+    ours = TextClassifier(NaiveBayes("multinomial", smoothing=Dirichlet(3.0)), words).fit(texts, y)
+    plain = TextClassifier(NaiveBayes("multinomial", smoothing=2.0), words).fit(texts, y)
+    assert_allclose(ours.predict_proba(texts), plain.predict_proba(texts), rtol=1e-12)
+    save(ours.model_, tmp_path / "model.likely")
+    assert load(tmp_path / "model.likely").smoothing == Dirichlet(3.0)
+    X = np.random.default_rng(0).integers(0, 2, (40, 3))
+    prior = MixtureModel(2, "bernoulli", smoothing=Dirichlet(3.0), random_state=0).fit(X)
+    count = MixtureModel(2, "bernoulli", smoothing=2.0, random_state=0).fit(X)
+    assert_allclose(prior.score(X), count.score(X), rtol=1e-12)
+
+
+def test_concentrations_of_other_columns_and_negative_class_priors_are_refused():
+    X, y = np.eye(3), [0, 1, 1]
+    with pytest.raises(InvalidInput, match=r"shape \(2,\); one number or 3 were expected"):
+        NaiveBayes("bernoulli", smoothing=Dirichlet((2.0, 2.0))).fit(X, y)
+    with pytest.raises(InvalidInput, match=r"prior has -1 for class 0; .* not negative") as refused:
+        NaiveBayes(prior=[-1, 2]).fit(X, y)
+    assert "Divide" not in str(refused.value)
+    with pytest.raises(InvalidInput, match=r"it sums to 3\. Divide it by its sum"):
+        NaiveBayes(prior=[1, 2]).fit(X, y)
+    with pytest.raises(InvalidInput, match=r"prior has nan for class 1"):
+        NaiveBayes(prior=[1, np.nan]).fit(X, y)

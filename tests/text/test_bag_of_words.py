@@ -351,3 +351,39 @@ def test_bytes_of_a_slice_are_those_of_the_slice():
 def test_a_pattern_of_whole_words_is_compiled(pattern):
     assert Analysis(token_pattern=pattern).shortest == pattern.count(r"\w")
     assert Analysis(token_pattern=pattern[4:]).shortest is None
+
+
+WARNED = [
+    ({"vocabulary": ["cat", "Dog"]}, r"upper case \('?Dog'?\).*lowercase=False"),
+    ({"vocabulary": {"Cat": 0, "dog": 1}}, r"upper case \('?Cat'?\)"),
+    ({"stop_words": ["don't", "the"]}, r"they contain '?don'?, which are not among them"),
+    ({"stop_words": ["The"]}, r"they contain '?the'?,"),
+    ({"stop_words": ["the"], "analyzer": "char"}, r"stop_words was given with analyzer='char'"),
+    ({"stop_words": "english", "analyzer": "char_wb"}, r"stop_words was given"),
+    ({"token_pattern": r"\w", "analyzer": "char"}, r"token_pattern was given"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), WARNED)
+def test_options_without_the_effect_that_was_meant_are_warned_about_as_by_scikit_learn(
+    options, message
+):
+    texts = ["the cat and the dog", "a cat, don't"]
+    with pytest.warns(UserWarning):
+        CountVectorizer(**options).fit_transform(texts)
+    for method in ("fit", "fit_transform", "partial_fit"):
+        with pytest.warns(UserWarning, match=message) as warned:
+            getattr(BagOfWords(**options), method)(texts)
+        assert len(warned) == 1
+
+
+def test_options_that_fit_together_are_not_warned_about():
+    texts = ["the cat and the dog", "a cat, don't"]
+    for options in (
+        {"vocabulary": ["cat", "Dog"], "lowercase": False},
+        {"stop_words": "english"},
+        {"stop_words": ["the", "and"]},
+        {"stop_words": ["The"], "lowercase": False},
+        {"analyzer": "char"},
+    ):
+        BagOfWords(**options).fit(texts)  # warnings are errors

@@ -197,7 +197,7 @@ def test_batches_after_a_calibrated_fit_are_refused():
     ("settings", "said"),
     [
         ({"calibrate": "lenght"}, "no calibration 'lenght'"),
-        ({"smoothing": -1.0}, "smoothing must be 0 or more"),
+        ({"smoothing": -1.0}, "smoothing must be finite and 0 or more"),
         ({"executor": "thread"}, "no executor 'thread'"),
     ],
 )

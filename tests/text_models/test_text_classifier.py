@@ -526,3 +526,10 @@ def test_the_description_of_a_text_classifier_shows_words():
     assert "hashes" in str(TextClassifier(words=BagOfWords(n_features=64)).fit(TEXTS, Y).describe())
     other = TextClassifier(KNeighborsClassifier(2)).fit(TEXTS, Y).describe()
     assert "n_neighbors" in str(other)
+
+
+def test_words_given_as_the_model_are_told_their_place():
+    with pytest.raises(InvalidInput, match=r"Write TextClassifier\(words=BagOfWords\(\.\.\.\)\)"):
+        TextClassifier(BagOfWords()).fit(TEXTS, Y)
+    with pytest.raises(InvalidInput, match=r"words are the second argument"):
+        TextClassifier(BagOfWords()).partial_fit(TEXTS, Y, classes=["ham", "other", "spam"])

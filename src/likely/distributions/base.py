@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from likely._typing import Array, Matrix
+from likely._typing import Array, Matrix, NumbersAndCodes
 from likely.additive import Additive, FieldwiseAdditive
 from likely.distributions.evidence import RowSums, drawn_evidence
 from likely.distributions.responsibility import Responsibility, first_cell
@@ -172,9 +172,54 @@ class Distribution(ABC):
         """The family that the member belongs to."""
         return type(self)
 
+    def log_prob(self, X: Any) -> Array:
+        """log p(x_i | k), shape (n_examples, n_components); −inf outside the support.
+
+        X has a row for each example: an array, a sparse array or a list.  NaN is missing.
+        """
+        X = self._rows(X)
+        outside = self.outside(X)
+        if not outside.any():
+            return self.log_density(X)
+        out = np.full((len(outside), self.n_components), -np.inf)
+        out[~outside] = self.log_density(X[~outside])
+        return out
+
     @abstractmethod
-    def log_prob(self, X: Matrix) -> Array:
-        """log p(x_i | k), shape (n_examples, n_components)."""
+    def log_density(self, X: Matrix) -> Array:
+        """log p(x_i | k) of rows that have been checked: inside the support, of the right type."""
+
+    def outside(self, X: Matrix) -> Array:
+        """Which rows have probability or density 0 in every component: those with such a cell."""
+        with np.errstate(invalid="ignore"):
+            if isinstance(X, np.ndarray):
+                return np.asarray(self.impossible(X).any(axis=1))
+            bad = self.impossible(X.data)
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        return np.bincount(rows, bad, X.shape[0]) > 0
+
+    def impossible(self, values: Array) -> Array:
+        """Which numbers are no values of the distribution; NaN, which is missing, is not."""
+        return np.asarray(np.isinf(values))
+
+    def _rows(self, X: Any) -> Any:
+        """Rows that were given by hand, as an array; a list of numbers if there is one feature."""
+        if isinstance(X, NumbersAndCodes) or "sparse" in type(X).__module__:
+            return X
+        try:
+            rows = np.asarray(X)
+        except ValueError:  # rows of unequal length
+            rows = np.empty(0, dtype=object)
+        if rows.dtype.kind == "b":
+            rows = rows.astype(float)
+        if rows.ndim == 1 and self.n_features == 1:
+            rows = rows[:, None]
+        if rows.dtype.kind not in "fiu" or rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise InvalidInput(
+                f"X has shape {rows.shape} and type {rows.dtype}; expected numbers in rows of "
+                f"{self.n_features}. Give a list or array with a row for each example."
+            )
+        return rows
 
     @abstractmethod
     def log_likelihood_of(self, statistics: Any) -> float:
@@ -186,7 +231,7 @@ class Distribution(ABC):
 
     def log_score(self, X: Matrix) -> Array:
         """log p(x_i | k) up to a term that the components share: sufficient for a posterior."""
-        return self.log_prob(X)
+        return self.log_density(X)
 
     def expected_statistics(self, family: Any, X: Matrix, responsibility: Responsibility) -> Any:
         """The expected statistics under this member, given the observed cells.
@@ -352,6 +397,13 @@ def observed(X: Matrix) -> Array | None:
 def stored_values(X: Matrix) -> Array:
     """The cells that are stored: all of a dense X, the non-zeros of a sparse one."""
     return X if isinstance(X, np.ndarray) else X.data
+
+
+def not_counts(values: Array) -> Array:
+    """Which numbers are not 0, 1, 2, …; NaN is missing."""
+    with np.errstate(invalid="ignore"):
+        bad = (values < 0) | np.isinf(values) | (values != np.floor(values)) & (values == values)
+    return np.asarray(bad)
 
 
 def refuse_values(X: Matrix, bad: Array, expected: str, advice: str) -> None:

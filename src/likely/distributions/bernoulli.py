@@ -142,7 +142,10 @@ class Bernoulli(Distribution):
     def variance(self) -> Array:
         return self.probability * self._failure()
 
-    def log_prob(self, X: Matrix) -> Array:
+    def impossible(self, values: Array) -> Array:
+        return np.asarray((values != 0) & (values != 1) & (values == values))
+
+    def log_density(self, X: Matrix) -> Array:
         log_success, log_failure = self._logs()
         if (known := observed(X)) is not None:
             successes = np.where(known, X, 0.0)

@@ -16,7 +16,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.caching import cached_property
-from likely.distributions.base import Distribution, NamedForm, Statistics, Takes
+from likely.distributions.base import Distribution, NamedForm, Statistics, Takes, not_counts
 from likely.distributions.parameters import component_rows, refuse_not_on_simplex
 from likely.distributions.responsibility import FAST_CELLS, Labels, Responsibility, for_loop
 from likely.distributions.smoothing import CountTables
@@ -172,7 +172,17 @@ class Categorical(Distribution):
         """φ of one feature, (n_components, V_j)."""
         return np.exp(tables(self.log_probability, self.sizes)[feature])
 
-    def log_prob(self, X: Codes) -> Array:
+    def impossible(self, values: Array) -> Array:
+        missing = np.isnan(values) | (values == -1)
+        return np.asarray((not_counts(values) | (values >= np.array(self.sizes))) & ~missing)
+
+    def log_prob(self, X: Any) -> Array:
+        X = self._rows(X)
+        return super().log_prob(X if X.dtype.kind != "f" else np.where(np.isnan(X), -1.0, X))
+
+    def log_density(self, X: Codes) -> Array:
+        if X.dtype.kind == "f":  # codes that were given by hand
+            X = X.astype(np.int64)
         out = np.zeros((len(X), self.n_components))
         for j, table in enumerate(tables(self.log_probability, self.sizes)):
             out += _known_rows(table, X[:, j])

@@ -90,7 +90,7 @@ class Complement(Distribution):
     def log_score(self, X: Matrix) -> Array:
         return product(X, self.weight.T)
 
-    def log_prob(self, X: Matrix) -> Array:
+    def log_density(self, X: Matrix) -> Array:
         raise InvalidInput(_NO_DENSITY)
 
     def log_likelihood_of(self, statistics: MultinomialStatistics) -> float:

@@ -24,18 +24,18 @@ SPREADS = 8.0  # standard deviations around a large mean
 class RowSums(NamedTuple):
     """What is known of the rows of each component: their weight and their statistics."""
 
-    count: Array  # N_k, (n_components,)
+    weight: Array  # N_k, (n_components,)
     statistics: Any
 
     def mean_counts(self) -> Array:
         """N_kj / N_k, (n_components, n_features); of all rows for a component without any."""
         sums = self.statistics.feature_counts()
-        if not (self.count > 0).all():
-            total = self.count.sum()
+        if not (self.weight > 0).all():
+            total = self.weight.sum()
             pooled = sums.sum(axis=0) / total if total > 0 else np.zeros(sums.shape[1])
-            there = self.count[:, None] > 0
-            return np.where(there, sums / np.where(there, self.count[:, None], 1.0), pooled)
-        means: Array = sums / self.count[:, None]
+            there = self.weight[:, None] > 0
+            return np.where(there, sums / np.where(there, self.weight[:, None], 1.0), pooled)
+        means: Array = sums / self.weight[:, None]
         return means
 
 

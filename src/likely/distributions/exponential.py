@@ -111,7 +111,10 @@ class Exponential(Distribution):
     def variance(self) -> Array:
         return self.mean**2
 
-    def log_prob(self, X: Matrix) -> Array:
+    def impossible(self, values: Array) -> Array:
+        return np.asarray((values < 0) | np.isinf(values))
+
+    def log_density(self, X: Matrix) -> Array:
         if (known := observed(X)) is not None:
             times = np.where(known, X, 0.0)
             return -np.dot(times, (1 / self.mean).T) - np.dot(known, np.log(self.mean).T)

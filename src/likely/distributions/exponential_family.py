@@ -151,7 +151,10 @@ class ExponentialMember(Distribution):
     def event(self) -> str:
         return self.family.name
 
-    def log_prob(self, X: Matrix) -> Array:
+    def impossible(self, values: Array) -> Array:
+        return np.asarray((~self.family.valid(values) | np.isinf(values)) & ~np.isnan(values))
+
+    def log_density(self, X: Matrix) -> Array:
         X = np.asarray(X, dtype=float)
         base = np.where(np.isnan(X), 0.0, self.family.log_base(X))
         return self.log_score(X) + base.sum(axis=1, keepdims=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.distributions.base import Distribution, Family, NamedFamily
 from likely.distributions.bernoulli import Bernoulli
 from likely.distributions.categorical import CategoricalFamily
@@ -63,15 +63,29 @@ def fit(
             "Give one whole number per row, from 0 up."
         )
     if family == "categorical":
-        X = X.astype(np.int64)
+        X = _codes(X)
         family = CategoricalFamily(tuple(int(v) + 1 for v in X.max(axis=0)))
     chosen = lookup("family", family, DISTRIBUTIONS)
+    if chosen.coded:
+        X = _codes(X)
     chosen.check(X)
     n_components = int(codes.max(initial=0)) + 1
     given = None if weight is None else np.asarray(weight, dtype=float)
     statistics = chosen.statistics(X, Labels(codes, n_components, given))
     prior = statistics.imagined(chosen, alpha, (n_components, X.shape[1]))
     return chosen.from_statistics(statistics + prior)
+
+
+def _codes(X: Array) -> Codes:
+    """Codes of categories as integers; NaN is a missing one, −1."""
+    X = np.where(np.isnan(X), -1, X)
+    broken = X[np.floor(X) != X]
+    if broken.size:
+        raise InvalidInput(
+            f"Codes of categories must be whole numbers from 0 up; found {broken[0]:g}. Number the "
+            "categories 0, 1, …."
+        )
+    return X.astype(np.int64)
 
 
 def _matrix(X: Any) -> Array:

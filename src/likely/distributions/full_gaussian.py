@@ -57,6 +57,7 @@ from likely.moments import covariance_beyond_rounding
 from likely.special import logsumexp, softmax
 
 FAST_GAPPY_CELLS = 10_000  # fewer than ``FAST_CELLS``: the readable step is slower with gaps
+OFF_RANGE = 1e-8  # relative to x and the mean: what rounding may leave across a singular Σ
 SYMMETRY = 1e-10  # relative: what rounding may leave between a covariance and its transpose
 
 
@@ -204,7 +205,18 @@ class FullGaussian(Distribution):
         rank = np.count_nonzero(~self.left_out())
         return any(f.rank < rank for f in self.factors)
 
-    def log_prob(self, X: Matrix) -> Array:
+    def log_prob(self, X: Any) -> Array:
+        """log p(x_i | k); of a singular Σ the density on its range, and −inf off it."""
+        X = self._rows(X)
+        out = super().log_prob(X)
+        for k, factor in enumerate(self.factors):
+            if factor.null.shape[1]:
+                size = (np.abs(X) + np.abs(self.mean[k])) / factor.scale
+                off = np.abs(((X - self.mean[k]) / factor.scale) @ factor.null)
+                out[(off > OFF_RANGE * (size @ np.abs(factor.null))).any(axis=1), k] = -np.inf
+        return out
+
+    def log_density(self, X: Matrix) -> Array:
         DiagonalFamily().check(X)
         out = np.empty((len(X), self.n_components))
         for k, factor in enumerate(self.factors):
@@ -219,7 +231,7 @@ class FullGaussian(Distribution):
     def log_score(self, X: Matrix) -> Array:
         """log p(x | k), without the quadratic term that the components of a tied model share."""
         if not self.tied or not np.isfinite(X).all():
-            return self.log_prob(X)
+            return self.log_density(X)
         centre = self.mean.mean(axis=0)  # (x − c) keeps the digits of data far from 0
         coef, intercept = self._linear_about(centre)
         return np.dot(X - centre, coef.T) + intercept

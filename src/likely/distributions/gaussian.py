@@ -179,7 +179,7 @@ class DiagonalGaussian(Distribution):
         """The covariances as full matrices, (n_components, n_features, n_features)."""
         return np.stack([np.diag(v) for v in self.variance])
 
-    def log_prob(self, X: Matrix) -> Array:
+    def log_density(self, X: Matrix) -> Array:
         DiagonalFamily().check(X)
         if not self.used.all():
             return self._of_used().log_prob(X[:, self.used])

@@ -7,12 +7,12 @@ with which the naive product is compared.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.distributions.base import Distribution
+from likely.distributions.base import Distribution, not_counts
 from likely.distributions.categorical import Categorical, CategoricalFamily, CategoricalStatistics
 from likely.distributions.responsibility import Responsibility
 from likely.errors import InvalidInput
@@ -40,11 +40,7 @@ class JointTableFamily:
 
     def check(self, X: Codes) -> None:
         CategoricalFamily(self.sizes).check(X)
-        if (X < 0).any():
-            raise InvalidInput(
-                "A full table needs complete rows; found a missing value. "
-                "Drop the row, or use the naive model, which sums it out."
-            )
+        _refuse_missing(X)
 
     def statistics(self, X: Codes, responsibility: Responsibility) -> CategoricalStatistics:
         return self._as_one().statistics(combinations(X, self.sizes), responsibility)
@@ -96,8 +92,16 @@ class JointTable(Distribution):
     def own_family(self) -> JointTableFamily:
         return JointTableFamily(self.sizes)
 
-    def log_prob(self, X: Codes) -> Array:
-        return self.combination.log_prob(combinations(X, self.sizes))
+    def log_prob(self, X: Any) -> Array:
+        X = self._rows(X)
+        _refuse_missing(X)
+        return super().log_prob(X)
+
+    def impossible(self, values: Array) -> Array:
+        return np.asarray(not_counts(values) | (values >= np.array(self.sizes)))
+
+    def log_density(self, X: Codes) -> Array:
+        return self.combination.log_density(combinations(X, self.sizes))
 
     def log_likelihood_of(self, statistics: CategoricalStatistics) -> float:
         return self.combination.log_likelihood_of(statistics)
@@ -107,6 +111,14 @@ class JointTable(Distribution):
         return np.stack(np.unravel_index(number, self.sizes), axis=1).astype(np.int32)
 
 
+def _refuse_missing(X: Array) -> None:
+    if ((X == -1) | np.isnan(X)).any():
+        raise InvalidInput(
+            "A full table needs complete rows; found a missing value. "
+            "Drop the row, or use the naive model, which sums it out."
+        )
+
+
 def combinations(X: Codes, sizes: tuple[int, ...]) -> Codes:
     """The number of each row's combination, (n, 1)."""
-    return np.ravel_multi_index(tuple(X.T), sizes)[:, None]
+    return np.ravel_multi_index(tuple(X.T.astype(np.int64, copy=False)), sizes)[:, None]

@@ -159,7 +159,7 @@ class Laplace(Distribution):
     def variance(self) -> Array:
         return 2 * self.scale**2
 
-    def log_prob(self, X: Matrix) -> Array:
+    def log_density(self, X: Matrix) -> Array:
         return self.contributions(X).sum(axis=1)
 
     def log_likelihood_of(self, statistics: LaplaceStatistics) -> float:

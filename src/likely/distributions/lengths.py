@@ -96,5 +96,5 @@ def split_scores(
         if is_words:
             words.append(part.log_score(own))
         else:
-            others.append(part.log_prob(own))
+            others.append(part.log_density(own))
     return SplitScores(sum(words[1:], start=words[0]), sum(others[1:], start=others[0]))

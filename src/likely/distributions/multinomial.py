@@ -173,7 +173,11 @@ class Multinomial(Distribution):
     def probability(self) -> Array:
         return np.exp(self.log_probability)
 
-    def log_prob(self, X: Matrix) -> Array:
+    def impossible(self, values: Array) -> Array:
+        """Negative and infinite counts; broken ones (weights of words) have a value between."""
+        return np.asarray((values < 0) | np.isinf(values))
+
+    def log_density(self, X: Matrix) -> Array:
         """log p(x | k) with log B(x): the probability of the counts, given their total."""
         return self.log_score(X) + np.atleast_1d(log_multinomial_coefficient(X))[:, None]
 

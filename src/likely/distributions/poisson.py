@@ -21,6 +21,7 @@ from likely.distributions.base import (
     Takes,
     log_product,
     means_of_components,
+    not_counts,
     observed,
     pooled_mean,
     refuse_values,
@@ -131,7 +132,10 @@ class Poisson(Distribution):
     def variance(self) -> Array:
         return self.rate
 
-    def log_prob(self, X: Matrix) -> Array:
+    def impossible(self, values: Array) -> Array:
+        return not_counts(values)
+
+    def log_density(self, X: Matrix) -> Array:
         if isinstance(X, np.ndarray):
             return self.log_score(X) - np.nansum(lgamma(X + 1.0), axis=1)[:, None]
         log_factorials = X.copy()

@@ -249,8 +249,12 @@ class Product(Distribution):
     def n_parameters(self) -> int:
         return sum(part.n_parameters for part in self.parts)
 
-    def log_prob(self, X: NumbersAndCodes | Matrix) -> Array:
+    def log_prob(self, X: Any) -> Array:
+        X = self._rows(X)
         return self._total([p.log_prob(s.of(X)) for p, s in self._pairs()])
+
+    def log_density(self, X: NumbersAndCodes | Matrix) -> Array:
+        return self._total([p.log_density(s.of(X)) for p, s in self._pairs()])
 
     def log_score(self, X: NumbersAndCodes | Matrix) -> Array:
         return self._total([p.log_score(s.of(X)) for p, s in self._pairs()])
@@ -328,7 +332,7 @@ class Product(Distribution):
     ) -> Array:
         out = np.empty((self.n_components, self.n_features))
         for place, (part, features) in enumerate(self.by_part()):
-            own = None if rows is None else RowSums(rows.count, rows.statistics.parts[place])
+            own = None if rows is None else RowSums(rows.weight, rows.statistics.parts[place])
             out[:, list(features)] = part.evidence(log_mixing, rng, own)
         return out
 

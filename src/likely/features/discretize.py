@@ -49,7 +49,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         Bins of equal frequency, of equal width, or that separate the classes (needs y).
     n_bins : int
         Requested number of bins; "entropy" finds the number itself.  Edges with no example
-        between them are merged, so a column may have fewer.
+        between them are merged, so a column may have fewer.  With "quantile", a value that fills a
+        whole bin (many zeros) has one of its own.
     edges : None, sequence, list of sequences or mapping
         Increasing edges for every column, for each column, or by column name or index; columns
         that a mapping leaves out follow the strategy.

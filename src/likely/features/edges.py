@@ -43,14 +43,20 @@ def equal_width_edges(x: Array, n_bins: int, weight: Array | None = None) -> Arr
 
 
 def quantile_edges(x: Array, n_bins: int, weight: Array | None = None) -> Array:
-    """Edges at the weighted quantiles 1/b, …, (b − 1)/b; empty bins are merged."""
+    """Edges at the weighted quantiles 1/b, …, (b − 1)/b; empty bins are merged.
+
+    A value that is several quantiles, or the smallest and one of them, has a share of at least 1/b,
+    and a bin of its own: the next edge is at the next distinct value.
+    """
     summary = QuantileSummary.of(x, weight, limit=None)
     if not summary.values.size:
         return np.empty(0)
     edges = summary.quantile(np.arange(1, n_bins) / n_bins)
     below = np.searchsorted(summary.values, edges, side="left")  # distinct values under each edge
-    below, first = np.unique(below, return_index=True)
-    return edges[first[below > 0]]
+    below, first, times = np.unique(below, return_index=True, return_counts=True)
+    tied = below[(times > 1) | (below == 0)] + 1
+    beyond = np.setdiff1d(tied[tied < summary.values.size], below)
+    return np.sort(np.concatenate([edges[first[below > 0]], summary.values[beyond]]))
 
 
 def supervised_edges(x: Array, codes: Codes, weight: Array | None, n_classes: int) -> Array:

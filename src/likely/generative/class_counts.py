@@ -9,7 +9,6 @@ over text, or several machines) has the fit of the rows that were summed.
 from dataclasses import dataclass
 from typing import Any, final
 
-import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array
@@ -24,6 +23,7 @@ from likely.distributions.multinomial import MultinomialStatistics
 from likely.distributions.product import ProductStatistics
 from likely.generative.events import plan_events
 from likely.generative.naive_bayes import NaiveBayes
+from likely.generative.priors import pseudo_counts
 from likely.generative.surface import check_search
 from likely.inputs.rows import EncodedRows
 from likely.kinds import ColumnKind
@@ -60,8 +60,11 @@ def merges_columns(model: NaiveBayes) -> bool:
 
     Pseudo-counts of 0 leave classes without counts, which a model spreads over all columns.
     """
-    smoothed = isinstance(model.smoothing, str) or (np.asarray(model.smoothing, float) > 0).all()
-    return bool(model.event != "bernoulli" and smoothed)
+    if model.event == "bernoulli":
+        return False
+    if isinstance(model.smoothing, str):
+        return True
+    return bool((pseudo_counts(model.smoothing) > 0).all())
 
 
 def class_totals(event: Any, counts: ClassCounts) -> ComponentTotals:

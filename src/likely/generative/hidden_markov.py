@@ -99,8 +99,8 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
     covariance : {"full", "tied", "diagonal", "spherical"}, default="full"
         For Gaussian columns: one matrix per state, one for all, variances only, or one variance
         per state.
-    smoothing : float or array of shape (n_features,), default=1.0
-        Pseudo-counts added for each value, in event models of counts.
+    smoothing : float, array of shape (n_features,) or Dirichlet, default=1.0
+        Pseudo-counts added for each value, in event models of counts; α − 1 of a ``Dirichlet(α)``.
     start_smoothing : float, default=1.0
         Pseudo-counts added for each state, where a sequence starts.
     transition_smoothing : float, default=1.0

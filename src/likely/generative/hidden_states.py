@@ -43,7 +43,7 @@ class HiddenStates:
 
     def log_emission(self, X: Any, known: Codes | None = None) -> Array:
         """log p(x_i | k), (n, n_states); −inf for other states where the state is known."""
-        out = self.components.distribution.log_prob(X)
+        out = self.components.distribution.log_density(X)
         if known is None:
             return out
         elsewhere = (known >= 0)[:, None] & (known[:, None] != np.arange(out.shape[1]))

@@ -57,8 +57,8 @@ class MixtureModel(FittedMixture, DensityMixin, Estimator):
         ``max_components``, until BIC has not decreased for three sizes, and keeps the lowest.
     event : str, Family or mapping, default="auto"
         The event model of every column, or of each by name or position, as in ``NaiveBayes``.
-    smoothing : float or array of shape (n_features,), default=1.0
-        Pseudo-counts added for each value, in event models of counts.
+    smoothing : float, array of shape (n_features,) or Dirichlet, default=1.0
+        Pseudo-counts added for each value, in event models of counts; α − 1 of a ``Dirichlet(α)``.
     prior : "estimate" or Dirichlet, default="estimate"
         The prior of the mixing proportions; ``"estimate"`` is maximum likelihood.
     gaussian_prior : GaussianPrior, default=None
@@ -112,7 +112,7 @@ class MixtureModel(FittedMixture, DensityMixin, Estimator):
         n_components: int | str = 1,
         event: "Event | Mapping[Any, Event]" = "auto",
         *,
-        smoothing: float | Array = 1.0,
+        smoothing: float | Array | Dirichlet = 1.0,
         prior: str | Dirichlet = "estimate",
         gaussian_prior: GaussianPrior | None = None,
         start: Any = None,

@@ -78,9 +78,10 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, Estimator):
         ``categorical``, ``multinomial``, ``complement``, ``poisson``, ``exponential``,
         ``laplace``, ``gaussian``, or a family of ``likely.distributions``.  ``auto`` reads the
         types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
-    smoothing : float, array of shape (n_features,) or "auto", default=1.0
+    smoothing : float, array of shape (n_features,), Dirichlet or "auto", default=1.0
         Pseudo-counts per value, in event models of counts; for Poisson columns, pseudo-rows with
-        the column's mean.  ``"auto"`` maximises the leave-one-out likelihood; the pseudo-counts of
+        the column's mean.  ``Dirichlet(α)`` is α − 1 of them: the mode of the posterior.
+        ``"auto"`` maximises the leave-one-out likelihood; the pseudo-counts of
         multinomial columns are then a share of a class's counts, most of them for words of many
         classes.  With ``calibrate="length"`` the strength is chosen on out-of-fold documents.
     variance_floor : float, default=1e-9
@@ -163,7 +164,7 @@ class NaiveBayes(FittedNaiveBayes, ClassifierMixin, Estimator):
         self,
         event: "Event | Mapping[Any, Event]" = "auto",
         *,
-        smoothing: float | str | Array = 1.0,
+        smoothing: float | str | Array | Dirichlet = 1.0,
         variance_floor: float = 1e-9,
         gaussian_prior: GaussianPrior | None = None,
         prior: str | Dirichlet | Array = "estimate",

@@ -34,10 +34,15 @@ def class_prior(prior: Any, count: Array) -> Array:
             f"prior has shape {share.shape}; there are {len(count)} classes. "
             "Give one probability per class, in the order of classes_."
         )
-    if (share < 0).any() or not np.isclose(share.sum(), 1.0):
+    if not (share >= 0).all():
+        k = int(np.argmin(share >= 0))
         raise InvalidInput(
-            f"prior must be at least 0 and sum to 1; it sums to {share.sum():g}. "
-            "Divide it by its sum."
+            f"prior has {share[k]:g} for class {k}; probabilities are not negative. Give one "
+            "probability per class, at least 0, which sum to 1."
+        )
+    if not np.isclose(share.sum(), 1.0):
+        raise InvalidInput(
+            f"prior must sum to 1; it sums to {share.sum():g}. Divide it by its sum."
         )
     with np.errstate(divide="ignore"):
         return np.log(share)
@@ -63,30 +68,32 @@ def smoothing_per_column(
     if isinstance(smoothing, str):
         if smoothing != "auto":
             raise InvalidInput(
-                f"smoothing is {smoothing!r}; expected a number, 0 or more, or 'auto'. Give one."
+                f"smoothing is {smoothing!r}; expected a number, 0 or more, a Dirichlet or "
+                "'auto'. Give one."
             )
         return statistics.chosen_smoothing(family, n_columns)
-    alpha = np.asarray(smoothing, dtype=float)
-    if alpha.ndim > 1 or alpha.size not in (1, n_columns):
-        raise InvalidInput(
-            f"smoothing has shape {alpha.shape} for {n_columns} columns; "
-            "give one number, or one per column."
-        )
-    if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
-        raise InvalidInput(
-            f"smoothing must be 0 or more; found {alpha.min():g}. Use 1.0, or 'auto'."
-        )
-    return np.broadcast_to(alpha, n_columns).copy()
+    return checked_smoothing(smoothing, n_columns).copy()
+
+
+def pseudo_counts(smoothing: Any) -> Array:
+    """Pseudo-counts as given by numbers, or the α − 1 of a Dirichlet prior, for its mode."""
+    if isinstance(smoothing, Dirichlet):
+        return np.asarray(smoothing.concentration, dtype=float) - 1.0
+    return np.asarray(smoothing, dtype=float)
 
 
 def checked_smoothing(smoothing: Any, n_columns: int) -> Array:
-    """Pseudo-counts per value of every column, as given: one number, or one per column."""
+    """Pseudo-counts per value of every column: as given, or α − 1 of a Dirichlet prior.
+
+    There is one number, or one per column.
+    """
     advice = "Use 1.0, or one number per column."
     try:
-        alpha = np.asarray(smoothing, dtype=float)
+        alpha = pseudo_counts(smoothing)
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"smoothing must be a number, or one per column; found {smoothing!r}. {advice}"
+            "smoothing must be a number, one per column, or a Dirichlet; found "
+            f"{smoothing!r}. {advice}"
         ) from None
     if alpha.ndim > 1 or alpha.size not in (1, n_columns):
         raise InvalidInput(

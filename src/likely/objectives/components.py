@@ -44,7 +44,7 @@ class Components:
 
     def log_joint(self, X: Any) -> Array:
         """log p(x_i, k), (n, n_components)."""
-        return self.log_mixing + self.distribution.log_prob(X)
+        return self.log_mixing + self.distribution.log_density(X)
 
 
 @final

@@ -21,7 +21,14 @@ from likely.text.chosen_terms import chosen_terms
 from likely.text.documents import document_parts
 from likely.text.hashing import column_of_term
 from likely.text.new_terms import with_new_terms
-from likely.text.options import analysis_of, check_counts, check_options, given_terms, refuse_limits
+from likely.text.options import (
+    analysis_of,
+    check_counts,
+    check_options,
+    given_terms,
+    refuse_limits,
+    warn_of_options,
+)
 from likely.text.parts import over_parts
 from likely.text.reader import Reader
 from likely.text.term_counts import TermSums, counted, renumbered, stacked
@@ -326,7 +333,7 @@ class BagOfWords(DocumentTransformer):
     def _start(self) -> None:
         """Check the arguments, and forget what was learned before."""
         check_options(self)
-        self._analysis()
+        warn_of_options(self, self._analysis())
         self._reader = None
         self.n_documents_ = 0
         self.terms_ = Vocabulary.of([] if self.vocabulary is None else given_terms(self.vocabulary))

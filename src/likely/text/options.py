@@ -3,13 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput, UnknownName, warn_user
 from likely.formatting import listed
 from likely.text.analysis import WORDS, Analysis, Analyzer
 from likely.text.stop_words import stop_words
@@ -81,6 +82,44 @@ def check_options(options: CountOptions) -> None:
     if options.n_features is not None:
         check_hashed(options, options.n_features)
     _check_dtype(options.dtype, binary=bool(options.binary))
+
+
+def warn_of_options(options: WordOptions, analysis: Analysis) -> None:
+    """Warn of arguments that are allowed and have no effect, or another than was meant.
+
+    These are a vocabulary that lower case never matches, stop words that no word of a document can
+    be, and options of words where runs of characters are counted.
+    """
+    if options.vocabulary is not None and options.lowercase:
+        upper = [term for term in given_terms(options.vocabulary) if term != term.lower()]
+        if upper:
+            warn_user(
+                f"the vocabulary has terms with upper case ({listed(upper, 3)}), and documents are "
+                "put into lower case: such terms are never found. Use lowercase=False, or give the "
+                "terms in lower case.",
+                UserWarning,
+            )
+    if options.analyzer != "word":
+        unused = ["stop_words"] if options.stop_words is not None else []
+        unused += ["token_pattern"] if options.token_pattern != WORDS else []
+        if unused:
+            warn_user(
+                f"{' and '.join(unused)} was given with analyzer={options.analyzer!r}, which "
+                "counts runs of characters and does not use it. Leave it out, or use "
+                "analyzer='word'.",
+                UserWarning,
+            )
+        return
+    whole = replace(analysis, stop_words=frozenset())
+    found = {word for each in analysis.stop_words for word in whole.words(each)}
+    beside = sorted(found - analysis.stop_words)
+    if beside:
+        warn_user(
+            f"the stop words do not fit how documents are read: read as documents they contain "
+            f"{listed(beside, 3)}, which are not among them and are kept. Add these, or give the "
+            "stop words as they are after lower case, accents and token_pattern.",
+            UserWarning,
+        )
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:

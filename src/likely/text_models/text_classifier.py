@@ -321,6 +321,11 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
     def _new_model(self) -> Any:
         if self.model is None:
             return NaiveBayes("multinomial", smoothing="auto", calibrate="length")
+        if isinstance(self.model, BagOfWords):
+            raise InvalidInput(
+                f"model={self.model!r:.60} was given; a classifier was expected, and words are the "
+                "second argument. Write TextClassifier(words=BagOfWords(...))."
+            )
         if not has_method(self.model, "fit") or isinstance(self.model, type):
             raise InvalidInput(
                 f"model={self.model!r:.60} was given; a classifier was expected. Write, for "
