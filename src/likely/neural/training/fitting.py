@@ -69,6 +69,11 @@ class NetworkFit(NamedTuple):
     constant_loss: float | None = None  # of a constant that is clearly better than this fit
 
     @property
+    def objective(self) -> float:
+        """What L-BFGS has come to: the summed loss with the penalty, in the units of training."""
+        return float(self.state["measures"][0])
+
+    @property
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended it."""
         return self.trained.interrupted or bool(self.end_game and self.end_game.interrupted)
