@@ -29,7 +29,7 @@ from likely.inputs.estimators import (
     refuse_unless_whole,
     unchanged_if_refused,
 )
-from likely.inputs.tables import is_file, n_rows_of
+from likely.inputs.tables import is_file, n_rows_of, refuse_file
 from likely.neural.average import (
     AverageFit,
     Averaging,
@@ -40,6 +40,7 @@ from likely.neural.average import (
 )
 from likely.neural.history import History, LossCurve
 from likely.neural.many_models import Finish, train_together
+from likely.neural.objective import NetworkObjective, NetworkRows
 from likely.neural.outputs import Output
 from likely.neural.snapshots import epoch_snapshots
 from likely.neural.strengths import column_strengths
@@ -77,6 +78,7 @@ from likely.neural.training.problem import (
 )
 from likely.neural.training.steps import continued_state, kept_state
 from likely.neural.units import ResponseUnits
+from likely.objectives.model import Reduction
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
 # times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
@@ -317,6 +319,48 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             self._store(fit, problem)
         self._warn_unless_finished(fit)
         return self
+
+    def objective(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reduction: Reduction = "sum"
+    ) -> NetworkObjective:
+        """What ``fit`` minimises on these rows, as a function of θ, all weights and biases.
+
+        Value and gradient at any θ, in float64 and in the unit of y, with the penalties and
+        without dropout; nothing is held out.  ``reduction="mean"`` divides by the weight of the
+        rows.  The rows are in memory, and this network itself is not changed.
+        """
+        refuse_file(X, "an objective", "Read it into a frame.")
+        model = self._at_start()
+        rows = model._opened(X, y, sample_weight)
+        output, options = model._output(rows), checked_options(model)
+        problem = assembled(model, rows, output, options, None, seed_of(model.random_state))
+        whole = problem.training.weight_total
+        factor = 1.0 if self.penalty_scaling == "sum" else whole
+
+        def write(theta: Array) -> Any:
+            fitted = self._at_start().set_params(initialise=theta).fit(X, y, sample_weight)
+            return fitted.set_params(**self.get_params(deep=False))
+
+        ((_, matrix),) = problem.training.columns(problem.training.n_rows)
+        weight = problem.training.weight
+        return NetworkObjective(
+            problem.architecture,
+            output,
+            NetworkRows(matrix.astype(np.float64), output.target(problem.training.y), weight),
+            l1=factor * float(self.l1),
+            l2=factor * float(self.l2),
+            unit=whole if reduction == "sum" else 1.0,
+            reduction=reduction,
+            start=problem.start().astype(np.float64),
+            write=write,
+        )
+
+    def _at_start(self) -> Self:
+        """A copy that stays at its start values, one network in float64."""
+        idle = {"early_stopping": False, "validation": None, "end_game": None, "n_networks": 1}
+        plain = {"solver": "adam", "max_epochs": 0, "dtype": "float64", "resume": None}
+        plain |= {"checkpoint": None, "callbacks": None, "learning_rate": 1e-3, "patience": 1}
+        return type(self)(**{**self.get_params(deep=False), **idle, **plain})
 
     def epoch_steps(self, X: Any, y: Any, validation: Any = None) -> list[Any]:
         """The network at its start and after each epoch of a training on these rows.
