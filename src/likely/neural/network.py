@@ -76,7 +76,7 @@ from likely.neural.training.problem import (
     seed_of,
     validation_rows,
 )
-from likely.neural.training.steps import continued_state, kept_state
+from likely.neural.training.steps import Ending, continued_state, kept_state
 from likely.neural.units import ResponseUnits
 from likely.objectives.model import Reduction
 
@@ -144,8 +144,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         """A copy that trains on such rows, with a value for each argument that is "auto"."""
         try:
             n_rows = None if is_file(X) else n_rows_of(X)
-        except TypeError:  # the fit says that it is no table
-            n_rows = None
+        except TypeError:  # no length, but perhaps an array inside; else the fit refuses it
+            n_rows = next(iter(np.shape(np.asarray(X))), None)
         worker, chosen = copy(self), settled(self, n_rows)
         vars(worker).update({name: each for name, each in chosen.items() if name != "starts"})
         refuse_unless_whole("n_networks", worker.n_networks, lowest=1, advice="Use 5.")
@@ -181,6 +181,12 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             if fit.interrupted or min(fit.trained.curve.loss, default=inf) <= enough:
                 break
         assert best is not None, "there is one start at least"
+        ending = best.trained.ending
+        if best.trained.curve.n_epochs < int(self.max_epochs) and not best.interrupted:
+            # at a kink of relu no step is lower, and the other starts were no better
+            reason = f"the best of {number + 1} starts: {ending.reason}"
+            ended = replace(best.trained, ending=Ending(reason, converged=True))
+            best = best._replace(trained=ended)
         self.store_training(begun, best)
         return best
 

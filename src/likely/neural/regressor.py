@@ -122,8 +122,9 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         ``glorot-uniform``, ``glorot-normal``, ``he-uniform``, ``he-normal``, ``zeros`` (without
         hidden layers), ``auto`` (by the activation), or a pair of weights and biases for each
         layer.
-    bias : bool, default=True
-        Whether units have biases.
+    bias : bool or sequence of bool, default=True
+        Whether units have biases; a sequence has one for each hidden layer and one for the output.
+        Where a layer has none, its pair in ``initialise`` is ``(W, None)``.
     trainable : sequence of int or None, default=None
         The layers that are trained, from 0; −1 is that of the output.  None trains all.
     callbacks : function, sequence of functions or None, default=None
@@ -213,7 +214,7 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         penalty_scaling: str = "sum",
         scale_response: bool = True,
         initialise: Any = "auto",
-        bias: bool = True,
+        bias: bool | Sequence[bool] = True,
         trainable: Sequence[int] | None = None,
         callbacks: Any = None,
         checkpoint: Any = None,

@@ -63,7 +63,6 @@ SWITCHES = (
     "shuffle",
     "early_stopping",
     "balanced",
-    "bias",
     "evaluate_training",
     "scale_response",
 )

@@ -223,7 +223,7 @@ def assembled(
         output.n_outputs,
         activation=model.activation,
         bias=model.bias,
-        output_bias=model.bias and output.has_bias,
+        output_bias=None if output.has_bias else False,
         n_extra=output.n_extra,
     )
     warn_of_sorted_rows(model, options, rows.examples)
