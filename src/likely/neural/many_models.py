@@ -108,7 +108,7 @@ def train_together(
     """
     where = checked_device(device)
     groups: list[list[Member]] = []
-    workers = [model.settled_copy(X) for model in models]
+    workers = [_settled(model, X) for model in models]
     for place, worker in enumerate(workers):
         for member in _members(place, worker, X, y, sample_weight):
             _join(groups, member)
@@ -125,6 +125,14 @@ def train_together(
         partial(_stored, model, worker, trained[place]) if place in trained else None
         for place, (model, worker) in enumerate(zip(models, workers, strict=True))
     ]
+
+
+def _settled(model: "NeuralNetwork", X: Any) -> "NeuralNetwork":
+    """The copy that trains; the model itself where an argument is wrong, as its own fit says."""
+    try:
+        return model.settled_copy(X)
+    except ValueError:
+        return model
 
 
 def _members(

@@ -77,7 +77,7 @@ from likely.neural.training.problem import (
     validation_rows,
 )
 from likely.neural.training.steps import Ending, continued_state, kept_state
-from likely.neural.units import ResponseUnits
+from likely.neural.units import ResponseUnits, weight_strengths
 from likely.objectives.model import Reduction
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
@@ -340,7 +340,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         rows = model._opened(X, y, sample_weight)
         output, options = model._output(rows), checked_options(model)
         problem = assembled(model, rows, output, options, None, seed_of(model.random_state))
-        whole = problem.training.weight_total
+        whole, strengths = problem.training.weight_total, weight_strengths(model)
         factor = 1.0 if self.penalty_scaling == "sum" else whole
 
         def write(theta: Array) -> Any:
@@ -353,8 +353,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             problem.architecture,
             output,
             NetworkRows(matrix.astype(np.float64), output.target(problem.training.y), weight),
-            l1=factor * float(self.l1),
-            l2=factor * float(self.l2),
+            l1=factor * strengths.l1,
+            l2=factor * strengths.l2,
             unit=whole if reduction == "sum" else 1.0,
             reduction=reduction,
             start=problem.start().astype(np.float64),

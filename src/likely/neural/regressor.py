@@ -41,6 +41,7 @@ from likely.neural.number_surface import FittedNumbers
 from likely.neural.outputs import Output, ScalarOutput, output_of
 from likely.neural.training.examples import Examples
 from likely.neural.training.problem import OpenedRows, Targets, TrainingProblem, open_rows
+from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import Batches
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
@@ -111,6 +112,9 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         has one for each hidden layer, or also one for the input before them.
     l1, l2 : float, default=0.0
         Strengths of the penalties l1·Σ|w| + ½·l2·Σw² on the weights, not the biases.
+    penalty : Penalty or None, default=None
+        In place of l1 and l2: ``L1``, ``L2`` or ``ElasticNet`` of ``likely.penalties``, or a sum of
+        them, with one strength for all weights.
     penalty_scaling : {"sum", "mean", "epoch"}, default="sum"
         ``sum`` adds the penalty to the summed loss, as in every other model; ``mean`` to the mean
         loss; ``epoch`` to each batch by its share of the rows.
@@ -211,6 +215,7 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         dropout: float | Sequence[float] = 0.0,
         l1: float = 0.0,
         l2: float = 0.0,
+        penalty: Penalty | None = None,
         penalty_scaling: str = "sum",
         scale_response: bool = True,
         initialise: Any = "auto",
@@ -244,6 +249,7 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, BaseE
         self.dropout = dropout
         self.l1 = l1
         self.l2 = l2
+        self.penalty = penalty
         self.penalty_scaling = penalty_scaling
         self.scale_response = scale_response
         self.initialise = initialise

@@ -48,7 +48,7 @@ from likely.neural.training.steps import (
     QuasiNewtonSteps,
     Steps,
 )
-from likely.neural.units import WeightStrengths
+from likely.neural.units import WeightStrengths, weight_strengths
 from likely.solvers.updates import Plain
 
 ADVICE = (
@@ -315,8 +315,7 @@ def settings_of(model: Any, problem: TrainingProblem, examples: Examples) -> Eng
 
 def strengths_of(model: Any, problem: TrainingProblem) -> WeightStrengths:
     """The penalties in the units of training."""
-    given = WeightStrengths(float(model.l1), float(model.l2))
-    return problem.units.strengths(problem.architecture, given)
+    return problem.units.strengths(problem.architecture, weight_strengths(model))
 
 
 def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engine:

@@ -26,7 +26,7 @@ from likely.inputs.estimators import (
 from likely.names import known_name
 from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_rates
-from likely.penalties.base import checked_strength
+from likely.neural.units import weight_strengths
 from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.mini_batches import WINDOW, BalancedBatches, Batches, ShuffledBatches
 from likely.solvers.schedules import Constant, Schedule, schedule_of
@@ -129,7 +129,7 @@ def _suits_quasi_newton(model: Any, n_rows: int | None) -> bool:
     given = vars(model)
     return (
         n_rows is not None
-        and not model.l1
+        and not weight_strengths(model).l1
         and not np.any(model.dropout)
         and not given.get("balanced", False)
         and _is_auto(model.batch)
@@ -150,12 +150,7 @@ def checked_options(model: Any, *, in_file: bool = False) -> Options:
         refuse_unless_bool(name, vars(model).get(name, False))
     refuse_unless_whole("max_epochs", model.max_epochs, lowest=0, advice="Use 200.")
     refuse_unless_whole("patience", model.patience, lowest=1, advice="Use 10.")
-    for name in ("l1", "l2"):
-        if np.ndim(checked_strength(name, vars(model)[name])):
-            raise InvalidInput(
-                f"{name} has several numbers; a network has one strength for all its weights. "
-                f"Use {name}=1.0."
-            )
+    weight_strengths(model)
     known_name("penalty_scaling", model.penalty_scaling, PENALTY_SCALINGS)
     update = _update(model)
     if update is None:
@@ -272,7 +267,7 @@ def _update(model: Any) -> Update | None:
 
 
 def _refuse_for_quasi_newton(model: Any, in_file: bool) -> None:
-    given = vars(model)
+    given = {**vars(model), "l1": weight_strengths(model).l1}
     for name, idle in (("l1", 0.0), ("dropout", 0.0), ("balanced", False)):
         value = given.get(name, idle)
         if np.any(value):
