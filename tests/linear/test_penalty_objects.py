@@ -344,3 +344,14 @@ def test_two_classes_agree_between_softmax_and_logistic():
     )
     against = likely.SoftmaxRegression(penalty=Group(GROUPS, 5.0), reference=0, tol=1e-12)
     assert_allclose(against.fit(X, y).coef_, one.coef_, atol=1e-8)
+
+
+def test_a_penalty_beside_strengths_of_0_is_that_penalty():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
+    one = likely.LogisticRegression(penalty=L2(2.0)).fit(X, y)
+    same = likely.LogisticRegression(penalty=L2(2.0), l1=0.0, l2=0.0).fit(X, y)
+    assert_allclose(same.coef_, one.coef_, rtol=0)
+    with pytest.raises(InvalidInput, match=r"l2=3.0 were given; one of the two"):
+        likely.LogisticRegression(penalty=L2(2.0), l2=3.0).fit(X, y)

@@ -20,12 +20,26 @@ def waves(n=80, seed=0):
 
 
 def classifier(hidden=(5,), **options):
-    given = {"max_epochs": 6, "tol": None, "random_state": 0, "learning_rate": 0.05, "batch": 16}
+    given = {
+        "solver": "adam",
+        "max_epochs": 6,
+        "tol": None,
+        "random_state": 0,
+        "learning_rate": 0.05,
+        "batch": 16,
+    }
     return likely.NeuralNetworkClassifier(hidden, **{**given, **options})
 
 
 def regressor(hidden=(5,), **options):
-    given = {"max_epochs": 6, "tol": None, "random_state": 0, "learning_rate": 0.05, "batch": 16}
+    given = {
+        "solver": "adam",
+        "max_epochs": 6,
+        "tol": None,
+        "random_state": 0,
+        "learning_rate": 0.05,
+        "batch": 16,
+    }
     return likely.NeuralNetworkRegressor(hidden, **{**given, **options})
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
+import likely
 from likely.errors import InvalidInput, UnknownName
 from likely.neural.architecture import Architecture
 
@@ -84,3 +85,40 @@ def test_weights_of_another_shape_are_refused():
         network.pack([(np.ones((2, 1)), [0.0])])
     with pytest.raises(InvalidInput, match="has no biases"):
         Architecture.of(2, (), 1, bias=False).pack([(np.ones((1, 2)), [0.0])])
+
+
+def test_biases_are_chosen_layer_by_layer():
+    network = Architecture.of(2, (3, 4), 1, bias=[True, False, True])
+    assert network.biases == (True, False, True)
+    assert network.n_parameters == 2 * 3 + 3 + 3 * 4 + 4 * 1 + 1
+    assert Architecture.of(2, (3,), 1, bias=(True, True), output_bias=False).biases == (True, False)
+
+
+@pytest.mark.parametrize("bias", [[True], [True, False, True], "yes", 1, [1, 0]])
+def test_biases_of_another_number_of_layers_are_refused(bias):
+    with pytest.raises(InvalidInput, match=r"bias=.* was given for 2 layers"):
+        Architecture.of(2, (3,), 1, bias=bias)
+
+
+@pytest.mark.parametrize("bias", [[True, False], [False, True]])
+def test_a_model_has_the_biases_that_were_asked_for(bias, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    W, V = rng.normal(size=(3, 2)), rng.normal(size=(1, 3))
+    b, c = (rng.normal(size=n) if flag else None for n, flag in zip((3, 1), bias, strict=True))
+    options = {"hidden": (3,), "activation": "tanh", "bias": bias, "dtype": "float64"}
+    start = likely.NeuralNetworkRegressor(
+        **options, initialise=[(W, b), (V, c)], max_epochs=0, tol=None
+    ).fit(X, y)
+    by_hand = np.tanh(X @ W.T + (0 if b is None else b)) @ V.T + (0 if c is None else c)
+    assert_allclose(start.predict(X), by_hand[:, 0], rtol=1e-12)
+    model = likely.NeuralNetworkRegressor(**options, max_epochs=3, tol=None, random_state=0)
+    model.fit(X, y)
+    assert [each is not None for each in model.biases_] == bias
+    likely.save(model, tmp_path / "m.likely")
+    again = likely.load(tmp_path / "m.likely")
+    assert again.architecture_.biases == tuple(bias)
+    assert_allclose(again.predict(X), model.predict(X), rtol=0)
+    shown = [row[4] for row in model.describe().tables[0].rows if row[0] != "input"]
+    assert [int(each) > 0 for each in shown[:2]] == bias
+    assert len(model.draw().edges) == 2 * 3 + 3 + (3 if bias[0] else 0) + (1 if bias[1] else 0)

@@ -19,7 +19,7 @@ from likely.neural.average import (
 from likely.neural.outputs import output_of
 from likely.workbench.models.constant import Constant
 
-FAST = {"hidden": (8,), "max_epochs": 30, "tol": None, "random_state": 0}
+FAST = {"solver": "adam", "hidden": (8,), "max_epochs": 30, "tol": None, "random_state": 0}
 
 
 def a_few_rows(seed=0, n=90, n_classes=2):

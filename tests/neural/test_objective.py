@@ -5,14 +5,17 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+import likely
 from likely import LogisticRegression, SoftmaxRegression
 from likely.compute.executor import Threads
 from likely.differences import check_gradient
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnknownName
 from likely.neural.architecture import Architecture
 from likely.neural.objective import NetworkObjective, NetworkRows
 from likely.neural.outputs import output_of
+from likely.solvers import LBFGS, minimise
 from likely.special import ACTIVATIONS
+from tests.neural.estimators import blobs, waves
 from tests.neural.networks import OUTPUTS, output_and_target, some_network, some_rows
 
 PENALTIES = {"none": (0, 0), "l1": (0.3, 0), "l2": (0, 0.7), "both": (0.2, 0.5)}
@@ -154,3 +157,52 @@ def test_without_hidden_layers_it_is_softmax_regression():
     ours = network.unpack(objective.gradient(theta))[0]
     assert_allclose(ours.weight, slopes[0], rtol=1e-12, atol=1e-12)
     assert_allclose(ours.bias, slopes[1], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty_scaling", ["sum", "mean"])
+@pytest.mark.parametrize("name", ["classes", "numbers"])
+def test_the_objective_of_a_model_is_what_its_fit_minimises(name, penalty_scaling):
+    options = {"hidden": (3,), "activation": "tanh", "l2": 0.3, "random_state": 0}
+    options |= {"penalty_scaling": penalty_scaling}
+    if name == "classes":
+        (X, y), kind = blobs(40), likely.NeuralNetworkClassifier
+    else:
+        (X, y), kind = waves(40), likely.NeuralNetworkRegressor
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    objective = kind(**options).objective(X, y, weight)
+    trained = kind(**options, solver="lbfgs", tol=1e-13, max_epochs=3000).fit(X, y, weight)
+    there = trained.parameters_
+    size = abs(objective.gradient(objective.start)).max()
+    assert check_gradient(objective.value, objective.gradient, objective.start) < 1e-6
+    assert abs(objective.gradient(there)).max() < 1e-4 * size
+    assert_allclose(objective.loss(there) / weight.sum(), trained.history_.loss[-1], rtol=1e-9)
+    by_hand = minimise(LBFGS(), objective, there + 0.01, tol=1e-12)
+    assert by_hand.trace[-1] <= objective.value(there) * (1 + 1e-9)
+    model = objective.fitted_model(there)
+    assert_allclose(model.predict(X), trained.predict(X))
+    assert model.get_params()["initialise"] == "auto"
+
+
+def test_the_mean_of_a_model_is_the_sum_divided_by_the_weight():
+    X, y = waves(30)
+    model, weight = likely.NeuralNetworkRegressor((3,), l1=0.2, random_state=0), np.arange(30) + 1.0
+    total, mean = (model.objective(X, y, weight, reduction=each) for each in ("sum", "mean"))
+    theta = total.start + 0.1
+    assert_allclose(mean.value(theta), total.value(theta) / weight.sum(), rtol=1e-13)
+    assert_allclose(mean.loss(theta), total.loss(theta) / weight.sum(), rtol=1e-13)
+    assert_allclose(mean.gradient(theta), total.gradient(theta) / weight.sum(), rtol=1e-13)
+    some = slice(3, 9)
+    assert_allclose(
+        mean.gradient(theta, some), total.gradient(theta, some) / weight[some].sum(), rtol=1e-13
+    )
+    with pytest.raises(UnknownName, match="reduction"):
+        model.objective(X, y, reduction="median")
+
+
+def test_the_objective_of_a_network_without_hidden_layers_is_that_of_the_linear_model():
+    X, y = waves(30)
+    linear = likely.LinearRegression(l2=0.7).objective(X, y)
+    network = likely.NeuralNetworkRegressor((), l2=0.7).objective(X, y)
+    theta = np.array([1.0, -2.0, 30.0])
+    assert_allclose(network.value(theta), linear.value(theta), rtol=1e-12)
+    assert_allclose(network.gradient(theta), linear.gradient(theta), rtol=1e-12)

@@ -203,7 +203,7 @@ def test_counts_that_are_all_0_have_a_mean_of_0():
 
 def test_a_given_alpha_is_kept_and_an_estimated_one_is_saved(tmp_path):
     X, y = overdispersed(3, n=100)
-    options = {"hidden": (4,), "max_epochs": 5, "tol": None, "random_state": 0}
+    options = {"hidden": (4,), "max_epochs": 5, "tol": None, "random_state": 0, "n_networks": 1}
     given = likely.NeuralNetworkRegressor(**options, response="negative-binomial(0.5)").fit(X, y)
     assert given.alpha_ is None and given.predictive_family().response.alpha == 0.5
     model = likely.NeuralNetworkRegressor(**options, response="negative-binomial").fit(X, y)

@@ -7,10 +7,12 @@ from scipy.optimize import minimize
 
 import likely
 from likely.differences import check_gradient
+from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
 from likely.neural.objective import NetworkObjective, NetworkRows
 from likely.neural.outputs import output_of
 from likely.neural.units import ResponseUnits, WeightStrengths
+from likely.penalties import L1, L2, ElasticNet, Group
 from tests.neural.estimators import regressor, waves
 
 LONG = {"solver": "lbfgs", "batch": "auto", "tol": 1e-13, "max_epochs": 2000}
@@ -196,3 +198,38 @@ def test_an_end_game_is_a_fit_on_all_rows(end_game):
         level = model.history_.loss[model.history_.kept_epoch - 1]
         assert (model.end_game_.loss[:-1] > level).all()
         assert model.end_game_.loss[-1] <= level
+
+
+@pytest.mark.parametrize(
+    ("penalty", "strengths"),
+    [
+        (L2(2.0), {"l2": 2.0}),
+        (L1(0.3), {"l1": 0.3}),
+        (ElasticNet(0.3, 2.0), {"l1": 0.3, "l2": 2.0}),
+        (L1(0.1) + 2.0 * L1(0.1) + L2(2.0), {"l1": 0.3, "l2": 2.0}),
+    ],
+)
+def test_a_penalty_object_is_the_strengths_that_it_has(penalty, strengths, tmp_path):
+    X, y = far_table()
+    one, other = regressor(penalty=penalty).fit(X, y), regressor(**strengths).fit(X, y)
+    assert_allclose(one.parameters_, other.parameters_, rtol=1e-6)
+    objectives = [model.objective(X, y) for model in (one, other)]
+    theta = one.parameters_
+    assert_allclose(objectives[0].value(theta), objectives[1].value(theta), rtol=1e-12)
+    assert "Penalty on the weights" in str(one.describe())
+    likely.save(one, tmp_path / "m.likely")
+    assert_array_equal(likely.load(tmp_path / "m.likely").predict(X), one.predict(X))
+
+
+def test_penalties_that_a_network_does_not_have_are_refused():
+    X, y = far_table()
+    with pytest.raises(InvalidInput, match="a network has penalties of single weights"):
+        regressor(penalty=Group()).fit(X, y)
+    with pytest.raises(InvalidInput, match="l2 has several numbers"):
+        regressor(penalty=L2([1.0, 2.0])).fit(X, y)
+    with pytest.raises(InvalidInput, match=r"l2=1.0 were given; one of the two"):
+        regressor(penalty=L2(1.0), l2=1.0).fit(X, y)
+    with pytest.raises(InvalidInput, match=r"a penalty of likely\.penalties was expected"):
+        regressor(penalty="l2").fit(X, y)
+    with pytest.raises(InvalidInput, match=r"solver='lbfgs' and l1=1\.0 were given"):
+        regressor(penalty=L1(1.0), solver="lbfgs", batch="auto").fit(X, y)

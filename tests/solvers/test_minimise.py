@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from likely.errors import LimitReached
+from likely.errors import InvalidInput, LimitReached
 from likely.progress import listening
 from likely.solvers.base import Solver, State
-from likely.solvers.gradient_descent import FixedStep
+from likely.solvers.gradient_descent import FixedStep, GradientDescent
+from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import minimise
+from likely.solvers.newton import Newton
 from likely.solvers.stopping import Iterations
 from tests.solver_objectives import random_quadratic
 
@@ -103,3 +105,28 @@ def test_a_rule_and_a_tolerance_at_once_are_a_convergence():
     found = minimise(Halving(), square, 1.0, tol=1e-3, stop=Iterations(5))
     assert found.converged
     assert not found.stopped
+
+
+class Quadratic:
+    """An objective of its own kind, with f and ∇f alone."""
+
+    def value(self, theta):
+        return float(np.sum((theta - 3.0) ** 2))
+
+    def gradient(self, theta):
+        return 2.0 * (theta - 3.0)
+
+
+@pytest.mark.parametrize("solver", [LBFGS(), GradientDescent()])
+@pytest.mark.parametrize("given", [Quadratic(), (Quadratic().value, Quadratic().gradient)])
+def test_any_value_and_gradient_are_minimised(solver, given):
+    found = minimise(solver, given, [0, 7])
+    assert found.converged
+    np.testing.assert_allclose(found.theta, 3.0, atol=1e-4)
+
+
+def test_newtons_method_asks_for_second_derivatives_and_a_gradient_has_the_shape_of_theta():
+    with pytest.raises(InvalidInput, match="Newton was given a value and a gradient; it needs"):
+        minimise(Newton(), Quadratic(), [0.0])
+    with pytest.raises(InvalidInput, match=r"gradient has shape \(1,\); expected \(2,\)"):
+        minimise(LBFGS(), (Quadratic().value, lambda x: np.ones(1)), [0.0, 1.0])

@@ -36,7 +36,7 @@ def strengths_of(estimator: Any) -> Strengths:
         )
     for name in ("l1", "l2"):
         value, default = vars(estimator)[name], signature(type(estimator)).parameters[name].default
-        if not isinstance(value, float | int) or value != default:
+        if not isinstance(value, float | int) or value not in (default, 0.0):
             raise InvalidInput(
                 f"penalty={given!r} and {name}={value!r} were given; one of the two was expected. "
                 f"Add {name.upper()}(…) to the penalty, or leave {name} out."

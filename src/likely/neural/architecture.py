@@ -89,13 +89,14 @@ class Architecture:
         n_outputs: int,
         *,
         activation: str | Sequence[str] = "relu",
-        bias: bool = True,
+        bias: bool | Sequence[bool] = True,
         output_bias: bool | None = None,
         n_extra: int = 0,
     ) -> "Architecture":
         """A network with these hidden layers; one activation for all of them, or one for each.
 
-        ``output_bias=None`` is ``bias``.
+        ``bias`` is for all layers, or one for each, that of the output last; ``output_bias=False``
+        leaves that of the output out.
         """
         hidden = tuple(hidden)
         names = (activation,) if isinstance(activation, str) else activation
@@ -112,7 +113,7 @@ class Architecture:
         return cls(
             (n_features, *hidden, n_outputs),
             (*(known_name("activation", name, ACTIVATIONS) for name in each), OUTPUT_ACTIVATION),
-            (*(bias for _ in hidden), bias if output_bias is None else output_bias),
+            _biases(bias, len(hidden) + 1, output_bias),
             n_extra,
         )
 
@@ -227,6 +228,20 @@ class Architecture:
         rows.append(["total", "", "", "", "", str(self.n_parameters)])
         head = ["layer", "units", "activation", "weights", "biases", "parameters"]
         return "\n".join(text_table(head, rows, words=(0, 2, 3)))
+
+
+def _biases(given: Any, n_layers: int, output: bool | None) -> tuple[bool, ...]:
+    """Whether each layer has biases, the output last."""
+    flags = [given] * n_layers if isinstance(given, bool | np.bool_) else given
+    each = list(flags) if isinstance(flags, Sequence | np.ndarray) else []
+    if len(each) != n_layers or not all(isinstance(flag, bool | np.bool_) for flag in each):
+        raise InvalidInput(
+            f"bias={given!r} was given for {n_layers} layers of weights; True or False was "
+            "expected, or one of them for each layer after the input. Use bias=[True, False] for "
+            "one hidden layer and an output without biases."
+        )
+    last = each[-1] if output is None else output
+    return (*(bool(flag) for flag in each[:-1]), bool(last))
 
 
 def _check_sizes(sizes: tuple[int, ...]) -> None:

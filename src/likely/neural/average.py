@@ -288,10 +288,12 @@ def average_prediction(model: Any, eta: Callable[[Array], Array]) -> Array:
 
 def refuse_several(model: Any, method: str) -> None:
     """Refuse a method that continues one network."""
-    if model.n_networks != 1:
+    if model.n_networks not in (1, "auto") or vars(model).get("average_") is not None:
+        average = vars(model).get("average_")
+        n = model.n_networks if average is None else len(average.parameters)
         raise InvalidInput(
-            f"n_networks={model.n_networks} was given, and {method} trains one network further. "
-            "Use n_networks=1, or fit."
+            f"The model averages {n} networks, and {method} trains one network further. Use "
+            "n_networks=1, or fit."
         )
 
 

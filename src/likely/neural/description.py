@@ -7,6 +7,7 @@ from likely.formatting import count, short_number
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.diagrams.network_picture import network_picture
 from likely.neural.architecture import Architecture
+from likely.neural.units import weight_strengths
 
 STRENGTH = (
     "Strength is the mean absolute slope of the predictor along a column times the standard "
@@ -96,9 +97,9 @@ def picture_of(model: Any) -> Diagram:
 
 def _penalties(model: Any) -> list[str]:
     given = [
-        f"{name}={short_number(float(vars(model)[name]))}"
-        for name in ("l1", "l2")
-        if vars(model)[name]
+        f"{name}={short_number(strength)}"
+        for name, strength in weight_strengths(model)._asdict().items()
+        if strength
     ]
     return [f"Penalty on the weights: {' + '.join(given)}."] if given else []
 

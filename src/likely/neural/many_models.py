@@ -108,8 +108,9 @@ def train_together(
     """
     where = checked_device(device)
     groups: list[list[Member]] = []
-    for place, model in enumerate(models):
-        for member in _members(place, model, X, y, sample_weight):
+    workers = [_settled(model, X) for model in models]
+    for place, worker in enumerate(workers):
+        for member in _members(place, worker, X, y, sample_weight):
             _join(groups, member)
     few = {member.place for group in groups if len(group) < fewest for member in group}
     trained: dict[int, list[tuple[Member, Trained | TrainingDiverged]]] = {}
@@ -121,9 +122,17 @@ def train_together(
             for member, outcome in zip(kept, outcomes, strict=True):
                 trained.setdefault(member.place, []).append((member, outcome))
     return [
-        partial(_stored, model, trained[place]) if place in trained else None
-        for place, model in enumerate(models)
+        partial(_stored, model, worker, trained[place]) if place in trained else None
+        for place, (model, worker) in enumerate(zip(models, workers, strict=True))
     ]
+
+
+def _settled(model: "NeuralNetwork", X: Any) -> "NeuralNetwork":
+    """The copy that trains; the model itself where an argument is wrong, as its own fit says."""
+    try:
+        return model.settled_copy(X)
+    except ValueError:
+        return model
 
 
 def _members(
@@ -215,7 +224,9 @@ def _shared_rows(first: Member) -> SharedRows:
 
 
 def _stored(
-    model: "NeuralNetwork", trained: Sequence[tuple[Member, Trained | TrainingDiverged]]
+    model: "NeuralNetwork",
+    worker: "NeuralNetwork",
+    trained: Sequence[tuple[Member, Trained | TrainingDiverged]],
 ) -> "NeuralNetwork":
     fits, in_order = [], sorted(trained, key=lambda each: each[0].number)
     for member, outcome in in_order:
@@ -223,7 +234,10 @@ def _stored(
             raise outcome
         problem = member.start.problem
         found = in_unit_of_y(problem, outcome, member.start.theta)
-        better = better_constant(model, problem, found)
+        better = better_constant(worker, problem, found)
         fits.append(NetworkFit(found.theta, state_arrays(outcome.state), found, None, better))
-    model.store_trainings([member.start for member, _ in in_order], fits)
+    try:
+        worker.store_trainings([member.start for member, _ in in_order], fits)
+    finally:
+        model.take_over(worker)
     return model

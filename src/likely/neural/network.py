@@ -11,7 +11,9 @@ Goodfellow, Bengio & Courville, Deep Learning, chapters 6 to 8.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
+from math import inf
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,7 +29,7 @@ from likely.inputs.estimators import (
     refuse_unless_whole,
     unchanged_if_refused,
 )
-from likely.inputs.tables import is_file
+from likely.inputs.tables import is_file, n_rows_of, refuse_file
 from likely.neural.average import (
     AverageFit,
     Averaging,
@@ -38,6 +40,7 @@ from likely.neural.average import (
 )
 from likely.neural.history import History, LossCurve
 from likely.neural.many_models import Finish, train_together
+from likely.neural.objective import NetworkObjective, NetworkRows
 from likely.neural.outputs import Output
 from likely.neural.snapshots import epoch_snapshots
 from likely.neural.strengths import column_strengths
@@ -54,7 +57,14 @@ from likely.neural.training.fitting import (
     worse_than_constant,
 )
 from likely.neural.training.loop import Trained
-from likely.neural.training.options import Options, checked_options, trainable_layers
+from likely.neural.training.options import (
+    FITTED,
+    PLAIN,
+    Options,
+    checked_options,
+    settled,
+    trainable_layers,
+)
 from likely.neural.training.problem import (
     OpenedRows,
     TrainingProblem,
@@ -66,8 +76,9 @@ from likely.neural.training.problem import (
     seed_of,
     validation_rows,
 )
-from likely.neural.training.steps import continued_state, kept_state
-from likely.neural.units import ResponseUnits
+from likely.neural.training.steps import Ending, continued_state, kept_state
+from likely.neural.units import ResponseUnits, weight_strengths
+from likely.objectives.model import Reduction
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
 # times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
@@ -82,6 +93,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
 
     state_: dict[str, Array]  # what the update rule remembers, for partial_fit
     column_strengths_: Array  # of each input, as shares
+    chosen_: dict[str, Any]  # how it was trained, where arguments were "auto"
 
     @abstractmethod
     def _opened(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
@@ -121,13 +133,64 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         Ctrl-C ends the training with KeyboardInterrupt; the model is then fitted, and is that of
         the last epoch.
         """
-        refuse_unless_whole("n_networks", self.n_networks, lowest=1, advice="Use 5.")
-        if self.n_networks > 1:
-            return self._fit_several(X, y, sample_weight)
-        self._warn_unless_finished(self._fitted(X, y, sample_weight))
+        worker = self.settled_copy(X)
+        try:
+            worker._train(X, y, sample_weight)
+        finally:
+            self.take_over(worker)
         return self
 
-    def _fit_several(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def settled_copy(self, X: Any) -> Self:
+        """A copy that trains on such rows, with a value for each argument that is "auto"."""
+        try:
+            n_rows = None if is_file(X) else n_rows_of(X)
+        except TypeError:  # no length, but perhaps an array inside; else the fit refuses it
+            n_rows = next(iter(np.shape(np.asarray(X))), None)
+        worker, chosen = copy(self), settled(self, n_rows)
+        vars(worker).update({name: each for name, each in chosen.items() if name != "starts"})
+        refuse_unless_whole("n_networks", worker.n_networks, lowest=1, advice="Use 5.")
+        names = (*PLAIN, "solver")
+        said = {name: vars(worker)[name] for name in names}
+        worker.chosen_ = {**said, "solver": _name_of(said["solver"]), "starts": chosen["starts"]}
+        return worker
+
+    def take_over(self, worker: "NeuralNetwork") -> None:
+        """Keep what a copy has learned; the arguments stay as they were given."""
+        given = self.get_params(deep=False)
+        vars(self).update({k: each for k, each in vars(worker).items() if k not in given})
+
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if self.n_networks > 1:
+            self._fit_several(X, y, sample_weight)
+        elif self.chosen_["starts"] > 1:
+            self._warn_unless_finished(self._fitted_from_best_start(X, y, sample_weight))
+        else:
+            self._warn_unless_finished(self._fitted(X, y, sample_weight))
+
+    def _fitted_from_best_start(self, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
+        """Train from several start values, and keep the training that ends at the lowest loss."""
+        begun = self.training_start(X, y, sample_weight)
+        enough = FITTED * begun.problem.units.square
+        best: NetworkFit | None = None
+        for number in range(self.chosen_["starts"]):
+            problem = replace(begun.problem, seed=begun.problem.seed + number)
+            keeper = Keeper(None, begun.meaning, problem.seed)
+            fit = fit_network(self, problem, problem.start(), keeper=keeper, resumed=None)
+            if best is None or fit.objective < best.objective:
+                best = fit
+            if fit.interrupted or min(fit.trained.curve.loss, default=inf) <= enough:
+                break
+        assert best is not None, "there is one start at least"
+        ending = best.trained.ending
+        if best.trained.curve.n_epochs < int(self.max_epochs) and not best.interrupted:
+            # at a kink of relu no step is lower, and the other starts were no better
+            reason = f"the best of {number + 1} starts: {ending.reason}"
+            ended = replace(best.trained, ending=Ending(reason, converged=True))
+            best = best._replace(trained=ended)
+        self.store_training(begun, best)
+        return best
+
+    def _fit_several(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Train several networks, one after another; Ctrl-C ends it with those that are done."""
         starts, fits = self.training_starts(X, y, sample_weight), list[NetworkFit]()
         for number, (problem, theta, _, meaning, resumed) in enumerate(starts):
@@ -137,7 +200,6 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             if fits[-1].interrupted:
                 break
         self.store_trainings(starts[: len(fits)], fits)
-        return self
 
     @with_callbacks
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
@@ -169,7 +231,6 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
 
     def training_starts(self, X: Any, y: Any, sample_weight: Any) -> list[TrainingStart]:
         """The start of each of the networks of a fit: of one, or of those that are averaged."""
-        refuse_unless_whole("n_networks", self.n_networks, lowest=1, advice="Use 5.")
         if self.n_networks == 1:
             return [self.training_start(X, y, sample_weight)]
         options = checked_options(self, in_file=is_file(X))
@@ -255,6 +316,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         changed |= {} if max_epochs is None else {"max_epochs": max_epochs}
         changed |= {"balanced": False} if "balanced" in vars(self) else {}
         settings = type(self)(**{**self.get_params(deep=False), **changed})
+        vars(settings).update(settled(settings, n_rows_of(X), one=True))
         options = checked_options(settings)
         with unchanged_if_refused(self), columns_named(self):
             problem = self._further(settings, options, X, y, sample_weight)
@@ -263,6 +325,48 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             self._store(fit, problem)
         self._warn_unless_finished(fit)
         return self
+
+    def objective(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reduction: Reduction = "sum"
+    ) -> NetworkObjective:
+        """What ``fit`` minimises on these rows, as a function of θ, all weights and biases.
+
+        Value and gradient at any θ, in float64 and in the unit of y, with the penalties and
+        without dropout; nothing is held out.  ``reduction="mean"`` divides by the weight of the
+        rows.  The rows are in memory, and this network itself is not changed.
+        """
+        refuse_file(X, "an objective", "Read it into a frame.")
+        model = self._at_start()
+        rows = model._opened(X, y, sample_weight)
+        output, options = model._output(rows), checked_options(model)
+        problem = assembled(model, rows, output, options, None, seed_of(model.random_state))
+        whole, strengths = problem.training.weight_total, weight_strengths(model)
+        factor = 1.0 if self.penalty_scaling == "sum" else whole
+
+        def write(theta: Array) -> Any:
+            fitted = self._at_start().set_params(initialise=theta).fit(X, y, sample_weight)
+            return fitted.set_params(**self.get_params(deep=False))
+
+        ((_, matrix),) = problem.training.columns(problem.training.n_rows)
+        weight = problem.training.weight
+        return NetworkObjective(
+            problem.architecture,
+            output,
+            NetworkRows(matrix.astype(np.float64), output.target(problem.training.y), weight),
+            l1=factor * strengths.l1,
+            l2=factor * strengths.l2,
+            unit=whole if reduction == "sum" else 1.0,
+            reduction=reduction,
+            start=problem.start().astype(np.float64),
+            write=write,
+        )
+
+    def _at_start(self) -> Self:
+        """A copy that stays at its start values, one network in float64."""
+        idle = {"early_stopping": False, "validation": None, "end_game": None, "n_networks": 1}
+        plain = {"solver": "adam", "max_epochs": 0, "dtype": "float64", "resume": None}
+        plain |= {"checkpoint": None, "callbacks": None, "learning_rate": 1e-3, "patience": 1}
+        return type(self)(**{**self.get_params(deep=False), **idle, **plain})
 
     def epoch_steps(self, X: Any, y: Any, validation: Any = None) -> list[Any]:
         """The network at its start and after each epoch of a training on these rows.
@@ -319,6 +423,9 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         refuse_several(self, "partial_fit")
         idle = {"early_stopping": False, "validation": None, "end_game": None}
         settings = type(self)(**{**self.get_params(deep=False), **idle})
+        vars(settings).update(settled(settings, None, one=True))
+        self.chosen_ = {name: vars(settings)[name] for name in PLAIN}
+        self.chosen_ |= {"solver": _name_of(settings.solver), "starts": 1}
         options = checked_options(settings)
         if options.quasi_newton:
             raise InvalidInput(
@@ -378,7 +485,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             return
         if trained.ending.converged or not trained.curve.n_epochs:  # with max_epochs=0, as asked
             return
-        in_batches = not checked_options(self).quasi_newton  # L-BFGS has no rate
+        in_batches = bool(self.state_)  # L-BFGS has no rate
         what = "" if fit.end_game is None else ", and the loss of the search was not reached"
         warn_user(
             f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. Raise "
@@ -391,3 +498,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _name_of(solver: Any) -> str:
+    return solver if isinstance(solver, str) else repr(solver)

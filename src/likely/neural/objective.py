@@ -8,7 +8,7 @@ where there are hidden layers.  The gradient of l1 |w| at w = 0 is 0, the shorte
 the penalty alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -20,10 +20,11 @@ from likely._typing import Array, Matrix
 from likely.caching import cached_property
 from likely.compute.executor import Executor, Serial
 from likely.errors import InvalidInput
-from likely.neural.architecture import Architecture
+from likely.names import lookup
+from likely.neural.architecture import Architecture, Layer
 from likely.neural.outputs import Output
 from likely.neural.propagation import Masks, backward, forward, predictor
-from likely.objectives.model import numbers_of_rows
+from likely.objectives.model import REDUCTIONS, Reduction, numbers_of_rows
 from likely.objectives.penalised import Total
 from likely.penalties.base import Strength
 from likely.solvers.base import FirstOrder, FirstOrderObjective
@@ -121,9 +122,32 @@ def penalty_gradient(architecture: Architecture, theta: Array, l1: Strength, l2:
 @final
 @dataclass(frozen=True, eq=False)
 class NetworkObjective(FirstOrderObjective):
-    """The summed loss of a network on some rows, with its penalty.
+    """The loss of a network on some rows, with its penalty; see ``objective`` of the networks.
 
+    Any solver minimises it (``likely.solvers.minimise``); ``gradient_step`` takes one step.
     ``rows`` are the number of an example, several, a slice, or one Boolean for each example.
+
+    Attributes
+    ----------
+    start : array of shape (n_parameters,)
+        Where ``fit`` begins.
+    reduction : {"sum", "mean"}
+        Of the rows: the sum of their losses with the penalty, or that divided by their weight.
+    architecture : Architecture
+        The layers: ``pack`` and ``unpack`` turn them into θ and back.
+
+    Examples
+    --------
+    >>> from likely import NeuralNetworkRegressor
+    >>> from likely.differences import check_gradient
+    >>> from likely.solvers import LBFGS, minimise
+    >>> model = NeuralNetworkRegressor((2,), activation="tanh", l2=0.1, random_state=0)
+    >>> objective = model.objective([[0.0], [1.0], [2.0], [4.0]], [0.0, 1.0, 1.5, 1.0])
+    >>> check_gradient(objective.value, objective.gradient, objective.start) < 1e-6
+    True
+    >>> best = minimise(LBFGS(), objective, objective.start)
+    >>> objective.value(best.theta) < objective.value(objective.start)
+    True
     """
 
     architecture: Architecture
@@ -133,15 +157,23 @@ class NetworkObjective(FirstOrderObjective):
     l2: Strength = 0.0
     executor: Executor = field(default_factory=Serial)
     unit: float | None = None
+    reduction: Reduction = "sum"
+    start: Array = field(default_factory=lambda: np.zeros(0))
+    write: Callable[[Array], Any] | None = None
+
+    def __post_init__(self) -> None:
+        lookup("reduction", self.reduction, REDUCTIONS)
 
     def value(self, theta: Any, rows: Any = None) -> float:
         """F(θ), with the whole penalty; inf where it overflows."""
         theta, chosen = self._checked(theta), self._chosen(rows)
-        return self._loss(theta, chosen) + self._share(chosen) * self._penalty(theta)
+        total = self._loss(theta, chosen) + self._share(chosen) * self._penalty(theta)
+        return total / self._divisor(chosen)
 
     def loss(self, theta: Any, rows: Any = None) -> float:
-        """Σ w loss, without the penalty."""
-        return self._loss(self._checked(theta), self._chosen(rows))
+        """Σ w loss (or its mean), without the penalty."""
+        chosen = self._chosen(rows)
+        return self._loss(self._checked(theta), chosen) / self._divisor(chosen)
 
     def first_order(self, theta: Array) -> FirstOrder:
         """F and ∇F, for a solver."""
@@ -176,11 +208,29 @@ class NetworkObjective(FirstOrderObjective):
     def _first_order(self, theta: Array, rows: NetworkRows) -> FirstOrder:
         term = partial(loss_first_order, self.architecture, self.output, theta)
         here = self.executor.sum(term, chunks(self.architecture, rows))
-        share = self._share(rows)
+        share, below = self._share(rows), self._divisor(rows)
+        slope = penalty_gradient(self.architecture, theta, self.l1, self.l2)
         return FirstOrder(
-            _inf_for_nan(here.value) + share * self._penalty(theta),
-            here.gradient + share * penalty_gradient(self.architecture, theta, self.l1, self.l2),
+            (_inf_for_nan(here.value) + share * self._penalty(theta)) / below,
+            (here.gradient + share * slope) / below,
         )
+
+    def pack(self, layers: Sequence[Any], extra: Any = ()) -> Array:
+        """θ of (weight, bias) pairs, one for each layer."""
+        return self.architecture.pack(layers, extra)
+
+    def unpack(self, theta: Any) -> list[Layer]:
+        """The weights and biases of each layer."""
+        return self.architecture.unpack(self._checked(theta))
+
+    def fitted_model(self, theta: Any) -> Any:
+        """The model with these parameters in place of fitted ones."""
+        if self.write is None:
+            raise InvalidInput(
+                "This objective was made without a model; one of a model's objective(X, y) was "
+                "expected. Give theta to initialise, with max_epochs=0."
+            )
+        return self.write(self._checked(theta))
 
     def _checked(self, theta: Any) -> Array:
         """θ as numbers with a fraction: a gradient like whole ones would be cut."""
@@ -191,6 +241,18 @@ class NetworkObjective(FirstOrderObjective):
                 "number for each parameter. Use architecture.pack for layers."
             )
         return theta if theta.dtype.kind == "f" else theta.astype(np.float64)
+
+    def _divisor(self, rows: NetworkRows) -> float:
+        """1 of a sum; the weight of the rows of a mean."""
+        if self.reduction == "sum":
+            return 1.0
+        total = self.weight if rows is self.data else rows.total_weight
+        if not total > 0:
+            raise InvalidInput(
+                "The rows have a total weight of 0; a mean needs a weight above 0. Leave rows of "
+                "weight 0 out, or use reduction='sum'."
+            )
+        return total
 
     def _share(self, rows: NetworkRows) -> float:
         """The part of the penalty that these rows have."""

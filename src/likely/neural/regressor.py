@@ -42,6 +42,7 @@ from likely.neural.number_surface import FittedNumbers
 from likely.neural.outputs import Output, ScalarOutput, output_of
 from likely.neural.training.examples import Examples
 from likely.neural.training.problem import OpenedRows, Targets, TrainingProblem, open_rows
+from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import Batches
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
@@ -69,12 +70,15 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
     link : str, Link or None, default=None
         Between the mean and the last layer; None is the response's own, and the log for ``gamma``
         and ``inverse-gaussian``, because the last layer may be negative.
-    solver : str or Update, default="adam"
+    solver : str or Update, default="auto"
         ``sgd`` (plain steps), ``momentum``, ``nesterov``, ``adagrad``, ``rmsprop``, ``adam``,
         ``adamw``, or a rule of ``likely.solvers``, such as ``Clip(1.0) | Adam()``; ``lbfgs``, which
-        reads all rows in every step; ``auto`` is ``lbfgs`` without hidden layers and else ``adam``.
-    learning_rate : float, default=0.001
-        The rate of the first epoch, if ``schedule`` is a name.  ``lbfgs`` has none.
+        reads all rows in every step.  ``auto`` is ``lbfgs`` without hidden layers, and for up to 30
+        rows, from 20 starts of which the best is kept; else it is ``adam``.  ``chosen_`` says what
+        it was, with the values of the other arguments that are ``auto``.
+    learning_rate : float or "auto", default="auto"
+        The rate of the first epoch, if ``schedule`` is a name.  ``lbfgs`` has none.  ``auto`` is
+        0.001, and 0.003 where ``solver="auto"`` takes Adam.
     schedule : str or Schedule, default="constant"
         ``constant``, ``inverse-time``, ``hold-then-decay``, ``step``, ``cosine``, ``warm-up``,
         ``reduce-on-plateau``, or a schedule of ``likely.solvers``, which has its own rate.
@@ -85,20 +89,22 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         10,000 rows on.
     shuffle : bool, default=True
         Whether each epoch has a new order; else it is that of the rows.
-    max_epochs : int, default=200
-        Passes over the rows at most; 0 leaves the network at its start values.
+    max_epochs : int or "auto", default="auto"
+        Passes over the rows at most; 0 leaves the network at its start values.  ``auto`` is 200,
+        and 500 where ``solver="auto"`` takes Adam.
     tol : float, None or "auto", default="auto"
         The smallest fall of the watched mean loss that counts; ``auto`` is 1e-4.  None trains for
         ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum in nats
         a row, 1e-5, and 1e-14 without hidden layers.
-    early_stopping : bool, default=False
+    early_stopping : bool or "auto", default="auto"
         Whether the validation loss is watched, and the best epoch restored, in place of the
-        training loss and the last one.
+        training loss and the last one.  ``auto`` is True where ``solver="auto"`` takes Adam.
     validation : float, tuple or None, default=None
         A share of the rows to hold out, of each class, or a set ``(X, y)`` or ``(X, y, weight)``.
         None holds out a tenth for early stopping, and nothing without it.
-    patience : int, default=10
-        Epochs without a fall of the watched loss after which training ends.
+    patience : int or "auto", default="auto"
+        Epochs without a fall of the watched loss after which training ends.  ``auto`` is 10, and 30
+        where ``solver="auto"`` takes Adam.
     end_game : {"epochs", "loss"} or None, default=None
         After early stopping, retrain on all rows, those for validation included: for the best
         number of epochs, or until the mean loss is down to the training loss of the best epoch.
@@ -107,6 +113,9 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         has one for each hidden layer, or also one for the input before them.
     l1, l2 : float, default=0.0
         Strengths of the penalties l1·Σ|w| + ½·l2·Σw² on the weights, not the biases.
+    penalty : Penalty or None, default=None
+        In place of l1 and l2: ``L1``, ``L2`` or ``ElasticNet`` of ``likely.penalties``, or a sum of
+        them, with one strength for all weights.
     penalty_scaling : {"sum", "mean", "epoch"}, default="sum"
         ``sum`` adds the penalty to the summed loss, as in every other model; ``mean`` to the mean
         loss; ``epoch`` to each batch by its share of the rows.
@@ -118,8 +127,9 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         ``glorot-uniform``, ``glorot-normal``, ``he-uniform``, ``he-normal``, ``zeros`` (without
         hidden layers), ``auto`` (by the activation), or a pair of weights and biases for each
         layer.
-    bias : bool, default=True
-        Whether units have biases.
+    bias : bool or sequence of bool, default=True
+        Whether units have biases; a sequence has one for each hidden layer and one for the output.
+        Where a layer has none, its pair in ``initialise`` is ``(W, None)``.
     trainable : sequence of int or None, default=None
         The layers that are trained, from 0; −1 is that of the output.  None trains all.
     callbacks : function, sequence of functions or None, default=None
@@ -139,10 +149,11 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         Where epochs are computed: ``cuda`` is a GPU, by torch, with the same steps to rounding.
         None is the device of X if that is a CUDA tensor, else the processor, like ``cpu``; a
         ``torch.device`` always means torch.  Answers are NumPy arrays.
-    n_networks : int, default=1
-        Networks to train with different seeds and to average.  With early stopping each holds out
-        another part of the rows, and the average is shrunk towards the constant model by
-        ``average_.shrinkage``, which is estimated on those held-out rows.
+    n_networks : int or "auto", default="auto"
+        Networks to train with different seeds and to average.  ``auto`` is 1, and 5 where
+        ``solver="auto"`` takes Adam, for fewer than 10,000 rows in memory.  With early stopping
+        each holds out another part of the rows, and the average is shrunk towards the constant
+        model by ``average_.shrinkage``, which is estimated on those held-out rows.
     random_state : int, RandomState, Generator or None, default=None
         Seed of start values, orders, dropout and held-out rows.
 
@@ -152,6 +163,9 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         All weights and biases, layer by layer; ``weights_`` and ``biases_`` are views of it.
     architecture_ : Architecture
         Sizes, activations and places of the layers.
+    chosen_ : dict
+        How it was trained: the solver, the number of starts, and the value of each argument that
+        may be ``auto``.
     history_ : History
         Losses, rates and seconds of each epoch; prints as a table, ``plot()``, ``to_frame()``.
     end_game_ : History or None
@@ -187,25 +201,26 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         activation: str | Sequence[str] = "relu",
         response: str | Response | None = None,
         link: str | Link | None = None,
-        solver: str | Update = "adam",
-        learning_rate: float = 1e-3,
+        solver: str | Update = "auto",
+        learning_rate: float | str = "auto",
         schedule: str | Schedule = "constant",
         momentum: float | tuple[float, ...] = 0.9,
         batch: int | str | Batches = "auto",
         shuffle: bool = True,
-        max_epochs: int = 200,
+        max_epochs: int | str = "auto",
         tol: float | str | None = "auto",
-        early_stopping: bool = False,
+        early_stopping: bool | str = "auto",
         validation: Any = None,
-        patience: int = 10,
+        patience: int | str = "auto",
         end_game: str | None = None,
         dropout: float | Sequence[float] = 0.0,
         l1: float = 0.0,
         l2: float = 0.0,
+        penalty: Penalty | None = None,
         penalty_scaling: str = "sum",
         scale_response: bool = True,
         initialise: Any = "auto",
-        bias: bool = True,
+        bias: bool | Sequence[bool] = True,
         trainable: Sequence[int] | None = None,
         callbacks: Any = None,
         checkpoint: Any = None,
@@ -213,7 +228,7 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         evaluate_training: bool = True,
         dtype: Any = None,
         device: Any = None,
-        n_networks: int = 1,
+        n_networks: int | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.hidden = hidden
@@ -235,6 +250,7 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         self.dropout = dropout
         self.l1 = l1
         self.l2 = l2
+        self.penalty = penalty
         self.penalty_scaling = penalty_scaling
         self.scale_response = scale_response
         self.initialise = initialise

@@ -17,13 +17,14 @@ def epoch_snapshots(model: Any, X: Any, y: Any, validation: Any) -> list[Any]:
 
     With validation rows, they judge the training.  All have the dispersion of the end.
     """
+    model = clone(model)
     refuse_several(model, "a record of its epochs")
     path = list[Array]()
 
     def record(epoch: Epoch) -> None:
         path.append(np.array(epoch.theta))
 
-    own = {} if validation is None else {"validation": validation}
+    own = {"n_networks": 1} | ({} if validation is None else {"validation": validation})
     called = (*check_callbacks(model.callbacks), record)
     fitted = clone(model).set_params(**own, callbacks=called).fit(X, y)
     start = clone(model).set_params(**own, max_epochs=0, tol=None, callbacks=None).fit(X, y)

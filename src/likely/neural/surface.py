@@ -34,6 +34,7 @@ from likely.neural.outputs import Output
 from likely.neural.propagation import predictor
 from likely.neural.training.examples import finite_matrix
 from likely.neural.training.problem import Targets
+from likely.neural.units import weight_strengths
 
 RELATIVE = "Contributions are relative to an input of 0: the mean of scaled numbers, no category."
 
@@ -91,7 +92,7 @@ class FittedNetwork(ABC):
 
     def plate(self) -> Diagram:
         """The plate diagram: x is given, y is modelled for each row, and all weights are shared."""
-        penalised = bool(self.l1) or bool(self.l2)
+        penalised = any(weight_strengths(self))
         return conditional_plate(type(self).__name__, self._plate_parameters(), penalised=penalised)
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:

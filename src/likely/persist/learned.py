@@ -77,6 +77,7 @@ NETWORK: Types = {
     "response_centre_": float | Array,  # one for each response
     "response_scale_": float,
     "state_": dict,
+    "chosen_": dict,
     "seed_": int,
     "held_out_": tuple[float, float],
     "end_game_": History | None,

@@ -1,6 +1,13 @@
 """Optimisation algorithms, and the loop that runs them."""
 
-from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective, Solver, State
+from likely.solvers.base import (
+    FirstOrder,
+    FirstOrderObjective,
+    SecondOrder,
+    SmoothObjective,
+    Solver,
+    State,
+)
 from likely.solvers.batched import PENALTY_SCALINGS, Batch, BatchedObjective, ExampleLosses
 from likely.solvers.choice import CLOSED_FORMS, SOLVERS, NamedSolver
 from likely.solvers.em import EM, ExpectationObjective
@@ -82,6 +89,7 @@ __all__ = [
     "ExampleLosses",
     "ExpectationObjective",
     "FirstOrder",
+    "FirstOrderObjective",
     "FixedStep",
     "GradientDescent",
     "GradientNoise",

@@ -5,11 +5,15 @@ data; it never sees a row, a block or an executor.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, final
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, final, runtime_checkable
+
+import numpy as np
 
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
+from likely.errors import InvalidInput
 
 ROUNDING = 1e-13  # relative: sums of a million terms, merged pairwise
 UNDERFLOW = 1e-150  # slopes below it have squares of 0, and so may curvatures in a tail
@@ -64,7 +68,16 @@ class FirstOrder(FieldwiseAdditive):
 
 
 class FirstOrderObjective(Measured, ABC):
-    """f(θ), to be minimised, already summed; for solvers that need no Hessian."""
+    """f(θ), to be minimised, already summed; for solvers that need no Hessian.
+
+    A subclass with ``value`` and ``first_order`` is what ``minimise`` takes; so is a pair of
+    functions (f, ∇f), or any object with ``value`` and ``gradient``.  ``unit`` is the scale in
+    which ``tol`` is measured; None is max(1, |f|).
+
+    >>> from likely.solvers import LBFGS, minimise
+    >>> minimise(LBFGS(), (lambda x: (x[0] - 3.0) ** 2, lambda x: 2 * (x - 3.0)), [0.0]).theta
+    array([3.])
+    """
 
     @abstractmethod
     def value(self, theta: Array) -> float: ...
@@ -75,6 +88,54 @@ class FirstOrderObjective(Measured, ABC):
     def gradient(self, theta: Array) -> Array:
         """∇f(θ)."""
         return self.first_order(theta).gradient
+
+
+@runtime_checkable
+class ValueAndGradient(Protocol):
+    """Any object with f and ∇f, to be minimised by a solver that needs no Hessian."""
+
+    def value(self, theta: Array) -> float: ...
+
+    def gradient(self, theta: Array) -> Array: ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FunctionObjective(FirstOrderObjective):
+    """f and ∇f as two plain functions."""
+
+    function: Callable[[Array], Any]
+    slope: Callable[[Array], Any]
+
+    def value(self, theta: Array) -> float:
+        return float(self.function(theta))
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        gradient = np.asarray(self.slope(theta), dtype=np.float64)
+        if gradient.shape != np.shape(theta):
+            raise InvalidInput(
+                f"The gradient has shape {gradient.shape}; expected {np.shape(theta)}, one number "
+                "for each parameter. Return the derivative by each of them."
+            )
+        return FirstOrder(self.value(theta), gradient)
+
+
+def as_objective(given: Any, solver: str, *, with_hessian: bool) -> Any:
+    """What a solver can minimise: an objective as it is, or one made of f and ∇f.
+
+    f and ∇f are a pair of functions, or the methods ``value`` and ``gradient`` of any object.
+    """
+    pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given))
+    if isinstance(given, Measured) or not (pair or isinstance(given, ValueAndGradient)):
+        return given
+    if not pair and {"first_order", "second_order"} & set(dir(given)):
+        return given
+    if with_hessian:
+        raise InvalidInput(
+            f"{solver} was given a value and a gradient; it needs second derivatives. Use LBFGS(), "
+            "or an objective with second_order (likely.solvers.SmoothObjective)."
+        )
+    return FunctionObjective(*given) if pair else FunctionObjective(given.value, given.gradient)
 
 
 def without_curvature(parameter: int) -> str:

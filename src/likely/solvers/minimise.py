@@ -10,8 +10,9 @@ import numpy as np
 
 from likely.errors import LimitReached, warn_user
 from likely.progress import report
-from likely.solvers.base import Objective, S, Solver, State
+from likely.solvers.base import Objective, S, Solver, State, as_objective
 from likely.solvers.kinked import Kinked
+from likely.solvers.newton import Newton
 from likely.solvers.stopping import Progress, StoppingRule, Stuck, Tolerance, limit_of_steps
 
 
@@ -45,8 +46,8 @@ class Solution:
 
 
 def minimise(
-    solver: Solver[Objective, S],
-    objective: Objective,
+    solver: Solver[Any, S],
+    objective: Any,
     start: Any,
     *,
     tol: float = 1e-10,
@@ -56,13 +57,16 @@ def minimise(
 ) -> Solution:
     """Step from ``start`` until the gap is within ``tol``, or the rule ``stop`` says so.
 
+    ``objective`` is that of a model, a ``FirstOrderObjective`` or ``SmoothObjective`` of your own,
+    a pair of functions (f, ∇f), or any object with the methods ``value`` and ``gradient``.
     A search that reaches ``max_iter`` warns; tol=0 asks for that many steps, without a warning.
     ``watch`` is called with every state, from the start to the end: ``states.append`` keeps the
     history of value, parameters and, where the solver has one, gradient.
     """
-    solution, _ = search(
-        solver, objective, start, tol=tol, max_iter=max_iter, stop=stop, watch=watch
-    )
+    found = as_objective(objective, type(solver).__name__, with_hessian=isinstance(solver, Newton))
+    if found is not objective:
+        start = np.array(start, dtype=np.float64)
+    solution, _ = search(solver, found, start, tol=tol, max_iter=max_iter, stop=stop, watch=watch)
     at_limit = not solution.converged and not solution.stopped and solution.n_iter >= max_iter
     if at_limit and tol > 0:
         warn_user(

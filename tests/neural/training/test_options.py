@@ -61,7 +61,7 @@ HOLD = solvers.HoldThenDecay(50, solvers.InverseTime(0.1, 0.1))
         ({"trainable": -1}, r"trainable=-1 was given; a list of layers .* trainable=\[-1\]"),
         ({"early_stopping": "no"}, "early_stopping='no' was given; True or False was expected"),
         ({"shuffle": "no"}, "shuffle='no' was given; True or False was expected"),
-        ({"bias": "no"}, "bias='no' was given; True or False was expected"),
+        ({"bias": "no"}, "bias='no' was given for 2 layers of weights; True or False"),
         ({"balanced": None}, "balanced=None was given; True or False was expected"),
         ({"evaluate_training": 1}, "evaluate_training=1 was given; True or False was expected"),
     ],

@@ -84,7 +84,7 @@ def test_the_loss_of_a_constant_is_that_of_the_frequencies(response):
     X, y = blobs()
     y = np.minimum(y, np.arange(len(y)) % 4)
     weight = np.linspace(0.5, 2, len(y))
-    start = classifier(response=response).training_start(X, y, weight)
+    start = classifier(response=response).settled_copy(X).training_start(X, y, weight)
     share = np.bincount(y, weight) / weight.sum()
     loss = -np.log(share[y])
     if response == "square-error-softmax":
@@ -113,8 +113,10 @@ def test_start_values_do_not_depend_on_the_scale_of_small_weights(scale):
     """Those of whole weights are those of repeated rows."""
     X, y = blobs()
     y = np.minimum(y, np.arange(len(y)) % 4)
-    start = classifier().training_start(X, y, np.full(len(y), scale))
-    assert_allclose(start.theta, classifier().training_start(X, y, None).theta, rtol=1e-6)
+    start = classifier().settled_copy(X).training_start(X, y, np.full(len(y), scale))
+    assert_allclose(
+        start.theta, classifier().settled_copy(X).training_start(X, y, None).theta, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0])

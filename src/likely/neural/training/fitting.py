@@ -48,7 +48,7 @@ from likely.neural.training.steps import (
     QuasiNewtonSteps,
     Steps,
 )
-from likely.neural.units import WeightStrengths
+from likely.neural.units import WeightStrengths, weight_strengths
 from likely.solvers.updates import Plain
 
 ADVICE = (
@@ -67,6 +67,11 @@ class NetworkFit(NamedTuple):
     trained: Trained
     end_game: Trained | None
     constant_loss: float | None = None  # of a constant that is clearly better than this fit
+
+    @property
+    def objective(self) -> float:
+        """What L-BFGS has come to: the summed loss with the penalty, in the units of training."""
+        return float(self.state["measures"][0])
 
     @property
     def interrupted(self) -> bool:
@@ -310,8 +315,7 @@ def settings_of(model: Any, problem: TrainingProblem, examples: Examples) -> Eng
 
 def strengths_of(model: Any, problem: TrainingProblem) -> WeightStrengths:
     """The penalties in the units of training."""
-    given = WeightStrengths(float(model.l1), float(model.l2))
-    return problem.units.strengths(problem.architecture, given)
+    return problem.units.strengths(problem.architecture, weight_strengths(model))
 
 
 def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engine:

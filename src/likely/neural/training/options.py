@@ -8,6 +8,7 @@ Messages say what was given, what was expected and what to do.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, final
@@ -25,7 +26,7 @@ from likely.inputs.estimators import (
 from likely.names import known_name
 from likely.neural.architecture import Architecture
 from likely.neural.dropout import dropout_rates
-from likely.penalties.base import checked_strength
+from likely.neural.units import weight_strengths
 from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.mini_batches import WINDOW, BalancedBatches, Batches, ShuffledBatches
 from likely.solvers.schedules import Constant, Schedule, schedule_of
@@ -34,6 +35,24 @@ from likely.solvers.updates import UPDATES, Momentum, Nesterov, Update
 QUASI_NEWTON = "lbfgs"
 SOLVERS = ("auto", QUASI_NEWTON, *UPDATES)
 END_GAMES = ("epochs", "loss")
+# What "auto" stands for in these arguments: where a solver is named, and where it is left open.
+PLAIN = {
+    "learning_rate": 1e-3,
+    "max_epochs": 200,
+    "patience": 10,
+    "early_stopping": False,
+    "n_networks": 1,
+}
+CAREFUL = {
+    "learning_rate": 3e-3,
+    "max_epochs": 500,
+    "patience": 30,
+    "early_stopping": True,
+    "n_networks": 5,
+}
+FEW_ROWS = 30  # up to which "auto" takes L-BFGS, from several starts
+N_STARTS = 20  # a start leads to XOR by two relu units with probability 0.18: all 20 fail in 2 %
+FITTED = 1e-3  # nats a row, or variances of y: a loss at which no other start is tried
 SMALL_BATCH, LARGE_BATCH = 32, 128
 MANY_ROWS = 10_000  # from which "auto" takes the larger batch
 TOL, QUASI_NEWTON_TOL = 1e-4, 1e-5  # nats a row: the fall of the loss, the gap of L-BFGS
@@ -44,7 +63,6 @@ SWITCHES = (
     "shuffle",
     "early_stopping",
     "balanced",
-    "bias",
     "evaluate_training",
     "scale_response",
 )
@@ -67,21 +85,74 @@ class Options:
         return self.update is None
 
 
+def settled(model: Any, n_rows: int | None = None, *, one: bool = False) -> dict[str, Any]:
+    """The arguments that "auto" leaves open, with a value each, and the number of ``starts``.
+
+    ``n_rows`` is None for a file; ``one`` is a single network that is trained further.
+
+        solver named               PLAIN
+        few rows                   L-BFGS from several starts, the lowest loss is kept
+        without hidden layers      L-BFGS
+        else                       Adam, as CAREFUL says; one network of a file or of many rows
+    """
+    given = vars(model)
+    open_names = [name for name in PLAIN if _is_auto(given[name])]
+    chosen: dict[str, Any] = {name: PLAIN[name] for name in open_names}
+    if not _is_auto(model.solver):
+        return {**chosen, "starts": 1}
+    few = n_rows is not None and n_rows <= FEW_ROWS
+    if (few or not _hidden(model.hidden)) and _suits_quasi_newton(model, n_rows):
+        drawn = isinstance(model.initialise, str) and not given.get("_skl_callbacks")
+        again = few and bool(_hidden(model.hidden)) and drawn and not _calls_back(model)
+        return {**chosen, "solver": QUASI_NEWTON, "starts": N_STARTS if again else 1}
+    if not one and not few:
+        chosen = {name: CAREFUL[name] for name in open_names}
+        several = isinstance(model.initialise, str) and not given.get("_skl_callbacks")
+        if "n_networks" in chosen and not (
+            several and not _calls_back(model) and n_rows is not None and n_rows < MANY_ROWS
+        ):
+            chosen["n_networks"] = 1
+    return {**chosen, "solver": "adam", "starts": 1}
+
+
+def _is_auto(given: Any) -> bool:
+    return isinstance(given, str) and given == "auto"
+
+
+def _calls_back(model: Any) -> bool:
+    """Whether someone follows the epochs, which are those of one network then."""
+    return any(vars(model)[name] is not None for name in ("callbacks", "checkpoint", "resume"))
+
+
+def _suits_quasi_newton(model: Any, n_rows: int | None) -> bool:
+    """Whether L-BFGS can train it: all rows in memory, a smooth loss, nothing held out."""
+    given = vars(model)
+    return (
+        n_rows is not None
+        and not weight_strengths(model).l1
+        and not np.any(model.dropout)
+        and not given.get("balanced", False)
+        and _is_auto(model.batch)
+        and model.device in (None, "cpu")
+        and model.dtype in (None, "float64", np.float64)
+        and (_is_auto(model.early_stopping) or model.early_stopping is False)
+        and (_is_auto(model.n_networks) or model.n_networks == 1)
+        and (_is_auto(model.learning_rate) or not _hidden(model.hidden))
+    )
+
+
 def checked_options(model: Any, *, in_file: bool = False) -> Options:
     """The options of an estimator, or a sentence about the first argument that cannot be used."""
+    model = copy(model)
+    vars(model).update(settled(model, None, one=True))
     hidden = _hidden(model.hidden)
     for name in SWITCHES:  # a classifier has no scale_response, a regressor no balanced
         refuse_unless_bool(name, vars(model).get(name, False))
     refuse_unless_whole("max_epochs", model.max_epochs, lowest=0, advice="Use 200.")
     refuse_unless_whole("patience", model.patience, lowest=1, advice="Use 10.")
-    for name in ("l1", "l2"):
-        if np.ndim(checked_strength(name, vars(model)[name])):
-            raise InvalidInput(
-                f"{name} has several numbers; a network has one strength for all its weights. "
-                f"Use {name}=1.0."
-            )
+    weight_strengths(model)
     known_name("penalty_scaling", model.penalty_scaling, PENALTY_SCALINGS)
-    update = _update(model, hidden, in_file)
+    update = _update(model)
     if update is None:
         _refuse_for_quasi_newton(model, in_file)
     if model.end_game is not None:
@@ -180,17 +251,14 @@ def _hidden(hidden: Any) -> tuple[int, ...]:
     return tuple(int(size) if isinstance(size, Integral) else size for size in hidden)
 
 
-def _update(model: Any, hidden: tuple[int, ...], in_file: bool) -> Update | None:
-    """The update rule; None for L-BFGS, which "auto" takes for a model without hidden layers."""
+def _update(model: Any) -> Update | None:
+    """The update rule; None for L-BFGS."""
     solver = model.solver
     if isinstance(solver, Update):
         return solver
     name = known_name("solver", solver, SOLVERS) if isinstance(solver, str) else ""
     if not name:
         raise UnknownName("solver", solver, SOLVERS)
-    if name == "auto":
-        smooth = not hidden and not model.l1 and model.batch == "auto" and not in_file
-        name = QUASI_NEWTON if smooth else "adam"
     given = tuple(model.momentum) if isinstance(model.momentum, list) else model.momentum
     momentum = Momentum(given)  # checked, though most rules do not use it
     if name == "nesterov":
@@ -199,7 +267,7 @@ def _update(model: Any, hidden: tuple[int, ...], in_file: bool) -> Update | None
 
 
 def _refuse_for_quasi_newton(model: Any, in_file: bool) -> None:
-    given = vars(model)
+    given = {**vars(model), "l1": weight_strengths(model).l1}
     for name, idle in (("l1", 0.0), ("dropout", 0.0), ("balanced", False)):
         value = given.get(name, idle)
         if np.any(value):

@@ -223,7 +223,7 @@ def assembled(
         output.n_outputs,
         activation=model.activation,
         bias=model.bias,
-        output_bias=model.bias and output.has_bias,
+        output_bias=None if output.has_bias else False,
         n_extra=output.n_extra,
     )
     warn_of_sorted_rows(model, options, rows.examples)
@@ -335,8 +335,16 @@ def meaning_of(
     if model.checkpoint is None and not model.resume:
         return {}
     given = vars(model)
-    names = ("activation", "bias", "batch", "shuffle", "dropout", "l1", "l2", "penalty_scaling")
-    own = ("class_weight", "balanced", "scale_response", "trainable", "end_game")
+    names = ("activation", "bias", "batch", "shuffle", "dropout", "l1", "l2")
+    own = (
+        "penalty",
+        "penalty_scaling",
+        "class_weight",
+        "balanced",
+        "scale_response",
+        "trainable",
+        "end_game",
+    )
     start = model.initialise
     sizes = (rows.coding.n_coefficients, *options.hidden, output.n_outputs)
     return {

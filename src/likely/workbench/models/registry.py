@@ -48,6 +48,7 @@ PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison 
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
 CALIBRATED = {"calibrate": "temperature"}  # evidence that says nothing leaves the class shares
 NETWORKS = {  # a validation loss may stay level for twenty epochs and fall again
+    "solver": "adam",
     "early_stopping": True,
     "patience": 30,
     "max_epochs": 500,

@@ -1,0 +1,99 @@
+"""What a network chooses where its arguments are "auto"."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import likely
+from likely.errors import InvalidInput
+from likely.neural.training.options import CAREFUL, FEW_ROWS, N_STARTS, PLAIN
+from tests.neural.estimators import blobs, waves
+
+XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+
+
+def test_two_hidden_units_learn_xor_with_the_defaults():
+    X, y = XOR
+    models = [likely.NeuralNetworkClassifier((2,), random_state=k).fit(X, y) for k in range(10)]
+    assert sum((model.predict(X) == y).all() for model in models) >= 8
+    assert models[0].chosen_["solver"] == "lbfgs"
+    assert models[0].chosen_["starts"] == N_STARTS
+
+
+def test_two_hidden_units_learn_xor_as_a_regression_in_any_unit():
+    X, y = XOR
+    model = likely.NeuralNetworkRegressor((2,), random_state=0).fit(X, 1e6 * np.array(y))
+    assert np.abs(model.predict(X) - 1e6 * np.array(y)).max() < 1e5
+
+
+def test_the_best_of_several_starts_is_kept():
+    X, y = blobs(24)
+    y = np.random.default_rng(0).permutation(y)
+    options = {"hidden": (2,), "tol": None, "max_epochs": 30}
+    best = likely.NeuralNetworkClassifier(**options, random_state=0).fit(X, y)
+    ways = [
+        likely.NeuralNetworkClassifier(**options, solver="lbfgs", random_state=k).fit(X, y)
+        for k in range(N_STARTS)
+    ]
+    losses = [model.history_.loss[-1] for model in ways]
+    assert len(set(np.round(losses, 6))) > 1
+    assert best.history_.loss[-1] == min(losses)
+    assert_array_equal(best.parameters_, ways[int(np.argmin(losses))].parameters_)
+
+
+@pytest.mark.parametrize(
+    ("n", "settings", "chosen"),
+    [
+        (FEW_ROWS, {}, {**PLAIN, "solver": "lbfgs", "starts": N_STARTS}),
+        (FEW_ROWS, {"callbacks": print}, {**PLAIN, "solver": "lbfgs", "starts": 1}),
+        (FEW_ROWS, {"l1": 1.0}, {**PLAIN, "solver": "adam", "starts": 1}),
+        (FEW_ROWS, {"batch": 4}, {**PLAIN, "solver": "adam", "starts": 1}),
+        (FEW_ROWS, {"dropout": 0.1}, {**PLAIN, "solver": "adam", "starts": 1}),
+        (FEW_ROWS, {"early_stopping": True}, {"solver": "adam", "early_stopping": True}),
+        (FEW_ROWS + 1, {}, {**CAREFUL, "solver": "adam", "starts": 1}),
+        (FEW_ROWS + 1, {"max_epochs": 3}, {**CAREFUL, "solver": "adam", "max_epochs": 3}),
+        (FEW_ROWS + 1, {"n_networks": 2}, {**CAREFUL, "n_networks": 2}),
+        (FEW_ROWS + 1, {"callbacks": print}, {**CAREFUL, "n_networks": 1}),
+        (FEW_ROWS + 1, {"solver": "adam"}, {**PLAIN, "solver": "adam", "starts": 1}),
+        (FEW_ROWS + 1, {"hidden": ()}, {**PLAIN, "solver": "lbfgs", "starts": 1}),
+        (FEW_ROWS + 1, {"hidden": (), "l1": 1.0}, {**CAREFUL, "solver": "adam"}),
+        (10_000, {}, {**CAREFUL, "n_networks": 1}),
+    ],
+)
+def test_the_choice_depends_on_the_rows_and_on_what_was_given(n, settings, chosen):
+    model = likely.NeuralNetworkClassifier(**settings).settled_copy(np.zeros((n, 2)))
+    assert {name: model.chosen_[name] for name in chosen} == chosen
+
+
+def test_arguments_stay_as_they_were_given_and_the_choice_is_saved(tmp_path):
+    X, y = waves(40)
+    model = likely.NeuralNetworkRegressor((3,), max_epochs=5, tol=None, random_state=0)
+    before = model.get_params()
+    model.fit(X, y)
+    assert model.get_params() == before
+    assert model.chosen_ == {**CAREFUL, "max_epochs": 5, "solver": "adam", "starts": 1}
+    likely.save(model, tmp_path / "model.likely")
+    again = likely.load(tmp_path / "model.likely")
+    assert again.chosen_ == model.chosen_
+    assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_a_model_of_several_networks_is_not_trained_further():
+    X, y = blobs(40)
+    model = likely.NeuralNetworkClassifier((3,), max_epochs=3, tol=None, random_state=0).fit(X, y)
+    assert len(model.average_.parameters) == 5
+    with pytest.raises(InvalidInput, match="averages 5 networks, and fine_tune trains one"):
+        model.fine_tune(X, y)
+    alone = likely.NeuralNetworkClassifier((3,), tol=None, random_state=0).partial_fit(
+        X, y, classes=[0, 1, 2]
+    )
+    assert alone.chosen_["solver"] == "adam"
+    assert alone.fine_tune(X, y, max_epochs=2).average_ is None
+
+
+def test_a_record_of_epochs_is_that_of_one_network():
+    X, y = blobs(40)
+    model = likely.NeuralNetworkClassifier((3,), max_epochs=4, tol=None, random_state=0)
+    steps = model.epoch_steps(X, y, (X[:10], y[:10]))
+    assert [each.history_.n_epochs for each in steps] == [4] * 5
+    assert all(each.average_ is None for each in steps)
