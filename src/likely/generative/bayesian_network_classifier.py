@@ -231,7 +231,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         variables = (*columns.variables, Variable(self.target_, given.classes.tolist()))
         rows = coded_rows_of(variables, np.column_stack([codes, labels]), given)
         learned = learned_edges(rows, self.structure, self.target_, self.random_state)
-        states = {variable.name: variable.states for variable in variables}
+        states = {variable.name: variable.values for variable in variables}
         refuse_large_tables(states, learned.edges)
         network = BayesianNetwork.from_edges(learned.edges, states)
         network = fit_tables(network, rows, self._settings(rows))

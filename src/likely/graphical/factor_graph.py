@@ -269,7 +269,7 @@ class FactorGraph(DrawnGraph):
         evidence = checked_evidence(self.by_name, given, soft)
         name, best = most_probable(self, evidence, method, memory_in_bytes(memory))
         return Configuration(
-            {n: self.by_name[n].states[code] for n, code in best.codes.items()},
+            {n: self.by_name[n].values[code] for n, code in best.codes.items()},
             self._log_score(best.codes, evidence),
             best.unique,
             name,
@@ -302,7 +302,7 @@ class FactorGraph(DrawnGraph):
         random_state: Any = None,
         library: str | None = None,
     ) -> Any:
-        """Configurations drawn from P(x | e): a data frame of the names of states."""
+        """Configurations drawn from P(x | e): a data frame of states."""
         from likely.graphical.inference.methods import sample
         from likely.graphical.table import states_frame
 

@@ -33,7 +33,7 @@ Scope = str | Sequence[str]
 class Minimum:
     """The states of the lowest energy, that energy, and a bound below which none can be."""
 
-    states: Mapping[str, str]
+    states: Mapping[str, State]
     energy: float
     lower_bound: float
     exact: bool

@@ -134,7 +134,7 @@ class PlateModel:
         ]
         copies.sort(key=lambda copy: (copy[0], order[copy[1]]))
         variables = {
-            copy: Variable(_copy_name(copy[1], copy[0]), self._variable(copy[1]).states)
+            copy: Variable(_copy_name(copy[1], copy[0]), self._variable(copy[1]).values)
             for copy in copies
         }
         factors = []

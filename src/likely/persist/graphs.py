@@ -15,7 +15,7 @@ from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.learning.fit_report import FitReport
 from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable, by_name
+from likely.graphical.variable import Variable, by_name, column_of_states
 
 GRAPHS: dict[str, type[FactorGraph]] = {
     kind.__name__: kind for kind in (FactorGraph, BayesianNetwork, MarkovField, ConditionalGraph)
@@ -42,7 +42,7 @@ def graph_arguments(graph: FactorGraph) -> dict[str, Any]:
     own = {name: vars(graph).get(name) for name in graph_fields(type(graph))}
     return {
         **own,
-        "variables": [[each.name, list(each.states)] for each in graph.variables],
+        "variables": [[each.name, column_of_states(each.values)] for each in graph.variables],
         "factors": [
             [each.name, each.scale, list(each.scope), each.stored] for each in graph.factors
         ],
