@@ -24,7 +24,7 @@ from likely.compute.executor import Executor
 from likely.data.frames import library_of, side_by_side
 from likely.description import ColumnsRead, Description
 from likely.distributions import Categorical
-from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
 from likely.generative.description import (
     ComponentFacts,
@@ -316,6 +316,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, BaseEs
         return np.array(self.network_.by_name[name].states, dtype=object)[best]  # hidden
 
     @naming_columns
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """Each column's log-odds for every class against one (the first, unless named).
 

@@ -16,7 +16,7 @@ from likely.data.coding import Coding
 from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
-from likely.explanations.explanation import Explanation
+from likely.explanations.explanation import Explanation, like_its_rows
 from likely.formatting import count, listed
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
@@ -231,6 +231,7 @@ class FittedLinear(StandardErrors):
         """The name of the link on whose scale an offset is added."""
         return "identity"
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """What each column adds to the linear predictor of each row, without its offset.
 

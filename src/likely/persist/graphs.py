@@ -24,6 +24,7 @@ GRAPHS: dict[str, type[FactorGraph]] = {
 
 LISTED = ("variables", "factors")
 REPORT = "fit_report"  # an attribute of graphs that are learned from data
+LEARNED = (BayesianNetwork, MarkovField)
 
 
 def graph_class(name: str) -> type[FactorGraph] | None:
@@ -33,7 +34,7 @@ def graph_class(name: str) -> type[FactorGraph] | None:
 
 def graph_fields(kind: type[FactorGraph]) -> set[str]:
     """What makes a graph of this kind: its arguments, and how it was learned, if it can be."""
-    learned = {REPORT} if REPORT in vars(kind) else set()
+    learned = {REPORT} if kind in LEARNED else set()
     return {*signature(kind).parameters, *learned}
 
 

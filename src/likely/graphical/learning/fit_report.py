@@ -12,7 +12,11 @@ from likely.solvers.minimise import Solution
 class FitReport:
     """The method, the likelihood it reached, and how its search ended."""
 
-    added_fields: ClassVar[tuple[str, ...]] = ("structure", "limits")  # older files lack them
+    added_fields: ClassVar[tuple[str, ...]] = (
+        "structure",
+        "limits",
+        "library",
+    )  # older files lack them
 
     method: str  # "counts", "em" or "gradient"
     weight: float  # Σ_i w_i of the rows
@@ -20,6 +24,7 @@ class FitReport:
     solution: Solution | None = None  # None where the estimate has a closed form
     structure: str = ""  # the method that learned the edges; empty where they were given
     limits: str = ""  # what the edges of that method cannot represent
+    library: str | None = None  # of the frame of data; samples are frames of it
 
     @property
     def converged(self) -> bool:
