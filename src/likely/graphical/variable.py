@@ -139,5 +139,5 @@ def column_of_states(values: Iterable[State]) -> list[State]:
     """States as one column of a table or of a file: as given where all are alike, else as text."""
     listed = list(values)
     kinds = {type(value) for value in listed}
-    numbers = kinds <= NUMBERS and all(isfinite(value) for value in listed)
+    numbers = kinds <= NUMBERS and all(isfinite(float(value)) for value in listed)
     return listed if numbers or kinds in ({str}, {bool}) else [state_text(each) for each in listed]
