@@ -230,7 +230,7 @@ def test_the_tables_of_a_given_network_are_learned_or_kept():
     learned = BayesianNetworkClassifier(network).fit(rows, y)
     assert learned.target_ == "x1"
     assert learned.network_.edges == network.edges
-    share = (np.sum(y == "0") + 1) / (len(y) + 2)
+    share = (np.sum(y == 0) + 1) / (len(y) + 2)
     assert_allclose(learned.network_.tables["x1"].table[0], share)
     kept = BayesianNetworkClassifier(network, tables="keep").fit(rows, y)
     assert kept.network_ is network

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import likely as lk
-from likely.errors import ImpossibleEvidence, InvalidInput, UnknownName
+from likely.errors import ImpossibleEvidence, InvalidFile, InvalidInput, UnknownName
 
 
 def test_a_function_gets_the_states_as_they_were_given():
@@ -34,7 +34,7 @@ def test_one_row_of_a_frame_is_evidence():
     network = lk.examples.five_variables()
     row = pd.DataFrame({"x4": [1], "x5": [np.nan]}).iloc[0]
     assert_allclose(network.query("x1", row).marginal("x1"), [4 / 19, 15 / 19])
-    assert network.most_probable(row)["x4"] == "1"
+    assert network.most_probable(row)["x4"] == 1
 
 
 def test_lists_and_tuples_of_names():
@@ -70,3 +70,89 @@ def test_a_graph_without_a_possible_configuration_is_not_blamed_on_evidence():
     with pytest.raises(ImpossibleEvidence, match="Every configuration has the value 0"):
         nothing.query("a")
     assert nothing.log_partition() == -np.inf
+
+
+# ── answers have the states that were declared ───────────────────────────────────────────────
+
+TYPED = {"n": [10, 20], "flag": [False, True], "share": [0.5, 1.5], "word": ["a", "1"]}
+
+
+def typed_network():
+    tables = {name: [0.25, 0.75] for name in TYPED}
+    return lk.BayesianNetwork.from_tables(TYPED, tables)
+
+
+def test_answers_hold_the_states_that_were_declared():
+    network = typed_network()
+    for name, states in TYPED.items():
+        assert list(network.query(name)[name]) == states
+        best = network.most_probable()[name]
+        assert best == states[1] and type(best) is type(states[1])
+        assert network.most_probable([{}, {name: states[0]}])[name].tolist() == states[::-1]
+
+
+def test_states_are_found_by_their_value_and_by_their_text():
+    found = typed_network().query("n")["n"]
+    assert found[10] == found["10"] == found.get("10") == found.get(10.0) == 0.25
+    assert "20" in found and 20 in found and 30 not in found and found.get(30) is None
+    with pytest.raises(UnknownName, match="choose one of 10, 20"):
+        found[30]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_of_answers_have_the_types_that_were_declared(library):
+    network = typed_network()
+    for frame in (
+        network.sample(40, random_state=0, library=library),
+        network.most_probable([{"n": 10}, {}]).to_frame(library),
+    ):
+        for name, states in TYPED.items():
+            column = frame[name].to_pylist() if library == "pyarrow" else frame[name].to_list()
+            assert {type(each) for each in column} == {type(states[0])}
+            assert set(column) <= set(states)
+    states = network.query("n").to_frame("pandas")["state"]
+    assert states.tolist() == [10, 20]
+    assert network.query(["n", "word"]).to_frame("pandas")["state"].tolist() == [
+        "10",
+        "20",
+        "a",
+        "1",
+    ]
+
+
+def test_states_of_several_types_are_text_in_a_frame_and_as_declared_elsewhere():
+    network = lk.BayesianNetwork.from_tables({"a": ["x", 1]}, {"a": [0.2, 0.8]})
+    assert network.most_probable()["a"] == 1
+    assert set(network.sample(50, random_state=0, library="pandas")["a"]) == {"x", "1"}
+
+
+def test_states_found_in_data_keep_their_types():
+    rows = pd.DataFrame({"n": [3, 4, 4], "flag": [True, False, True], "word": ["u", "v", "v"]})
+    network = lk.BayesianNetwork.from_data(rows)
+    assert [each.values for each in network.variables] == [(3, 4), (False, True), ("u", "v")]
+    assert network.sample(3, random_state=0, library="pandas").dtypes.equals(rows.dtypes)
+
+
+@pytest.mark.parametrize("name", ["graph.json", "graph.likely"])
+def test_files_keep_the_types_of_states(name, tmp_path):
+    network, path = typed_network(), tmp_path / name
+    if name.endswith("json"):
+        lk.write_graph(network, path)
+        back = lk.read_graph(path)
+    else:
+        lk.save(network, path)
+        back = lk.load(path)
+    assert [each.values for each in back.variables] == [tuple(each) for each in TYPED.values()]
+    assert [type(each.values[0]) for each in back.variables] == [int, bool, float, str]
+
+
+def test_values_in_a_file_that_are_not_its_states_are_refused(tmp_path):
+    path = tmp_path / "graph.json"
+    lk.write_graph(typed_network(), path)
+    text = path.read_text().replace('"values": [10, 20]', '"values": [10, 30]')
+    path.write_text(text)
+    with pytest.raises(InvalidFile, match="10, 30 as text, and its states are 10, 20"):
+        lk.read_graph(path)
+    path.write_text(text.replace("[10, 30]", "[10, null]"))
+    with pytest.raises(InvalidFile, match="no number, Boolean or text"):
+        lk.read_graph(path)

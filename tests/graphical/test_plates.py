@@ -309,3 +309,32 @@ def test_what_cannot_be_done_is_said_with_what_can():
     assert_allclose(
         crossing.log_likelihood({"x": np.zeros((2, 3), dtype=int), "a": [0, 1]}), 8 * np.log(0.5)
     )
+
+
+NESTED = PlateModel(
+    {"t": 2, "x": 2},
+    {"t": [0.3, 0.7], "x": [[0.9, 0.1], [0.2, 0.8]]},
+    {"x": ["t"]},
+    {"N": ["t", "x"], "M": ["x"]},
+)
+
+
+def test_lists_of_different_lengths_are_refused_and_filled_with_none_have_the_right_likelihood():
+    with pytest.raises(InvalidInput, match=r"'x' are lists of different lengths.*plate M.*None"):
+        NESTED.log_likelihood({"x": [[0, 1], [1]]})
+    with pytest.raises(InvalidInput, match="'x' are lists of different lengths"):
+        NESTED.log_prob({"t": [0, 1], "x": [[0, 1], 1]})
+    prior, likelihood = np.array([0.3, 0.7]), np.array([[0.9, 0.1], [0.2, 0.8]])
+    first = np.log((prior * likelihood[:, 0] * likelihood[:, 1]).sum())
+    second = np.log((prior * likelihood[:, 1]).sum())
+    found = NESTED.log_likelihood({"x": [[0, 1], [1, None]]})
+    assert_allclose(found, first + second, rtol=1e-14)
+
+
+def test_data_and_sizes_of_other_types_are_refused_with_what_is_expected():
+    with pytest.raises(InvalidInput, match="type list; values by the names of variables"):
+        NESTED.log_likelihood([0, 1])
+    with pytest.raises(InvalidInput, match="'x' are a dictionary; an array"):
+        NESTED.log_likelihood({"x": {"a": 1}})
+    with pytest.raises(InvalidInput, match=r"sizes are 3; .* Give {'N': 3, 'M': 3}"):
+        NESTED.unroll(3)

@@ -66,7 +66,7 @@ def test_every_method_gives_the_marginals_of_five_variables(method):
         assert_allclose(posterior.marginal(name), [value, 1 - value], rtol=0, atol=1e-12)
     assert_allclose(np.exp(posterior.log_evidence), 0.418, rtol=0, atol=1e-12)
     best = network.most_probable({"x4": 1}, method=method)
-    assert set(best.states.values()) == {"1"}
+    assert set(best.states.values()) == {1}
     assert_allclose(np.exp(best.log_score), 0.09072, rtol=0, atol=1e-12)
     assert_allclose(np.exp(best.log_probability), 0.09072 / 0.418, rtol=0, atol=1e-12)
 

@@ -24,7 +24,7 @@ from likely._typing import Array, Codes
 from likely.description import Description, Fact, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained
-from likely.explanations.explanation import Explanation
+from likely.explanations.explanation import Explanation, like_its_rows
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
 from likely.inputs.class_probabilities import ClassProbabilities
@@ -141,6 +141,7 @@ class Scaling(ClassProbabilities, ClassifierMixin, Estimator):
             parts=(inner,),
         )
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
         """What each column adds to the score before calibration; see the estimator's ``explain``.
 

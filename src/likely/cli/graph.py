@@ -123,12 +123,17 @@ def graph(
     a question, the probabilities of all variables are shown.
     """
     refuse_json_on_stdout(settings, output, "Numbers")
+    from likely.graphical.formats.registry import write_graph
+
     _refuse_own_input(question, draw, write, output)
     with _speaking_of_options():
         opened = _opened(settings, question.file)
         asked = asked_of(settings, opened, question)
         found = _answer(settings, asked, question)
-        files = _write_files(asked, found, draw, write, output)
+        files = _write_files(asked, found, draw, output)
+        if write is not None:
+            write_graph(opened, write)  # with its own types of states
+            files = (*files, Path(write))
     wrote = f"\n\nWrote {all_listed(files)}." if files else ""
     return Answer(
         text=f"{heading(_title(opened, question.file))}\n{found.text}{wrote}",
@@ -238,18 +243,14 @@ def _refuse_own_input(
 
 
 def _write_files(
-    asked: Asked, found: GraphAnswer, draw: str | None, write: str | None, output: str | None
+    asked: Asked, found: GraphAnswer, draw: str | None, output: str | None
 ) -> tuple[Path, ...]:
-    """Write what was asked for, once there is an answer."""
-    from likely.graphical.formats.registry import write_graph
-
+    """Write the picture and the table that were asked for, once there is an answer."""
     if draw is not None:
         asked.graph.draw(draw, given=list(asked.given), messages=found.messages)
-    if write is not None:
-        write_graph(asked.graph, write)
     if output is not None:
         write_table(output, list(found.columns), [dict(found.columns)], verb="graph")
-    return tuple(Path(name) for name in (draw, write, output) if name not in (None, "-"))
+    return tuple(Path(name) for name in (draw, output) if name not in (None, "-"))
 
 
 def _without_written(found: GraphAnswer, output: str | None) -> dict[str, Any]:

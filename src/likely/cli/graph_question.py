@@ -97,6 +97,21 @@ class Asked:
         return tuple(dict.fromkeys(name for each in names for name in each)) or self.graph.names
 
 
+def _with_text_states(graph: "FactorGraph") -> "FactorGraph":
+    """The graph with its states as text, which is how a command line reads and shows them."""
+    from likely.graphical.factor import Factor
+    from likely.graphical.variable import Variable
+
+    if all(variable.values == variable.states for variable in graph.variables):
+        return graph
+    named = {each.name: Variable(each.name, each.states) for each in graph.variables}
+    factors = [
+        Factor([named[name] for name in each.scope], each.stored, scale=each.scale, name=each.name)
+        for each in graph.factors
+    ]
+    return type(graph)(factors, named.values(), name=graph.name)
+
+
 def asked_of(settings: Settings, graph: "FactorGraph", question: GraphQuestion) -> Asked:
     """The question with its names checked; a wrong one is refused with the command corrected."""
     from likely.errors import InvalidInput
@@ -106,6 +121,7 @@ def asked_of(settings: Settings, graph: "FactorGraph", question: GraphQuestion) 
         memory = memory_in_bytes(question.memory)
     except InvalidInput as error:
         raise click.UsageError(in_options(str(error))) from None
+    graph = _with_text_states(graph)
     names = _Names(settings, graph, question)
     return Asked(
         graph=graph,

@@ -310,6 +310,10 @@ def frame_of(
 ) -> Any:
     """A data frame of the library (see ``library_of``), where it is installed; else Arrow's table.
 
+    The rule of every answer of ``likely`` that is a table: pandas in, pandas out; polars in, polars
+    out; Arrow for files, arrays, lists and names.  A result keeps the ``library`` of what it was
+    made from, and its ``to_frame(library)`` overrides it.
+
     ``columns`` are arrays by name, or an Arrow table; ``index`` is that of a pandas frame.
     """
     import pyarrow as pa

@@ -19,12 +19,12 @@ Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983, eq. 2
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.distributions.base import Distribution, LinearForm, Takes, pooled_mean
 from likely.distributions.diagonal_moments import (
     SMALLEST_VARIANCE,

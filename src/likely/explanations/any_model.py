@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from likely._typing import Array
+from likely.data.frames import library_of
 from likely.errors import InvalidInput
 from likely.explanations.explanation import (
     PREDICTION,
@@ -80,7 +81,7 @@ def explain(model: Any, X: Any, against: Any = None, *, background: Any = None) 
     """
     refuse_file(X, "explain")
     found = explained(model, X, against, background=background)
-    return with_cells(found, X)
+    return replace(with_cells(found, X), library=library_of(X))
 
 
 def explained(model: Any, X: Any, against: Any = None, *, background: Any = None) -> Explanation:

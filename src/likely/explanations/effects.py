@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.data.frames import as_table, frame_of
+from likely.data.frames import as_table, frame_of, library_of
 from likely.errors import InvalidInput, UnknownName
 from likely.explanations.any_model import predicted_score
 from likely.explanations.explanation import PROBABILITY
@@ -79,6 +79,7 @@ class PartialEffects:
     quantity: str
     n_rows: int
     notes: tuple[str, ...] = ()
+    library: str | None = None  # of the frame of rows
 
     def __len__(self) -> int:
         return len(self.effects)
@@ -109,7 +110,8 @@ class PartialEffects:
         columns = list(zip(*rows, strict=True)) if rows else [() for _ in heads]
         kinds = (object, object, object, float, float, float)
         made = zip(heads, columns, kinds, strict=True)
-        return frame_of({name: np.array(each, dtype=kind) for name, each, kind in made}, library)
+        arrays = {name: np.array(each, dtype=kind) for name, each, kind in made}
+        return frame_of(arrays, library or self.library)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -270,7 +272,7 @@ def partial_effects(
     labels = ["prediction"] if n_groups == 1 else list(range(n_groups))
     named = labels if groups is None else groups.tolist()
     return PartialEffects(
-        tuple(found), tuple(map(str, named)), quantity, n_rows_of(X), tuple(notes)
+        tuple(found), tuple(map(str, named)), quantity, n_rows_of(X), tuple(notes), library_of(X)
     )
 
 

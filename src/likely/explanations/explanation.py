@@ -8,14 +8,15 @@ contribution of column j, in the unit of s.  They add up in every model; how a m
 score is in the docstring of its ``explain``, and an explanation that is an estimate says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from functools import wraps
+from typing import Any, TypeVar, cast, final
 
 import numpy as np
 
 from likely._typing import Array
-from likely.data.frames import frame_of
+from likely.data.frames import frame_of, library_of
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import (
     WIDEST,
@@ -40,6 +41,19 @@ UNDEFINED = (
     "never had; with smoothing above 0 all are possible."
 )
 LOG_ODDS, PROBABILITY, PREDICTION = "log-odds", "probability", "prediction"
+
+
+Explains = TypeVar("Explains", bound=Callable[..., "Explanation"])
+
+
+def like_its_rows(method: Explains) -> Explains:
+    """An ``explain`` of a model whose frames are of the library of the rows it is given."""
+
+    @wraps(method)
+    def wrapper(self: Any, X: Any, *args: Any, **named: Any) -> "Explanation":
+        return replace(method(self, X, *args, **named), library=library_of(X))
+
+    return cast("Explains", wrapper)
 
 
 @final
@@ -74,6 +88,7 @@ class Explanation:
     base_is: str = "base"  # its name in a table
     cells: tuple[tuple[str, ...], ...] = ()  # of the rows, in words, where they are known
     rows: tuple[int, ...] = ()  # positions in the table they came from; () is 0, 1, …
+    library: str | None = None  # of the frame that was explained
 
     def __len__(self) -> int:
         return len(self.contributions)
@@ -114,7 +129,8 @@ class Explanation:
     def to_frame(self, library: str | None = None) -> Any:
         """One row per row, group and column: ``row``, ``group``, ``column``, ``contribution``.
 
-        The first column of each row is its base value.  In pandas, polars or Arrow.
+        The first column of each row is its base value.  In pandas, polars or Arrow, like the rows
+        that were explained.
         """
         n, d, g = len(self), len(self.names), len(self.shown)
         base = np.broadcast_to(self.base, (n, len(self.groups)))[:, self.shown]
@@ -126,7 +142,7 @@ class Explanation:
             "column": np.tile(np.array([self.base_is, *self.names], dtype=object), n * g),
             "contribution": values.transpose(0, 2, 1).ravel(),
         }
-        return frame_of(columns, library)
+        return frame_of(columns, library or self.library)
 
     def to_json(self) -> dict[str, Any]:
         """Everything that is shown, in the types that JSON has."""

@@ -12,7 +12,7 @@ Reference: Breiman, Random forests, Machine Learning 2001, §10.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.stats import rankdata, t
 from sklearn.base import is_classifier
 
 from likely._typing import Array, Codes
-from likely.data.frames import as_table, frame_of
+from likely.data.frames import as_table, frame_of, library_of
 from likely.errors import UnknownName
 from likely.explanations.mixed_rows import MixedRows, mixed_rows
 from likely.formatting import (
@@ -66,12 +66,16 @@ class Importance:
     repeats: int
     together: tuple[tuple[str, ...], ...] = ()  # columns with nearly the same information
     notes: tuple[str, ...] = ()
+    library: str | None = None  # of the frame of rows
 
     def __len__(self) -> int:
         return len(self.names)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row per column: ``column``, ``increase``, ``low``, ``high``; the largest first."""
+        """One row per column: ``column``, ``increase``, ``low``, ``high``; the largest first.
+
+        In pandas, polars or Arrow, like the rows.
+        """
         return frame_of(
             {
                 "column": np.array(self.names, dtype=object),
@@ -79,7 +83,7 @@ class Importance:
                 "low": self.low,
                 "high": self.high,
             },
-            library,
+            library or self.library,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -237,7 +241,8 @@ def permutation_importance(
     changes = [_change(losses, cells, group, base, repeats, rng) for group in groups]
     if len(groups) > len(wanted):
         notes.append(_about_groups([[names[j] for j in group] for group in groups[len(wanted) :]]))
-    return _importance(groups, changes, names, float(base.mean()), unit, repeats, notes)
+    found = _importance(groups, changes, names, float(base.mean()), unit, repeats, notes)
+    return replace(found, library=library_of(X))
 
 
 def _change(

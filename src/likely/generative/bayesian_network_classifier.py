@@ -24,7 +24,7 @@ from likely.compute.executor import Executor
 from likely.data.frames import library_of, side_by_side
 from likely.description import ColumnsRead, Description
 from likely.distributions import Categorical
-from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
 from likely.generative.description import (
     ComponentFacts,
@@ -232,7 +232,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         variables = (*columns.variables, Variable(self.target_, given.classes.tolist()))
         rows = coded_rows_of(variables, np.column_stack([codes, labels]), given)
         learned = learned_edges(rows, self.structure, self.target_, self.random_state)
-        states = {variable.name: variable.states for variable in variables}
+        states = {variable.name: variable.values for variable in variables}
         refuse_large_tables(states, learned.edges)
         network = BayesianNetwork.from_edges(learned.edges, states)
         network = fit_tables(network, rows, self._settings(rows))
@@ -317,6 +317,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         return np.array(self.network_.by_name[name].states, dtype=object)[best]  # hidden
 
     @naming_columns
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """Each column's log-odds for every class against one (the first, unless named).
 

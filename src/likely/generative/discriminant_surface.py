@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.data.layouts.intercept import Design
 from likely.errors import InvalidInput
-from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.generative.surface import FittedClassifier
 from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.estimators import feature_names
@@ -37,6 +37,7 @@ class FittedDiscriminant(FittedClassifier):
         log_proba = self.predict_log_proba(X)
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """What each column adds to the log-odds of every class against one (the first).
 

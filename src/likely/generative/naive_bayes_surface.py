@@ -19,7 +19,7 @@ from likely.distributions import Bernoulli, NamedForm
 from likely.distributions.evidence import RowSums
 from likely.distributions.lengths import row_lengths, split_scores, word_features
 from likely.errors import InvalidInput
-from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
 from likely.generative.bins import bins_in_words, cut_numbers, joined_numbers
 from likely.generative.dependence import Dependence, dependence
@@ -86,6 +86,7 @@ class FittedNaiveBayes(FittedClassifier):
         joint = super().predict_joint_log_proba(X)
         return joint if not self._are_ids(X) else joint - log_orders(X, self.event)[:, None]
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """Each feature's log-odds for every class against one (the first, unless named)."""
         stored = self._encode(X).stored()

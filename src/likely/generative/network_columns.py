@@ -33,9 +33,9 @@ from likely.generative.bins import (
 from likely.generative.events import EventPlan
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import is_blank, known_variable
-from likely.graphical.evidence_table import codes_by_state, state_texts
+from likely.graphical.evidence_table import codes_by_state, restored
 from likely.graphical.learning.coded_rows import CodedRows, array_blocks
-from likely.graphical.variable import Variable
+from likely.graphical.variable import Variable, state_text
 from likely.inputs.rows import RowsInMemory, encode_checked
 from likely.inputs.tables import as_frame, check_table, is_frame, refuse_file
 from likely.kinds import ColumnKind
@@ -197,7 +197,7 @@ class WithoutBlanks(InMemoryTable):
 
 def _state_names(values: Array, kind: ColumnKind) -> list[str]:
     """Categories as names of states: their texts, unless two are equal, as those of 1 and "1"."""
-    names = state_texts(values, kind) or [NO_VALUE]
+    names = [state_text(value) for value in restored(values, kind)] or [NO_VALUE]
     return names if len(set(names)) == len(names) else [repr(value) for value in values.tolist()]
 
 

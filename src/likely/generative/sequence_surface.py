@@ -19,7 +19,7 @@ from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks, WholeGroups
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable
 from likely.errors import InvalidInput
-from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.generative.clusters import aic, bic
 from likely.generative.description import DescribedComponents, columns_read
 from likely.generative.hidden_states import (
@@ -78,6 +78,7 @@ class FittedSequences(DescribedComponents):
         return np.concatenate(self._mapped(block_posterior, X, lengths)[0])
 
     @naming_columns
+    @like_its_rows
     def explain(self, X: Any, against: Any = None, lengths: Any = None) -> Explanation:
         """What each column adds to the log-odds of every state against one (the first).
 

@@ -19,7 +19,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.distributions import Dirichlet
 from likely.errors import InvalidInput, RedundantColumns, warn_user
-from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.generative.class_graph import (
     ClassColumn,
     class_graph,
@@ -111,6 +111,7 @@ class FittedComponents(ComponentProbabilities, DescribedComponents):
         return _mapped(term, design, self.executor)
 
     @naming_columns
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """What each column adds to the log-odds of every component against one (the first).
 

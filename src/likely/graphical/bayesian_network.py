@@ -53,7 +53,6 @@ class BayesianNetwork(FactorGraph):
     """
 
     kind = "bayesian-network"
-    fit_report: "FitReport | None" = None  # how the tables were learned, where they were
     pictures: ClassVar[tuple[str, ...]] = ("directed", "factor-graph", "undirected")
 
     def __init__(
@@ -289,7 +288,7 @@ class BayesianNetwork(FactorGraph):
 
         settings = TableSettings(smoothing, method, max_iter, tol, random_state)
         rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
-        return fit_tables(self, rows, settings)
+        return fit_tables(self, rows, settings).learned_from(data)
 
     @classmethod
     def from_data(
@@ -354,13 +353,13 @@ class BayesianNetwork(FactorGraph):
         if isinstance(structure, BayesianNetwork):
             variables = structure.variables
             rows = coded_rows(variables, data, sample_weight=sample_weight, executor=executor)
-            return fit_tables(structure, rows, settings)
+            return fit_tables(structure, rows, settings).learned_from(data)
         rows = rows_with_states(data, states or {}, sample_weight, executor)
         learned = learned_edges(rows, structure, target, random_state)
         states = {each.name: each.values for each in rows.variables}
         network = fit_tables(cls.from_edges(learned.edges, states), rows, settings)
         network.fit_report = learned.reported(network.fit_report)
-        return network
+        return network.learned_from(data)
 
     def with_tables(
         self,

@@ -13,18 +13,29 @@ from likely.caching import cached_property
 from likely.data.frames import frame_of
 from likely.errors import UnknownName
 from likely.formatting import fixed, number, text_table
-from likely.graphical.variable import Variable, state_text
+from likely.graphical.variable import State, Variable, column_of_states, state_text
 
 
 @final
-class StateProbabilities(dict[str, float]):
-    """The probability of each state of a variable, in their order; 38 and "38" are one state."""
+class StateProbabilities(dict[State, float]):
+    """The probability of each state of a variable, in their order.
+
+    The keys are the states as they were declared; 38 and "38" find the same one.
+    """
 
     def __missing__(self, state: object) -> float:
-        name = state_text(state)
-        if name not in self:
-            raise UnknownName("state", name, self)
-        return self[name]
+        for known, probability in self.items():
+            if state_text(known) == state_text(state):
+                return probability
+        raise UnknownName("state", state_text(state), map(state_text, self))
+
+    def __contains__(self, state: object) -> bool:
+        return state_text(state) in map(state_text, self)
+
+    def get(self, state: object, default: Any = None) -> Any:
+        """The probability of a state, or ``default`` where there is no such state."""
+        found = {state_text(known): probability for known, probability in self.items()}
+        return found.get(state_text(state), default)
 
 
 @final
@@ -63,7 +74,7 @@ class Beliefs(Mapping[Any, Any]):
                 raise UnknownName("joint among the beliefs", ", ".join(name), asked)
             return self.joints[name]
         values = self.marginal(name).tolist()
-        return StateProbabilities(zip(self.variables[name].states, values, strict=True))
+        return StateProbabilities(zip(self.variables[name].values, values, strict=True))
 
     def __iter__(self) -> Iterator[Any]:
         yield from self.marginals
@@ -75,14 +86,16 @@ class Beliefs(Mapping[Any, Any]):
     def to_frame(self, library: str | None = None) -> Any:
         """One row for each variable and state: variable, state, probability.
 
-        ``library`` is "pandas", "polars" or "pyarrow" (the default).
+        States are as they were declared, unless some are text and some are not.  ``library`` is
+        "pandas", "polars" or "pyarrow" (the default).
         """
-        columns: dict[str, list[Any]] = {"variable": [], "state": [], "probability": []}
-        for name, states, values in self._rows():
-            columns["variable"] += [name] * len(states)
-            columns["state"] += states
-            columns["probability"] += values
-        return frame_of(columns, library)
+        names, states, probabilities = [], [], []
+        for name, own, values in self._rows():
+            names += [name] * len(own)
+            states += self.variables[name].values if name in self.marginals else own
+            probabilities += values
+        columns = {"variable": names, "state": column_of_states(states)}
+        return frame_of(columns | {"probability": probabilities}, library)
 
     def __str__(self) -> str:
         rows = [
@@ -113,7 +126,7 @@ class Configuration:
     whether no other configuration has the same score.
     """
 
-    states: Mapping[str, str]
+    states: Mapping[str, State]
     log_score: float
     unique: bool
     method: str
@@ -125,20 +138,19 @@ class Configuration:
         """log P(x* | e) = log score − log Z(e)."""
         return self.log_score - self.log_partition()
 
-    def __getitem__(self, name: str) -> str:
+    def __getitem__(self, name: str) -> State:
         if name not in self.states:
             raise UnknownName("variable", name, self.states)
         return self.states[name]
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row for each variable: variable, state."""
-        return frame_of(
-            {"variable": list(self.states), "state": list(self.states.values())}, library
-        )
+        """One row for each variable: variable, state (see ``Beliefs.to_frame``)."""
+        states = column_of_states(self.states.values())
+        return frame_of({"variable": list(self.states), "state": states}, library)
 
     def __str__(self) -> str:
         tie = "" if self.unique else "\nAnother configuration has the same score."
-        rows = [[name, state] for name, state in self.states.items()]
+        rows = [[name, state_text(state)] for name, state in self.states.items()]
         table = text_table(["variable", "state"], rows, words=(0, 1))
         return "\n".join([*table, f"log score {number(self.log_score)} ({self.method}).{tie}"])
 

@@ -90,12 +90,7 @@ def codes_by_state(
     return side_by_side(columns, table.n_rows, np.int32)
 
 
-def state_texts(values: Array, kind: ColumnKind) -> list[str]:
-    """Values of a column as the names of states."""
-    return [state_text(value) for value in _restored(values, kind)]
-
-
-def _restored(values: Array, kind: ColumnKind) -> list[Any]:
+def restored(values: Array, kind: ColumnKind) -> list[Any]:
     """Values of a column; Booleans beside a null are read as 0.0 and 1.0, and are restored."""
     given: list[Any] = values.tolist()
     return [bool(value) for value in given] if kind == "boolean" else given
@@ -162,7 +157,7 @@ def _column_codes(
     variables: Sequence[Variable], v: int, table: InMemoryTable, column: int, find: FindCode
 ) -> Codes:
     variable, factor = variables[v], table.factor(column)
-    values = _restored(factor.values, table.kinds[column])
+    values = restored(factor.values, table.kinds[column])
     code = np.array([find(variable, value) for value in values], dtype=np.int32)
     codes = np.append(code, np.int32(MISSING))[factor.codes]  # the last entry is for null
     if (code == UNKNOWN).any() and (codes == UNKNOWN).any():  # a dictionary may have unused values

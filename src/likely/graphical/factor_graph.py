@@ -7,12 +7,14 @@ depends on a variable.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from likely._typing import Array
 from likely.caching import cached_property
+from likely.data.frames import library_of
 from likely.errors import ImpossibleEvidence, InvalidInput
 from likely.formatting import count
 from likely.graphical.beliefs import Beliefs, Configuration
@@ -35,6 +37,10 @@ from likely.graphical.inference.messages import Messages, tree_messages
 from likely.graphical.inference.plans import Plans
 from likely.graphical.variable import Variable, by_name
 from likely.graphical.wanted import Wanted, WantedNames, wanted_names
+from likely.inputs.tables import is_frame
+
+if TYPE_CHECKING:
+    from likely.graphical.learning.fit_report import FitReport
 
 Memory = int | str | None
 
@@ -54,6 +60,7 @@ class FactorGraph(DrawnGraph):
     """
 
     kind: ClassVar[str] = "factor-graph"  # as files call it
+    fit_report: "FitReport | None" = None  # how it was learned, where it was
 
     def __init__(
         self,
@@ -269,7 +276,7 @@ class FactorGraph(DrawnGraph):
         evidence = checked_evidence(self.by_name, given, soft)
         name, best = most_probable(self, evidence, method, memory_in_bytes(memory))
         return Configuration(
-            {n: self.by_name[n].states[code] for n, code in best.codes.items()},
+            {n: self.by_name[n].values[code] for n, code in best.codes.items()},
             self._log_score(best.codes, evidence),
             best.unique,
             name,
@@ -302,13 +309,17 @@ class FactorGraph(DrawnGraph):
         random_state: Any = None,
         library: str | None = None,
     ) -> Any:
-        """Configurations drawn from P(x | e): a data frame of the names of states."""
+        """Configurations drawn from P(x | e): a data frame of states.
+
+        ``library`` is "pandas", "polars" or "pyarrow"; by default that of the data from which the
+        graph was learned, and Arrow's where it was not learned from a frame.
+        """
         from likely.graphical.inference.methods import sample
         from likely.graphical.table import states_frame
 
         evidence = checked_evidence(self.by_name, given, soft)
         codes = sample(self, evidence, n_samples, random_state, method, memory_in_bytes(memory))
-        return states_frame(self.by_name, codes, library)
+        return states_frame(self.by_name, codes, library or self._library)
 
     def messages(
         self,
@@ -351,6 +362,18 @@ class FactorGraph(DrawnGraph):
             return float(
                 score + sum(np.log(soft[codes[name]]) for name, soft in evidence.soft.items())
             )
+
+    @property
+    def _library(self) -> str | None:
+        """The library of the frame that the graph was learned from."""
+        return None if self.fit_report is None else self.fit_report.library
+
+    def learned_from(self, data: Any) -> Self:
+        """This graph, which has just been learned from ``data``: frames are of its library."""
+        if self.fit_report is not None:
+            library = library_of(data) if is_frame(data) else None
+            self.fit_report = replace(self.fit_report, library=library)
+        return self
 
     # ── other forms ──────────────────────────────────────────────────────────────────────────
 

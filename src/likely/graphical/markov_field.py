@@ -22,7 +22,6 @@ from likely.graphical.variable import State, Variable, by_name
 
 if TYPE_CHECKING:
     from likely.compute.executor import Executor
-    from likely.graphical.learning.fit_report import FitReport
     from likely.graphical.learning.log_linear import Feature
 
 Scope = str | Sequence[str]
@@ -33,7 +32,7 @@ Scope = str | Sequence[str]
 class Minimum:
     """The states of the lowest energy, that energy, and a bound below which none can be."""
 
-    states: Mapping[str, str]
+    states: Mapping[str, State]
     energy: float
     lower_bound: float
     exact: bool
@@ -46,7 +45,6 @@ class MarkovField(FactorGraph):
     """Potentials over named variables; every set of variables in a factor is a clique."""
 
     kind = "markov-field"
-    fit_report: "FitReport | None" = None  # how the potentials were learned, where they were
     pictures: ClassVar[tuple[str, ...]] = ("undirected", "factor-graph")
 
     @classmethod
@@ -157,7 +155,7 @@ class MarkovField(FactorGraph):
 
         rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
         objective = log_linear_objective(self, rows, features, l2=l2, target=target)
-        return fit_log_linear(objective, tol=tol, max_iter=max_iter)
+        return fit_log_linear(objective, tol=tol, max_iter=max_iter).learned_from(data)
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them, it is independent of all others."""

@@ -29,6 +29,7 @@ from likely.graphical.evidence import is_missing
 from likely.graphical.factor import Factor
 from likely.graphical.plate_sums import Term, log_total
 from likely.graphical.variable import State, Variable
+from likely.inputs.tables import is_frame
 
 Conditional = ArrayLike | Distribution
 
@@ -134,7 +135,7 @@ class PlateModel:
         ]
         copies.sort(key=lambda copy: (copy[0], order[copy[1]]))
         variables = {
-            copy: Variable(_copy_name(copy[1], copy[0]), self._variable(copy[1]).states)
+            copy: Variable(_copy_name(copy[1], copy[0]), self._variable(copy[1]).values)
             for copy in copies
         }
         factors = []
@@ -295,6 +296,12 @@ class PlateModel:
                     )
 
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
+        if not isinstance(sizes, Mapping):
+            shown = ", ".join(f"{size!r}: 3" for size in self.plates)
+            raise InvalidInput(
+                f"The sizes are {sizes!r}; the size of each plate by its name was expected. Give "
+                f"{{{shown}}}."
+            )
         for size in sizes:
             if size not in self.plates:
                 raise UnknownName("plate", size, self.plates)
@@ -308,8 +315,14 @@ class PlateModel:
 
     def _values(self, data: Mapping[str, Any]) -> dict[str, Array]:
         """The codes of the discrete variables in the data; −1 is missing."""
+        if not isinstance(data, Mapping) and not is_frame(data):
+            raise InvalidInput(
+                f"The data are of the type {type(data).__name__}; values by the names of variables "
+                f"were expected, such as {{{self.names[0]!r}: [...]}}."
+            )
         for name in data:
             self._known(name)
+            self._refuse_ragged(name, data[name])
         found = {}
         for name in self.template.names:
             if name in data:
@@ -343,6 +356,24 @@ class PlateModel:
                     f"its members were expected ({', '.join(self.plates[unknown[0]])})."
                 )
         return sizes
+
+    def _refuse_ragged(self, name: str, values: Any) -> None:
+        """Refuse lists of different lengths: a plate has as many copies in each copy around it."""
+        if isinstance(values, Mapping):
+            raise InvalidInput(
+                f"The values of {name!r} are a dictionary; an array with an axis for each of its "
+                "plates was expected."
+            )
+        try:
+            np.shape(values)
+        except ValueError:  # NumPy has no array of such lists
+            inner = self.plates_of(name)[-1] if self.plates_of(name) else "inner"
+            raise InvalidInput(
+                f"The values of {name!r} are lists of different lengths; every copy of the plate "
+                f"{inner} was expected to be as long as the others. Fill the shorter lists with "
+                "None, in this variable and in those that depend on it: log_likelihood sums over "
+                "such copies, so that they have no effect."
+            ) from None
 
     def _refuse_shape(self, name: str, shape: tuple[int, ...]) -> None:
         own = self.plates_of(name)

@@ -30,7 +30,7 @@ from likely.graphical.inference.row_inference import (
     with_likelihoods,
 )
 from likely.graphical.learning.coded_rows import SourceCodes, codes_of, source_of
-from likely.graphical.variable import Variable
+from likely.graphical.variable import State, Variable, column_of_states
 from likely.names import known_name
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class TableConfigurations:
 
     @property
     def states(self) -> Any:
-        """A frame of the names of states, a column for each variable, in the caller's library."""
+        """A frame of states, a column for each variable, in the caller's library."""
         return self.to_frame()
 
     @cached_property
@@ -162,7 +162,8 @@ class TableConfigurations:
         names = list(self.variables)
         if name not in names:
             raise UnknownName("variable", name, names)
-        return _state_names(self.variables[name], self.codes[:, names.index(name)])
+        values = self.variables[name].values
+        return _states_at(values, self.codes[:, names.index(name)])
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -279,8 +280,14 @@ def states_frame(
     library: str | None,
     index: Any = None,
 ) -> Any:
-    """A frame of the names of states, by the codes of each variable; −1 is missing."""
-    columns = {name: _state_names(variables[name], own).tolist() for name, own in codes.items()}
+    """A frame of states, by the codes of each variable; −1 is missing.
+
+    They are as they were declared, unless a variable has states that are text and others.
+    """
+    columns = {
+        name: _states_at(column_of_states(variables[name].values), own).tolist()
+        for name, own in codes.items()
+    }
     return frame_of(columns, library, index)
 
 
@@ -307,9 +314,11 @@ def evidence_codes(graph: "FactorGraph", frame: Any) -> Codes:
     return codes
 
 
-def _state_names(variable: Variable, codes: Array) -> Array:
-    """The name of each state, an array of objects; None where the code is −1."""
-    return np.array([*variable.states, None], dtype=object)[codes]
+def _states_at(states: Sequence[State], codes: Array) -> Array:
+    """The state of each code, an array of objects; None where the code is −1."""
+    with_none = np.empty(len(states) + 1, dtype=object)  # np.array would read a tuple as an axis
+    with_none[:-1] = states
+    return with_none[codes]
 
 
 def _is_list_of_rows(frame: Any) -> bool:

@@ -1,12 +1,14 @@
 """A discrete variable: a name, and the names of its states.
 
-Names and states are text.  In evidence, integers and Booleans match the state with the same
+Names and states are text; ``values`` are the states as they were given, such as numbers, and that
+is what answers hold.  In evidence, integers and Booleans match the state with the same
 text, and floats match if they are whole numbers: 1, 1.0 and "1" are the state "1".  True is the
 state "True", and where there is none, "true" or "TRUE".
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from numbers import Integral, Real
 from typing import final
 
@@ -16,6 +18,7 @@ from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownState
 
 State = str | int | float | bool
+NUMBERS = {int, float}
 
 
 @final
@@ -23,10 +26,10 @@ State = str | int | float | bool
 class Variable:
     """A variable with named states.
 
-    ``Variable("rain", ("no", "yes"))``; a number of states names them "0", "1", ….
+    ``Variable("rain", ("no", "yes"))``; a number of states stands for 0, 1, ….
 
-    >>> Variable("rain", 2).states
-    ('0', '1')
+    >>> Variable("rain", 2).states, Variable("rain", 2).values
+    (('0', '1'), (0, 1))
     """
 
     name: str
@@ -40,7 +43,10 @@ class Variable:
 
     @property
     def values(self) -> tuple[State, ...]:
-        """The states as they were given, such as numbers; as text where they came from a file."""
+        """The states as they were given, such as numbers, which answers hold.
+
+        They are text where they came from a file of a format that has no types.
+        """
         given: tuple[State, ...] = self.__dict__["_given"]
         return given
 
@@ -100,7 +106,7 @@ def _given_states(name: str, states: int | Iterable[State]) -> tuple[State, ...]
             f"The states of {name!r} are {states!r}; a list of states was expected, or their "
             "number. Use [...] around them."
         )
-    return tuple(states)
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in states)
 
 
 def _state_names(name: str, values: tuple[State, ...]) -> tuple[str, ...]:
@@ -127,3 +133,11 @@ def by_name(variables: Sequence[Variable]) -> dict[str, Variable]:
             f"Two variables are called {twice!r}; different names were expected. Rename one."
         )
     return named
+
+
+def column_of_states(values: Iterable[State]) -> list[State]:
+    """States as one column of a table or of a file: as given where all are alike, else as text."""
+    listed = list(values)
+    kinds = {type(value) for value in listed}
+    numbers = kinds <= NUMBERS and all(isfinite(float(value)) for value in listed)
+    return listed if numbers or kinds in ({str}, {bool}) else [state_text(each) for each in listed]

@@ -24,7 +24,7 @@ from likely._typing import Array
 from likely.description import Description, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained
-from likely.explanations.explanation import Explanation, refuse_against
+from likely.explanations.explanation import Explanation, like_its_rows, refuse_against
 from likely.formatting import count
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import CUTS, PlateParameter, conditional_plate
@@ -124,6 +124,7 @@ class FrankHall(ClassProbabilities, ClassifierMixin, Estimator):
         proba = self.predict_proba(X)
         return proba @ np.arange(1.0, len(self.classes_) + 1)
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
         """What each column adds to the score of being above each cut between classes.
 

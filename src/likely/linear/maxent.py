@@ -27,7 +27,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.description import Description
 from likely.errors import InvalidInput
-from likely.explanations.explanation import Explanation, log_odds_explanation
+from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.maxent import (
     FeatureFunction,
     check_feature_array,
@@ -214,6 +214,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator)
         F = self._features(self._table(X, reset=False))
         return log_softmax(np.dot(F, self.coef_), axis=1)
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """What each column adds to the log-odds of every class against one (the first).
 

@@ -27,7 +27,7 @@ from likely.data.block import ArrayBlocks, Block
 from likely.description import ColumnsRead, Description
 from likely.distributions.base import NamedForm
 from likely.errors import UnknownName
-from likely.explanations.explanation import Explanation
+from likely.explanations.explanation import Explanation, like_its_rows
 from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.graphical.model_plates import CLASSES, PlateParameter
@@ -292,6 +292,7 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
             refuse_gaps(ArrayBlocks(design), self.coding_.names)
         return eta[:, 0] if len(self.classes_) == 2 else eta
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """What each column adds to the log-odds of every class against one (the first).
 

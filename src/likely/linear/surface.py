@@ -16,7 +16,7 @@ from likely.data.coding import Coding
 from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
-from likely.explanations.explanation import Explanation
+from likely.explanations.explanation import Explanation, like_its_rows
 from likely.formatting import count, listed
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.model_plates import PlateParameter, conditional_plate
@@ -80,6 +80,77 @@ class StandardErrors(ABC):
             ratio=self._ratio(),
             level=level,
         )
+
+    # The names of statsmodels and R for what the summary shows.
+
+    @property
+    def bse(self) -> Any:
+        """Standard errors of the coefficients, in the order of ``summary()``, intercept included.
+
+        A pandas Series by term where the model was fitted on a pandas frame, else an array.
+        """
+        return self._by_term(self._inference().standard_errors)
+
+    @property
+    def tvalues(self) -> Any:
+        """The coefficients over their standard errors, as ``bse``; z where the summary has z.
+
+        A penalised fit has none: shrunken estimates over their errors are no test.
+        """
+        return self._by_term(self._tested("tvalues").z)
+
+    @property
+    def pvalues(self) -> Any:
+        """Two-sided p-values of the coefficients, as ``bse``; a penalised fit has none."""
+        return self._by_term(self._tested("pvalues").p)
+
+    @property
+    def llf(self) -> float:
+        """The log-likelihood of the rows of the fit."""
+        return float(self._inference().log_likelihood)
+
+    @property
+    def aic(self) -> float:
+        """−2 ``llf`` + 2p; an estimated α is one of the p parameters, a dispersion is not.
+
+        With a penalty, p is the effective number of parameters.
+        """
+        return float(self._inference().aic)
+
+    @property
+    def bic(self) -> float:
+        """−2 ``llf`` + p log n, with the p of ``aic``."""
+        return float(self._inference().bic)
+
+    @property
+    def rsquared(self) -> float:
+        """R² of the rows of the fit, for a Gaussian response."""
+        inference = self._inference()
+        if inference.response != "gaussian":
+            raise InvalidInput(
+                f"rsquared was asked of a {inference.response} response; R² is the share of a sum "
+                "of squares, which only a Gaussian one has. Read deviance_explained, or a "
+                "pseudo-R² where there is one, from summary()."
+            )
+        return float(inference.r_squared)
+
+    def _tested(self, asked: str) -> Inference:
+        """The inference of a fit without a penalty, whose z and p are tests."""
+        inference = self._inference()
+        if inference.penalised:
+            raise InvalidInput(
+                f"{asked} were asked of a penalised fit ({penalty_described(self)}); its estimates "
+                "are shrunken, so that z and p do not test whether a coefficient is 0. Fit it "
+                "without a penalty (l2=0), or read summary(), whose note says what they mean."
+            )
+        return inference
+
+    def _by_term(self, values: Array) -> Any:
+        summary = self.summary()
+        if summary.library != "pandas":
+            return values.copy()
+        frame = summary.to_frame()
+        return type(frame["coef"])(values, index=frame.index)
 
     def _ratio(self) -> str:
         """The name of exp(coef); nothing where it has none."""
@@ -231,6 +302,7 @@ class FittedLinear(StandardErrors):
         """The name of the link on whose scale an offset is added."""
         return "identity"
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """What each column adds to the linear predictor of each row, without its offset.
 

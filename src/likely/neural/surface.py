@@ -16,7 +16,7 @@ from likely.data.coding import Coding
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput
 from likely.explanations.any_model import ESTIMATED
-from likely.explanations.explanation import Explanation
+from likely.explanations.explanation import Explanation, like_its_rows
 from likely.explanations.mixed_rows import CodedRows
 from likely.explanations.sampled import SampledContributions, sampled_contributions
 from likely.formatting import count
@@ -127,6 +127,7 @@ class FittedNetwork(ABC):
         found = inspected(self.architecture_, self.output_, every[network], matrix, target)
         return found._replace(network=int(network), n_networks=len(every))
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """What each column adds to the log-odds of every class against one, or to the mean.
 

@@ -15,7 +15,7 @@ from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.learning.fit_report import FitReport
 from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable, by_name
+from likely.graphical.variable import Variable, by_name, column_of_states
 
 GRAPHS: dict[str, type[FactorGraph]] = {
     kind.__name__: kind for kind in (FactorGraph, BayesianNetwork, MarkovField, ConditionalGraph)
@@ -24,6 +24,7 @@ GRAPHS: dict[str, type[FactorGraph]] = {
 
 LISTED = ("variables", "factors")
 REPORT = "fit_report"  # an attribute of graphs that are learned from data
+LEARNED = (BayesianNetwork, MarkovField)
 
 
 def graph_class(name: str) -> type[FactorGraph] | None:
@@ -33,7 +34,7 @@ def graph_class(name: str) -> type[FactorGraph] | None:
 
 def graph_fields(kind: type[FactorGraph]) -> set[str]:
     """What makes a graph of this kind: its arguments, and how it was learned, if it can be."""
-    learned = {REPORT} if REPORT in vars(kind) else set()
+    learned = {REPORT} if kind in LEARNED else set()
     return {*signature(kind).parameters, *learned}
 
 
@@ -42,7 +43,7 @@ def graph_arguments(graph: FactorGraph) -> dict[str, Any]:
     own = {name: vars(graph).get(name) for name in graph_fields(type(graph))}
     return {
         **own,
-        "variables": [[each.name, list(each.states)] for each in graph.variables],
+        "variables": [[each.name, column_of_states(each.values)] for each in graph.variables],
         "factors": [
             [each.name, each.scale, list(each.scope), each.stored] for each in graph.factors
         ],

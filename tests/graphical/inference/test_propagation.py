@@ -171,7 +171,7 @@ def test_many_rows_in_threads_equal_single_queries():
         top = network.most_probable(seen)
         assert score[row] == pytest.approx(top.log_score)
         assert [
-            network.by_name[n].states[c] for n, c in zip(network.names, best[row], strict=True)
+            network.by_name[n].values[c] for n, c in zip(network.names, best[row], strict=True)
         ] == list(top.states.values())
     assert log_likelihood == pytest.approx(beliefs.log_partition.sum(), rel=1e-12)
     for factor, table in zip(network.factors, counts, strict=True):

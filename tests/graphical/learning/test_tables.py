@@ -14,10 +14,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow.csv import write_csv
 from sklearn.exceptions import ConvergenceWarning
 
+import likely
 from likely.additive import pairwise_total
 from likely.data.formats.registry import read
 from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import ContinuousColumn, InvalidInput, UnknownName
+from likely.examples import five_variables
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference.enumeration import Enumeration
@@ -35,6 +37,7 @@ from likely.graphical.learning.tables import (
     family_counts,
     fit_tables,
 )
+from likely.graphical.markov_field import MarkovField
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
 RAIN = BayesianNetwork.from_edges(
@@ -470,3 +473,25 @@ def test_family_counts_and_tables_are_those_of_one_pass():
     fitted = conditional_tables(totals.tables, [1.0] * 3)
     for mine, theirs in zip(fitted, all_tables(RAIN.fit(DAYS)), strict=True):
         assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_samples_of_a_learned_graph_are_frames_like_the_data(library, tmp_path):
+    rows = five_variables().sample(50, random_state=0, library=library)
+    field = MarkovField.from_potentials({"x1": 2, "x2": 2}, {("x1", "x2"): [[1, 1], [1, 1]]})
+    few = rows.select(["x1", "x2"]) if library != "pandas" else rows[["x1", "x2"]]
+    for learned in (
+        five_variables().fit(rows),
+        BayesianNetwork.from_data(rows),
+        BayesianNetwork.from_data(rows, five_variables()),
+        field.fit(few),
+    ):
+        assert type(learned.sample(2, random_state=0)) is type(rows)
+        likely.save(learned, tmp_path / "learned.likely")
+        assert type(likely.load(tmp_path / "learned.likely").sample(2)) is type(rows)
+        assert type(learned.sample(2, library="pyarrow")) is pa.Table
+
+
+def test_samples_of_a_graph_that_was_learned_from_no_frame_are_arrow():
+    for learned in (five_variables(), five_variables().fit(np.zeros((3, 5), dtype=int))):
+        assert type(learned.sample(2)) is pa.Table

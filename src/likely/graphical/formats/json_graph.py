@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from likely.errors import InvalidFile, InvalidInput
+from likely.formatting import listed
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import known_variable
 from likely.graphical.factor import Factor
@@ -22,7 +23,7 @@ from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.formats.content import decoded
 from likely.graphical.formats.words import shortened
 from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable, by_name
+from likely.graphical.variable import Variable, by_name, column_of_states
 
 FORMAT, VERSION = "likely-graph", 1
 KINDS: Mapping[str, type[FactorGraph]] = {
@@ -64,7 +65,7 @@ def record_of_graph(graph: FactorGraph) -> dict[str, Any]:
         "version": VERSION,
         "kind": graph.kind,
         "name": graph.name,
-        "variables": [{"name": v.name, "states": list(v.states)} for v in graph.variables],
+        "variables": [_record_of_variable(variable) for variable in graph.variables],
         "factors": [
             {
                 "variables": list(factor.scope),
@@ -75,6 +76,13 @@ def record_of_graph(graph: FactorGraph) -> dict[str, Any]:
             for factor in graph.factors
         ],
     }
+
+
+def _record_of_variable(variable: Variable) -> dict[str, Any]:
+    """The name and the states; ``values``, if they were given as something else than text."""
+    record = {"name": variable.name, "states": list(variable.states)}
+    values = column_of_states(variable.values)
+    return record if values == record["states"] else {**record, "values": values}
 
 
 def graph_of_record(record: Any) -> FactorGraph:
@@ -110,7 +118,19 @@ def _variable(item: Any, where: str) -> Variable:
     states = _entry(item, "states", list, where)
     if not all(isinstance(state, str) for state in states):
         raise InvalidInput(f"A state of {where} is no text; names of states were expected.")
-    return Variable(_entry(item, "name", str, where), states)
+    name = _entry(item, "name", str, where)
+    if "values" not in item:
+        return Variable(name, states)
+    values = _entry(item, "values", list, where)
+    if not all(isinstance(value, str | int | float) for value in values):
+        raise InvalidInput(f"A value of {where} is no number, Boolean or text; one was expected.")
+    variable = Variable(name, values)
+    if list(variable.states) != states:
+        raise InvalidInput(
+            f"The values of {where} are {listed(variable.states)} as text, and its states are "
+            f"{listed(states)}; the same were expected. Remove the values, or correct them."
+        )
+    return variable
 
 
 def _factor(item: Any, named: Mapping[str, Variable], where: str) -> Factor:

@@ -226,7 +226,7 @@ class Messages:
         codes, unique = self.passing.best_states()
         codes |= self.evidence.codes
         return Configuration(
-            {name: self.graph.by_name[name].states[codes[name]] for name in self.graph.names},
+            {name: self.graph.by_name[name].values[codes[name]] for name in self.graph.names},
             self.log_partition,
             unique,
             "messages",

@@ -18,6 +18,7 @@ class FitReport:
     solution: Solution | None = None  # None where the estimate has a closed form
     structure: str = ""  # the method that learned the edges; empty where they were given
     limits: str = ""  # what the edges of that method cannot represent
+    library: str | None = None  # of the frame of data; samples are frames of it
 
     @property
     def converged(self) -> bool:

@@ -20,7 +20,7 @@ from likely.data.source_blocks import find_schema
 from likely.errors import ContinuousColumn, InvalidInput, warn_user
 from likely.formatting import quoted
 from likely.graphical.evidence import is_blank
-from likely.graphical.evidence_table import codes_by_state, state_texts
+from likely.graphical.evidence_table import codes_by_state, restored
 from likely.graphical.learning.coded_rows import (
     CodedRows,
     coded,
@@ -29,7 +29,7 @@ from likely.graphical.learning.coded_rows import (
     given_rows,
     source_of,
 )
-from likely.graphical.variable import State, Variable
+from likely.graphical.variable import State, Variable, state_text
 from likely.kinds import ColumnKind
 
 MOST_STATES = 1000  # of a column whose states were not given: more are measurements or identifiers
@@ -83,14 +83,13 @@ class FoundValues(NamedTuple):
 def _variables(
     names: tuple[str, ...], found: Mapping[str, FoundValues], states: States
 ) -> list[Variable]:
-    texts = {name: state_texts(*found[name]) for name in names if name not in states}
     variables = [
-        Variable(name, states[name]) if name in states else _variable(name, texts[name])
+        Variable(name, states[name]) if name in states else _variable(name, found[name])
         for name in names
     ]
-    measured = [name for name, own in found.items() if own.are_measurements and name in texts]
+    measured = [v for v in variables if v.name in found and found[v.name].are_measurements]
     if measured:
-        _warn_of_measurements(measured, len(texts[measured[0]]))
+        _warn_of_measurements([each.name for each in measured], measured[0].n_states)
     hidden = [name for name in states if name not in names]
     return variables + [Variable(name, states[name]) for name in hidden]
 
@@ -106,8 +105,12 @@ def _warn_of_measurements(names: list[str], n_states: int) -> None:
     )
 
 
-def _variable(name: str, texts: list[str]) -> Variable:
-    texts = list(dict.fromkeys(text for text in texts if not is_blank(text)))
+def _variable(name: str, found: FoundValues) -> Variable:
+    """A variable whose states are the values found, as they are, each text once."""
+    texts: dict[str, State] = {}
+    for value in restored(*found):
+        if not is_blank(value):
+            texts.setdefault(state_text(value), value)
     if not texts:
         raise InvalidInput(
             f"Column {name!r} has no value in any row; at least one state was expected. Drop the "
@@ -115,11 +118,11 @@ def _variable(name: str, texts: list[str]) -> Variable:
         )
     if len(texts) > MOST_STATES:
         raise InvalidInput(
-            f"Column {name!r} has {len(texts):,} distinct values, such as {texts[0]!r}; at most "
-            f"{MOST_STATES:,} states were expected. Put a measurement into bins (Discretizer), "
-            "drop an identifier, or name the states with states=."
+            f"Column {name!r} has {len(texts):,} distinct values, such as {next(iter(texts))!r}; "
+            f"at most {MOST_STATES:,} states were expected. Put a measurement into bins "
+            "(Discretizer), drop an identifier, or name the states with states=."
         )
-    return Variable(name, texts)
+    return Variable(name, texts.values())
 
 
 def _values_of_column(table: InMemoryTable, column: int) -> FoundValues:

@@ -279,6 +279,7 @@ def _training_part(seal: SealFolder) -> GivenData:
         manifest.target,
         seal.path,
         seal,
+        library=manifest.library,
     )
 
 

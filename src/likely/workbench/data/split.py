@@ -119,8 +119,7 @@ def split(
     if is_array(data):
         parts = {part: _arrays_at(data, target, index) for part, index in chosen.items()}
     else:
-        library = rows.library if rows.seal is None else rows.seal.manifest.library
-        parts = {part: frame_of(table.take(index), library) for part, index in chosen.items()}
+        parts = {part: frame_of(table.take(index), rows.library) for part, index in chosen.items()}
     gone = about_rows(replace(rows, n_without_target=int((~known).sum())))
     return Parts(
         **{"test": None, **parts},

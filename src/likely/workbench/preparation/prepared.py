@@ -23,7 +23,7 @@ from likely.data.word_table import WordTable
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained, sampled_explanation, with_cells
-from likely.explanations.explanation import Explanation
+from likely.explanations.explanation import Explanation, like_its_rows
 from likely.graphical.diagrams.diagram import Diagram
 from likely.inputs.estimators import feature_names
 from likely.inputs.foreign_models import chooses_columns
@@ -241,6 +241,7 @@ class Prepared(ModelInside, Estimator):
         """The classes of the model."""
         return self._fitted_model().classes_
 
+    @like_its_rows
     def explain(self, X: Any, against: Any = None, *, background: Any = None) -> Explanation:
         """What each column of the given table adds to the prediction of each row.
 
