@@ -1,24 +1,30 @@
 """The table of bad input: what each estimator says to each kind of it."""
 
+import re
 import warnings
 from inspect import signature
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from likely import (
     BayesianNetworkClassifier,
     Discretizer,
+    LinearRegression,
     LogCountRatios,
+    LogisticRegression,
     NaiveBayes,
     NeuralNetworkRegressor,
     Prepared,
 )
-from likely.errors import InvalidInput
-from tests.estimators import made, public_estimators
+from likely.errors import InvalidInput, LikelyError
+from tests.estimators import made, public_estimators, text_estimators
 
 X = np.array([[i, (i + 3) % 7 + i / 4] for i in range(12)])
 Y = np.array([0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1])
@@ -407,3 +413,165 @@ def test_numbers_whose_squares_overflow_are_named(kind):
         return
     with pytest.raises(InvalidInput, match=r"(x1|rows of X).* (overflow|largest number).*Divide"):
         answer(made(kind).fit(data, np.arange(60) % 2), data)
+
+
+N = len(X)
+PEERS_WORDS = (  # what scikit-learn says well, and its own checks expect
+    "np.matrix is not supported|Sparse data was passed|only supported if all input features|"
+    "Input should have at least 1 dimension|y should be a 1d array|Mix of label input types|"
+    "Input y_true contains NaN"
+)
+WRONG_X = {
+    "None": None,
+    "a number": 3,
+    "a list of numbers": [1.0, 2.0],
+    "rows of unequal length": [[1.0, 2.0], [3.0]] * (N // 2),
+    "1-d": X[:, 0],
+    "3-d": X[:, :, None],
+    "too few rows": X[:-2],
+    "no rows": X[:0],
+    "no columns": X[:, :0],
+    "complex": X + 1j,
+    "a function": len,
+    "a set": {1, 2},
+    "a dictionary": {1: 2},
+    "records": np.zeros(N, dtype=[("a", float), ("b", int)]),
+    "a matrix": np.asmatrix(X),
+    "sparse": csr_array(X),
+    "times": np.full((N, 2), "2020-01-01", "M8[D]"),
+    "durations": np.ones((N, 2), "m8[s]"),
+    "bytes": np.full((N, 2), b"a"),
+    "two columns of one name": pd.DataFrame(X, columns=["a", "a"]),
+    "names in levels": pd.DataFrame(X, columns=pd.MultiIndex.from_tuples([("a", 1), ("b", 2)])),
+    "names of two types": pd.DataFrame(X, columns=["a", 1]),
+    "dates": pd.DataFrame({"d": pd.date_range("2020-01-01", periods=N), "a": X[:, 0]}),
+    "periods": pd.DataFrame({"d": pd.period_range("2020-01", periods=N, freq="M"), "a": X[:, 0]}),
+    "intervals": pd.DataFrame({"d": pd.cut(X[:, 0], 3), "a": X[:, 1]}),
+    "lists in cells": pd.DataFrame({"d": [[1, 2]] * N, "a": X[:, 1]}),
+    "dates of polars": pl.DataFrame({"d": pd.date_range("2020-01-01", periods=N).to_numpy()}),
+}
+WRONG_Y = {
+    "None": None,
+    "a text": "abc",
+    "a number": 3,
+    "too short": Y[:-2],
+    "two columns": np.c_[Y, Y],
+    "3-d": np.zeros((N, 1, 1)),
+    "rows of unequal length": [[1], [1, 2]] * (N // 2),
+    "complex": Y + 1j,
+    "records": np.zeros(N, dtype=[("a", float)]),
+    "missing": np.where(Y, np.nan, 0.0),
+    "infinite": np.where(Y, np.inf, 0.0),
+    "a set": {1, 2},
+    "a function": len,
+    "sparse": csr_array(Y[None, :]),
+}
+WRONG_WEIGHTS = {
+    "too short": np.ones(N - 2),
+    "negative": -np.ones(N),
+    "all 0": np.zeros(N),
+    "missing": np.full(N, np.nan),
+    "infinite": np.full(N, np.inf),
+    "texts": np.full(N, "a"),
+    "two columns": np.ones((N, 2)),
+    "complex": np.ones(N) + 1j,
+    "times": np.ones(N, "M8[s]"),
+    "nothing": np.full(N, None),
+}
+
+
+def untaught(call):
+    """What a call raises, where it is neither ours nor one of scikit-learn's clear messages."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            call()
+        except (LikelyError, NotFittedError):
+            return None
+        except Exception as error:
+            clear = type(error) in (ValueError, TypeError) and re.search(PEERS_WORDS, str(error))
+            return None if clear else f"{type(error).__name__}: {error}"
+    return None
+
+
+@every_kind
+def test_whatever_is_wrong_the_message_teaches(kind):
+    """No error of NumPy, pandas, narwhals or Python comes through, whatever X, y or weights are."""
+    target = Y if kind is not NeuralNetworkRegressor else X[:, 0]
+    model = made(kind, **({"max_epochs": 1} if "max_epochs" in signature(kind).parameters else {}))
+    calls = {
+        f"X {name}": lambda data=data: clone(model).fit(data, target)
+        for name, data in WRONG_X.items()
+    }
+    if get_tags(model).target_tags.required:
+        calls |= {f"y {name}": lambda y=y: clone(model).fit(X, y) for name, y in WRONG_Y.items()}
+    if "sample_weight" in signature(kind.fit).parameters:
+        calls |= {
+            f"weights {name}": lambda weight=weight: clone(model).fit(
+                X, target, sample_weight=weight
+            )
+            for name, weight in WRONG_WEIGHTS.items()
+        }
+    found = {name: untaught(call) for name, call in calls.items()}
+    assert {name: said for name, said in found.items() if said} == {}
+
+
+@pytest.mark.parametrize("kind", text_estimators(), ids=lambda kind: kind.__name__)
+def test_whatever_documents_are_the_message_teaches(kind):
+    found = {
+        name: untaught(lambda data=data: made(kind).fit(data, Y)) for name, data in WRONG_X.items()
+    }
+    assert {name: said for name, said in found.items() if said} == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, name)
+        for kind in GROUPS
+        for name in ("negative", "all 0", "complex", "times", "two columns", "too short", "missing")
+        if "sample_weight" in signature(kind.fit).parameters
+    ],
+    ids=str,
+)
+def test_no_wrong_weights_are_taken(kind, name):
+    with pytest.raises((ValueError, TypeError)), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made(kind).fit(X, Y, sample_weight=WRONG_WEIGHTS[name])
+
+
+@pytest.mark.parametrize("y", [WRONG_Y["records"], np.ones(N, "M8[s]"), np.ones(N, "m8[s]")])
+def test_times_and_records_are_no_numbers_to_be_predicted(y):
+    with pytest.raises(InvalidInput, match="y must hold numbers; found values of the type"):
+        LinearRegression().fit(X, y)
+
+
+def test_a_classifier_of_shares_names_the_model_for_them():
+    with pytest.raises(InvalidInput, match=r'such as 0.3; .*GLM\("bernoulli"\)'):
+        LogisticRegression().fit(X, np.where(Y, 0.3, 1.0))
+    with pytest.raises(InvalidInput, match=r"such as 1.5; .*numbers are for a GLM"):
+        LogisticRegression().fit(X, np.where(Y, 1.5, 1.0))
+    with pytest.raises(InvalidInput, match=r'GLM\("bernoulli"\) takes the share'):
+        LogisticRegression().fit(X, np.c_[Y, 1 - Y])
+
+
+@pytest.mark.parametrize("name", ["dates", "periods", "dates of polars", "times"])
+def test_dates_name_what_reads_them(name):
+    with pytest.raises(InvalidInput, match=r"neither numbers.*Prepared\(model\) reads dates"):
+        LogisticRegression().fit(WRONG_X[name], Y)
+    if name == "dates":
+        assert len(Prepared(LogisticRegression()).fit(WRONG_X[name], Y).predict(WRONG_X[name])) == N
+
+
+def test_rows_of_unequal_length_are_named():
+    with pytest.raises(InvalidInput, match="row 0 has 2 cells and row 2 3 cells"):
+        LogisticRegression().fit([[1, 2], [1, 2], [1, 2, 3]], [0, 1, 0])
+    with pytest.raises(InvalidInput, match="row 0 has 2 cells and row 1 one value"):
+        Discretizer().fit([[1, 2], 3], [0, 1])
+
+
+@pytest.mark.parametrize("y", [Y[:-1], None])
+def test_labels_to_be_scored_are_one_for_each_row(y):
+    for kind in (LogisticRegression, NaiveBayes):
+        with pytest.raises(ValueError, match=r"y has 11\. Pass one|requires y"):
+            fitted(kind).score(X, y)

@@ -111,7 +111,7 @@ def test_a_row_is_explained_alike_alone_and_among_others(kind):
     X, model = frame(), built(kind)
     model.fit(X, target(model))
     every, alone = model.explain(X), model.explain(X[7:8])
-    assert_allclose(alone.contributions[0], every.contributions[7], atol=1e-10)
+    assert_allclose(alone.contributions[0], every.contributions[7], rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("inner", CLASSIFIERS, ids=lambda model: type(model).__name__)
@@ -150,7 +150,7 @@ def test_prepared_columns_are_explained_by_the_columns_they_came_from():
         found = model.explain(X)
         log_proba = model.predict_log_proba(X)
         assert found.names == tuple(X.columns)
-        assert_allclose(found.total, log_proba - log_proba[:, [0]], atol=1e-9)
+        assert_allclose(found.total, log_proba - log_proba[:, [0]], rtol=1e-9, atol=1e-9)
         assert not found.contributions[:, list(X.columns).index("planet")].any()
         indicated = np.abs(found.contributions[::5, 1]).max() > 0
         assert indicated == isinstance(inner, likely.LogisticRegression)  # others sum it out
@@ -176,7 +176,7 @@ def test_a_count_model_explains_the_log_of_its_mean():
     assert found.quantity == "linear predictor (log link)"
     assert_allclose(np.exp(found.total[:, 0]), model.predict(X))
     typical = pd.DataFrame([X.mean()])
-    assert_allclose(model.explain(typical).contributions, 0.0, atol=1e-12)
+    assert_allclose(model.explain(typical).contributions, 0.0, rtol=1e-12, atol=1e-12)
 
 
 def test_categories_contribute_relative_to_their_shares():
@@ -187,8 +187,8 @@ def test_categories_contribute_relative_to_their_shares():
     assert_allclose(found.total[:, 0], model.predict(X))
     coef = dict(zip(model.terms_, model.coef_, strict=True))
     each = np.array([0.0, coef["town[b]"], coef["town[c]"]])
-    assert_allclose(found.contributions[:3, 0, 0], each - each.mean(), atol=1e-12)
-    assert_allclose(found.contributions.mean(axis=0), 0.0, atol=1e-12)
+    assert_allclose(found.contributions[:3, 0, 0], each - each.mean(), rtol=1e-12, atol=1e-12)
+    assert_allclose(found.contributions.mean(axis=0), 0.0, rtol=1e-12, atol=1e-12)
 
 
 def test_saved_models_explain_as_before(tmp_path):

@@ -65,7 +65,7 @@ def test_a_temperature_does_not_depend_on_the_cut_or_the_executor(monkeypatch):
         for executor in (Serial(), Threads(3)):
             model = naive_bayes(calibrate="temperature", executor=executor).fit(X, y)
             assert_allclose(model.temperature_, whole.temperature_, rtol=1e-9)
-            assert_allclose(model.predict_proba(X), whole.predict_proba(X), atol=1e-9)
+            assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=1e-9, atol=1e-9)
 
 
 class Travelling(Executor):

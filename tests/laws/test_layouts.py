@@ -268,7 +268,7 @@ def test_centred_moves_the_numbers_and_nothing_else(make, seed, n):
     shift = np.concatenate([centre, np.zeros(X.shape[1] - len(centre))])
     assert (design.n_centred > 0) == (make in (dense, mixed, narrow_codes))
     theta = rng.normal(size=X.shape[1])
-    assert_allclose(design.centred(centre).matmat(theta), (X - shift) @ theta, atol=1e-9)
+    assert_allclose(design.centred(centre).matmat(theta), (X - shift) @ theta, rtol=1e-9, atol=1e-9)
 
 
 FAR = 1e8  # from zero, with a spread of 1: half of the digits of a float64

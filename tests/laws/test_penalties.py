@@ -135,6 +135,7 @@ def test_the_value_is_minus_the_log_prior_up_to_a_constant(name, a, b):
     assert_allclose(
         penalty.value(a) - penalty.value(b),
         penalty.log_prior(b) - penalty.log_prior(a),
+        rtol=1e-10,
         atol=1e-10,
     )
 

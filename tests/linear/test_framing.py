@@ -59,7 +59,7 @@ def test_numbers_are_centred_at_their_weighted_mean_and_the_ones_come_last():
     assert_allclose(data.framing.centre, np.average(X, axis=0, weights=weight))
     (block,) = data.blocks
     written = block.X.matmat(np.eye(4))
-    assert_allclose(written[:, :3], X - data.framing.centre, atol=1e-9)
+    assert_allclose(written[:, :3], X - data.framing.centre, rtol=1e-9, atol=1e-9)
     assert_allclose(written[:, 3], 1)
 
 

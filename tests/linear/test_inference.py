@@ -182,7 +182,9 @@ def test_ridge_errors_are_those_of_a_linear_estimator(l2):
     hat = design @ inverse @ design.T
     psi = np.square(y - hat @ y).sum() / (N - np.trace(hat))
     assert_allclose(fit.n_parameters, np.trace(hat))
-    assert_allclose(fit.covariance, psi * inverse @ design.T @ design @ inverse, atol=1e-14)
+    assert_allclose(
+        fit.covariance, psi * inverse @ design.T @ design @ inverse, rtol=1e-14, atol=1e-14
+    )
     assert fit.penalised
 
 

@@ -48,8 +48,8 @@ def test_points_of_the_boundary_lie_on_it_and_go_to_class_1(link):
     base = w * (half - model.intercept_[0]) / (w @ w)
     along = np.array([-w[1], w[0]])
     X = base + np.linspace(-3, 3, 7)[:, None] * along
-    assert_allclose(model.decision_function(X), 0, atol=1e-12)
-    assert_allclose(model.predict_proba(X), 0.5, atol=1e-12)
+    assert_allclose(model.decision_function(X), 0, rtol=1e-12, atol=1e-12)
+    assert_allclose(model.predict_proba(X), 0.5, rtol=1e-12, atol=1e-12)
 
 
 def test_a_tie_goes_to_class_1():

@@ -74,7 +74,7 @@ def test_what_is_beside_the_rows_may_be_named_and_is_refused_where_it_means_noth
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(P)]).assign(y=y, e=exposure)
     path = PenaltyPath(GLM("poisson"), n_penalties=4).fit(frame, "y", exposure="e")
     arrays = PenaltyPath(GLM("poisson"), n_penalties=4).fit(X, y, exposure=exposure)
-    assert_allclose(path.model_.coef_, arrays.model_.coef_, atol=1e-9)
+    assert_allclose(path.model_.coef_, arrays.model_.coef_, rtol=1e-9, atol=1e-9)
     assert_allclose(path.predict(frame, exposure="e"), arrays.predict(X, exposure=exposure))
     with pytest.raises(InvalidInput, match="exposure was given; LinearRegression takes offset"):
         PenaltyPath(LinearRegression()).fit(X, y, exposure=exposure)

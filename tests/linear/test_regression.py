@@ -117,7 +117,7 @@ def test_residuals_are_orthogonal_to_the_columns():
     """REG-3."""
     X, y = data()
     model = likely.LinearRegression().fit(X, y)
-    assert_allclose(constant(X).T @ (y - model.predict(X)), 0, atol=1e-10)
+    assert_allclose(constant(X).T @ (y - model.predict(X)), 0, rtol=1e-10, atol=1e-10)
     assert_allclose(line(model), np.linalg.lstsq(constant(X), y)[0], rtol=1e-10)
 
 
@@ -172,7 +172,7 @@ def test_the_forces_of_a_lasso_balance_and_a_strong_one_leaves_nothing():
     assert_allclose(force[active], largest / 4 * np.sign(model.coef_[active]), rtol=1e-6)
     assert (np.abs(force[~active]) < largest / 4).all()
     nothing = likely.LinearRegression(l1=largest * 1.000001).fit(X, y)
-    assert_allclose(nothing.coef_, 0, atol=0)
+    assert_allclose(nothing.coef_, 0, rtol=0, atol=0)
     assert_allclose(nothing.intercept_, y.mean())
     assert (likely.LinearRegression(l1=largest * 0.999).fit(X, y).coef_ != 0).sum() == 1
 

@@ -48,8 +48,10 @@ def test_touching_classes_get_both_certificates():
     assert found.kind == "quasi-complete"
     assert not found.separable
     assert not found.finite_fit
-    assert_allclose([found.coef[0], found.intercept, found.margin], [1, -1, 0], atol=1e-9)
-    assert_allclose(found.weight, [0, 1, 1, 0], atol=1e-9)
+    assert_allclose(
+        [found.coef[0], found.intercept, found.margin], [1, -1, 0], rtol=1e-9, atol=1e-9
+    )
+    assert_allclose(found.weight, [0, 1, 1, 0], rtol=1e-9, atol=1e-9)
     assert found.verify(X, y)
     assert "touch" in str(found)
 

@@ -69,7 +69,7 @@ def test_the_parts_of_the_brier_score_add_up_and_are_exact_for_predictions_in_st
     if kind == "binary":
         steps = np.round(np.exp(prediction.log_p[:, 1]) * 10 - 0.5) / 10 + 0.05
         statistics = metric.statistics(*of(truth.y, np.column_stack([1 - steps, steps])))
-        assert_allclose(metric.parts(statistics).rest, 0, atol=1e-12)
+        assert_allclose(metric.parts(statistics).rest, 0, rtol=1e-12, atol=1e-12)
 
 
 def test_the_parts_of_the_log_loss_are_exact_for_predictions_in_steps():
@@ -78,7 +78,7 @@ def test_the_parts_of_the_log_loss_are_exact_for_predictions_in_steps():
     metric = METRICS["log-loss"]
     statistics = metric.statistics(*of(truth.y, np.column_stack([1 - steps, steps])))
     parts = metric.parts(statistics)
-    assert_allclose(parts.rest, 0, atol=1e-12)
+    assert_allclose(parts.rest, 0, rtol=1e-12, atol=1e-12)
     assert_allclose(parts.uncertainty, metric.best_constant(truth, truth))
     assert parts.reliability > 0 and parts.resolution > 0
 
@@ -88,9 +88,9 @@ def test_a_calibrated_prediction_has_no_reliability_part_and_a_constant_no_resol
     p = np.repeat([0.75, 0.25], 100)
     for metric in (METRICS["brier"], METRICS["log-loss"]):
         sharp = metric.parts(metric.statistics(*of(y, np.column_stack([1 - p, p]))))
-        assert_allclose([sharp.reliability, sharp.rest], 0, atol=1e-12)
+        assert_allclose([sharp.reliability, sharp.rest], 0, rtol=1e-12, atol=1e-12)
         flat = metric.parts(metric.statistics(*of(y, np.full((200, 2), 0.5))))
-        assert_allclose([flat.reliability, flat.resolution], 0, atol=1e-12)
+        assert_allclose([flat.reliability, flat.resolution], 0, rtol=1e-12, atol=1e-12)
 
 
 def test_quantile_bins_hold_equal_shares_and_can_be_used_for_the_parts():

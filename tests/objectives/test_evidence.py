@@ -105,7 +105,7 @@ def test_evidence_is_cooled_and_the_class_prior_is_not():
     scores = cooled.class_log_prior_ + np.log((1 - share) * np.exp(behind) + share)
     assert cooled.temperature_ > 2
     assert_allclose(cooled.outlier_share_, share)
-    assert_allclose(cooled.predict_log_proba(X), log_softmax(scores, axis=1), atol=1e-9)
+    assert_allclose(cooled.predict_log_proba(X), log_softmax(scores, axis=1), rtol=1e-9, atol=1e-9)
     plain, even = (
         NaiveBayes(prior="uniform", calibrate=c).fit(X, y) for c in (None, "temperature")
     )
@@ -217,7 +217,7 @@ def test_bounded_contributions_add_up_and_keep_their_signs(n_classes):
     given = evidence.contributions(raw, log_prior)
     log_p = evidence.log_posterior(log_prior, raw.sum(axis=1))
     odds = log_prior + given.sum(axis=1)
-    assert_allclose(odds - odds[:, [0]], log_p - log_p[:, [0]], atol=1e-10)
+    assert_allclose(odds - odds[:, [0]], log_p - log_p[:, [0]], rtol=1e-10, atol=1e-10)
     top = raw.sum(axis=1).argmax(axis=1)[:, None, None]
     apart = raw - np.take_along_axis(raw, top, axis=2)
     assert (given * apart >= 0).all()
@@ -237,7 +237,9 @@ def test_an_explanation_adds_up_to_the_calibrated_log_odds():
     X, y = doubled_evidence()
     model = NaiveBayes(calibrate="temperature").fit(X, y)
     log_proba = model.predict_log_proba(X[:5])
-    assert_allclose(model.explain(X[:5]).total, log_proba - log_proba[:, [0]], atol=1e-10)
+    assert_allclose(
+        model.explain(X[:5]).total, log_proba - log_proba[:, [0]], rtol=1e-10, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("rows_per_block", [50, 400])

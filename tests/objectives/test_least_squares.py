@@ -39,7 +39,7 @@ def test_the_gram_matrix_is_the_weighted_one_of_shifted_responses(shape, seed):
     found = totals(lambda block: block_gram(shift, block), X, y, weight, offset)
     A, r = np.column_stack([X, np.ones(25)]), left(y, offset) - 99.0
     assert_allclose(found.gram, A.T * weight @ A)
-    assert_allclose(found.moment, A.T @ (weight * r.T).T, atol=1e-9)
+    assert_allclose(found.moment, A.T @ (weight * r.T).T, rtol=1e-9, atol=1e-9)
     assert_allclose(found.squares, weight @ r**2)
     assert_allclose(found.weight, weight.sum())
 

@@ -63,7 +63,7 @@ def test_the_posterior_by_hand():
     share = model.outlier_share_
     log_q = np.log((1 - share) * np.exp(delta) + share)
     expected = log_softmax(model.class_log_prior_ + beta[:, None] * score + log_q, axis=1)
-    assert_allclose(model.predict_log_proba(X), expected, atol=1e-10)
+    assert_allclose(model.predict_log_proba(X), expected, rtol=1e-10, atol=1e-10)
     assert_allclose(share, 1 / (model.class_count_ + 2))
     assert 0.5 < model.other_temperature_ < 2
 
@@ -123,7 +123,7 @@ def test_contributions_add_up_to_the_log_odds():
     model = calibrated().fit(X, y)
     X[3, 0], X[4, 0] = np.nan, 1e6
     odds = model.predict_log_proba(X[:20])
-    assert_allclose(model.explain(X[:20]).total, odds - odds[:, [0]], atol=1e-9)
+    assert_allclose(model.explain(X[:20]).total, odds - odds[:, [0]], rtol=1e-9, atol=1e-9)
 
 
 def test_columns_without_any_information_leave_the_prior_and_that_is_said():

@@ -154,7 +154,9 @@ def test_the_mean_times_the_weight_is_the_sum(name):
     assert_allclose(N * mean.gradient(theta), total.gradient(theta), rtol=1e-11, atol=1e-12)
     assert_allclose(N * mean.hessian(theta), total.hessian(theta), rtol=1e-11, atol=1e-12)
     rows = np.arange(7)
-    assert_allclose(7 * mean.gradient(theta, rows), total.gradient(theta, rows), atol=1e-12)
+    assert_allclose(
+        7 * mean.gradient(theta, rows), total.gradient(theta, rows), rtol=1e-12, atol=1e-12
+    )
 
 
 @every_model
@@ -290,11 +292,11 @@ def test_the_softmax_gradient_is_predicted_less_observed_times_the_input():
             for k in range(K):
                 expected[k] += float(each[k] / sum(each) - int(label == k)) * x
     gradient = objective.gradient(theta)
-    assert_allclose(gradient.reshape(K, D + 1), expected, atol=1e-12)
-    assert_allclose(gradient.reshape(K, D + 1).sum(axis=0), 0, atol=1e-12)
+    assert_allclose(gradient.reshape(K, D + 1), expected, rtol=1e-12, atol=1e-12)
+    assert_allclose(gradient.reshape(K, D + 1).sum(axis=0), 0, rtol=1e-12, atol=1e-12)
     of_one = objective.gradient(theta, rows=7).reshape(K, D + 1)
     P = np.exp(W @ [*X[7], 1]) / np.exp(W @ [*X[7], 1]).sum()
-    assert_allclose(of_one, np.outer(P - np.eye(K)[y[7]], [*X[7], 1]), atol=1e-12)
+    assert_allclose(of_one, np.outer(P - np.eye(K)[y[7]], [*X[7], 1]), rtol=1e-12, atol=1e-12)
 
 
 def test_the_matrix_form_gives_the_probabilities_that_the_model_gives():

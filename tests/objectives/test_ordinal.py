@@ -70,7 +70,7 @@ def test_the_expected_hessian_is_the_average_of_the_observed_over_the_model(link
             average += probability[i, k] * one.observed(theta).hessian
     y = np.zeros(5, dtype=np.int32)
     found = an_objective(X, y, link=link, l2=0.0).expected(theta).hessian
-    assert_allclose(found, average, atol=1e-12)
+    assert_allclose(found, average, rtol=1e-12, atol=1e-12)
 
 
 @every_link

@@ -65,7 +65,9 @@ def test_the_scores_of_clusters_total_the_gradient(name):
     objective, theta = objectives()[name]
     clusters = block_scores_of_clusters(objective.scoring, theta, next(iter(objective.blocks)))
     assert clusters.codes.tolist() == list(range(7))
-    assert_allclose(clusters.scores.sum(axis=0), objective.first_order(theta).gradient, atol=1e-12)
+    assert_allclose(
+        clusters.scores.sum(axis=0), objective.first_order(theta).gradient, rtol=1e-12, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "soft"])
@@ -100,7 +102,7 @@ def test_a_soft_label_is_the_row_in_each_class_by_its_share():
     (block,) = objective.blocks
     for exponent in (0, 1, 2):
         term = partial(block_scores_meat, objective.scoring, theta, root, exponent)
-        assert_allclose(term(block).value, term(rows).value, atol=1e-12)
+        assert_allclose(term(block).value, term(rows).value, rtol=1e-12, atol=1e-12)
     assert_allclose(block_class_weight(K, block).value, block_class_weight(K, rows).value)
 
 

@@ -87,8 +87,8 @@ def test_the_gradient_is_the_double_loop_of_the_textbook():
         for k in range(K):
             expected[k] += weight[i] * (score[k] / score.sum() - (y[i] == k)) * X[i]
     smooth = objective.first_order(theta).gradient - objective.penalty_on.gradient(theta)
-    assert_allclose(smooth.reshape(K, P), expected, atol=1e-12)
-    assert_allclose(smooth.reshape(K, P).sum(axis=0), 0.0, atol=1e-12)
+    assert_allclose(smooth.reshape(K, P), expected, rtol=1e-12, atol=1e-12)
+    assert_allclose(smooth.reshape(K, P).sum(axis=0), 0.0, rtol=1e-12, atol=1e-12)
 
 
 @given(seed=st.integers(0, 99), shift=st.floats(-5, 5))
@@ -126,7 +126,9 @@ def test_blocks_add(executor):
     assert_allclose(other.gradient, one.gradient, rtol=1e-11)
     assert_allclose(other.hessian, one.hessian, rtol=1e-11, atol=1e-13)
     assert_allclose(cut.curvature_bound(), whole.curvature_bound(), rtol=1e-12, atol=1e-13)
-    assert_allclose(cut.shared_curvature(theta), whole.shared_curvature(theta), atol=1e-12)
+    assert_allclose(
+        cut.shared_curvature(theta), whole.shared_curvature(theta), rtol=1e-12, atol=1e-12
+    )
 
 
 def test_dense_sparse_and_codes_are_the_same():

@@ -71,7 +71,7 @@ def test_likelihoods_posteriors_and_paths_agree(name):
     ours, theirs, X = both(name)
     log_likelihood, posterior = theirs.score_samples(X, LENGTHS)
     assert_allclose(ours.log_likelihood(X, lengths=LENGTHS), log_likelihood, rtol=1e-10)
-    assert_allclose(ours.predict_proba(X, LENGTHS), posterior, atol=1e-10)
+    assert_allclose(ours.predict_proba(X, LENGTHS), posterior, rtol=1e-10, atol=1e-10)
     score, path = theirs.decode(X, LENGTHS, algorithm="viterbi")
     assert_array_equal(ours.predict(X, LENGTHS), path)
     assert_allclose(ours.most_probable(X, LENGTHS).log_score, score, rtol=1e-10)

@@ -302,3 +302,21 @@ def test_no_constructor_reads_the_sealed_object(guarded, name):
         return
     with pytest.raises(SealedData):
         pickle.dumps(made)
+
+
+@pytest.mark.parametrize("given", [np.zeros((400, 3)), pd.DataFrame(np.zeros((400, 3)))])
+def test_data_in_place_of_a_model_are_named_by_their_shape(tmp_path, given):
+    frame = pd.DataFrame({"a": np.arange(40.0), "y": ["u", "v"] * 20})
+    sealed = likely.seal(frame, "y", name="t", folder=tmp_path)
+    with pytest.raises(InvalidInput, match=r"Data of shape \(400, 3\) were given") as caught:
+        sealed.final(given)
+    assert "final(predictions=...)" in str(caught.value)
+    assert len(str(caught.value)) < 250
+    with pytest.raises(InvalidInput, match=r"The model is the class LogisticRegression \(without"):
+        sealed.final(likely.LogisticRegression)
+    with pytest.raises(
+        InvalidInput, match=r"The model is \[0, 1, 2, .*… \(list\); expected a name"
+    ):
+        sealed.final(list(range(1000)))
+    with pytest.raises(InvalidInput, match=r"The model is data of shape \(400, 3\)"):
+        likely.compare(frame, "y", [given])

@@ -43,7 +43,7 @@ def test_it_is_what_plain_proximal_gradients_find(seed):
     found, ended = minimise_groups(Q, c, l1, groups, np.zeros(9), 1e-20)
     assert ended
     expected = slowly(Q, c, l1, groups)
-    assert_allclose(found, expected, atol=1e-9)
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
     assert_array_equal(found == 0, np.abs(expected) < 1e-12)
 
 

@@ -147,7 +147,7 @@ def test_an_offset_is_taken_from_y():
 def test_without_an_intercept_the_path_goes_through_zero():
     X, y = some_data(7)
     found = path(X, y, intercept=False)
-    assert_allclose(found.intercepts, 0.0, atol=0)
+    assert_allclose(found.intercepts, 0.0, rtol=0, atol=0)
     assert_allclose(found.penalties[0], np.abs(X.T @ y).max())
     assert (found.gaps <= 1e-10).all()
 
@@ -157,13 +157,13 @@ def test_columns_of_zeros_and_of_ones_and_twins_do_no_harm():
     X[:, 10], X[:, 11], X[:, 12] = 0.0, 1.0, X[:, 0]
     found = path(X, y)
     assert (found.gaps <= 1e-10).all()
-    assert_allclose(found.coefficients[:, 10:12], 0.0, atol=0)
+    assert_allclose(found.coefficients[:, 10:12], 0.0, rtol=0, atol=0)
 
 
 def test_a_constant_response_has_no_path():
     X, _ = some_data(9)
     found = path(X, np.full(50, 3.0))
-    assert_allclose(found.coefficients, 0.0, atol=0)
+    assert_allclose(found.coefficients, 0.0, rtol=0, atol=0)
     assert_allclose(found.intercepts, 3.0)
 
 
@@ -225,6 +225,6 @@ def test_the_gap_is_that_of_its_formula_and_bounds_what_is_left(l1_ratio):
         s = min(1.0, penalty * l1_ratio / force)
         here = value(X, y, beta, b, penalty, l1_ratio)
         gap = here - s * (y @ r) + s**2 / 2 * (r @ r + ridge * beta @ beta)
-        assert_allclose(found.gaps[i] * unit, gap, atol=1e-9 * unit)
+        assert_allclose(found.gaps[i] * unit, gap, rtol=1e-9, atol=1e-9 * unit)
         least = value(X, y, tight.coefficients[i], tight.intercepts[i], penalty, l1_ratio)
         assert here - least <= gap + 1e-9 * unit

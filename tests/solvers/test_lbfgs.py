@@ -123,4 +123,6 @@ def test_columns_that_are_zero_or_repeat_others_have_a_factor():
     scale = np.linalg.norm(X, axis=0)
     scale[-1] = 1.0
     expected = X.T @ X + np.diag([0.0, 0, 0, 0, 1])
-    assert_allclose(L @ L.T / np.outer(scale, scale), expected / np.outer(scale, scale), atol=1e-9)
+    assert_allclose(
+        L @ L.T / np.outer(scale, scale), expected / np.outer(scale, scale), rtol=1e-9, atol=1e-9
+    )

@@ -41,16 +41,16 @@ def test_equals_numpy(way, seed):
     answer = WAYS[way](X, y, w)
     assert answer.method == way
     assert (answer.rank, answer.redundant) == (4, ())
-    assert_allclose(answer.theta, weighted_reference(X, y, w), atol=1e-10)
+    assert_allclose(answer.theta, weighted_reference(X, y, w), rtol=1e-10, atol=1e-10)
     assert_allclose(answer.residual_squares, w @ (y - X @ answer.theta) ** 2)
-    assert_allclose(X.T @ (w * (y - X @ answer.theta)), 0.0, atol=1e-10)
+    assert_allclose(X.T @ (w * (y - X @ answer.theta)), 0.0, rtol=1e-10, atol=1e-10)
 
 
 @every_way
 def test_several_responses_are_fitted_at_once(way):
     X, y, w = some_data(0, responses=(3,))
     answer = WAYS[way](X, y, w)
-    assert_allclose(answer.theta, weighted_reference(X, y, w), atol=1e-10)
+    assert_allclose(answer.theta, weighted_reference(X, y, w), rtol=1e-10, atol=1e-10)
     assert_allclose(answer.residual_squares, w @ (y - X @ answer.theta) ** 2)
 
 
@@ -63,22 +63,24 @@ def test_totals_of_blocks_add(totals, seed, cut, responses):
     parts = pairwise_total(totals.of(X[half], y[half], w[half]) for half in halves)
     whole = totals.of(X, y, w)
     assert_allclose(parts.weight, whole.weight)
-    assert_allclose(solve(parts).theta, solve(whole).theta, atol=1e-9)
+    assert_allclose(solve(parts).theta, solve(whole).theta, rtol=1e-9, atol=1e-9)
     assert_allclose(solve(parts).residual_squares, solve(whole).residual_squares, rtol=1e-8)
 
 
 def test_worked_example_linear_and_ridge_closed_form():
     A, y = np.column_stack([np.ones(5), np.arange(5.0)]), np.array([1.0, 2.9, 5.2, 6.8, 9.1])
     qr, gram = LeastSquaresTotals.of(A, y, np.ones(5)), GramTotals.of(A, y, np.ones(5))
-    assert_allclose(solve_qr(qr).theta, [0.98, 2.01], atol=1e-12)
+    assert_allclose(solve_qr(qr).theta, [0.98, 2.01], rtol=1e-12, atol=1e-12)
     ridges = {
         (0.5, 0.5): [0.9077490774907764, 2.000738007380073],
         (0.0, 0.5): [1.1714285714285726, 1.9142857142857137],  # the bias is free
     }
     for l2, expected in ridges.items():
         prior = LeastSquaresTotals.ridge(np.array(l2), qr)
-        assert_allclose(solve_qr(qr + prior).theta, expected, atol=1e-10)
-        assert_allclose(solve_normal_equations(gram, np.array(l2)).theta, expected, atol=1e-10)
+        assert_allclose(solve_qr(qr + prior).theta, expected, rtol=1e-10, atol=1e-10)
+        assert_allclose(
+            solve_normal_equations(gram, np.array(l2)).theta, expected, rtol=1e-10, atol=1e-10
+        )
 
 
 @every_way
@@ -103,7 +105,7 @@ def test_more_columns_than_rows_give_the_least_norm(way, seed):
     assert answer.rank == 3
     assert len(answer.redundant) == 3
     assert_allclose(answer.theta, np.linalg.pinv(X) @ y, atol=1e-8)
-    assert_allclose(answer.residual_squares, 0.0, atol=1e-12)
+    assert_allclose(answer.residual_squares, 0.0, rtol=1e-12, atol=1e-12)
 
 
 @every_way

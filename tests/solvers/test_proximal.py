@@ -66,7 +66,7 @@ def test_worked_example_lasso_elastic_net_orthonormal():
         L2(0.4): [7.985957062499248, -4.540127212098889, 0.01909008870803033],
     }
     for h, theta in expected.items():
-        assert_allclose(h.prox(A.T @ y, 1.0), theta, atol=1e-10)
+        assert_allclose(h.prox(A.T @ y, 1.0), theta, rtol=1e-10, atol=1e-10)
         solution = minimise(FISTA(), Squares(A, y, h), np.zeros(3), tol=1e-15, max_iter=500)
         assert_allclose(solution.theta, theta, atol=1e-6)
 

@@ -28,11 +28,13 @@ def test_bernoulli_event_model():
     """bernoulli_event_model: shares of documents, smoothed by one, and the posterior."""
     counted = NaiveBayes("bernoulli", smoothing=0.0).fit(BINARY, LABELS)
     shares = [[0, 1 / 2, 1 / 2, 1, 0], [1, 1 / 2, 1 / 2, 0, 1 / 2]]
-    assert_allclose(counted.distribution_.parts[0].probability, shares, atol=1e-12)
+    assert_allclose(counted.distribution_.parts[0].probability, shares, rtol=1e-12, atol=1e-12)
     smoothed = NaiveBayes("bernoulli").fit(BINARY, LABELS)
     expected = [[1 / 4, 1 / 2, 1 / 2, 3 / 4, 1 / 4], [3 / 4, 1 / 2, 1 / 2, 1 / 4, 1 / 2]]
-    assert_allclose(smoothed.distribution_.parts[0].probability, expected, atol=1e-12)
-    assert_allclose(smoothed.predict_proba([[1, 0, 0, 1, 0]]), [[3 / 5, 2 / 5]], atol=1e-12)
+    assert_allclose(smoothed.distribution_.parts[0].probability, expected, rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        smoothed.predict_proba([[1, 0, 0, 1, 0]]), [[3 / 5, 2 / 5]], rtol=1e-12, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
@@ -40,15 +42,19 @@ def test_multinomial_event_model_tokens(layout):
     """multinomial_event_model_tokens: (count + 1) / (total + 5), the posterior, the line."""
     model = NaiveBayes("multinomial").fit(layout(TOKENS), LABELS)
     phi = np.array([[1, 2, 2, 4, 1], [40 / 11, 20 / 11, 20 / 11, 10 / 11, 20 / 11]]) / 10
-    assert_allclose(model.distribution_.parts[0].probability, phi, atol=1e-12)
-    assert_allclose(np.exp(model.class_log_prior_), [1 / 2, 1 / 2], atol=1e-12)
+    assert_allclose(model.distribution_.parts[0].probability, phi, rtol=1e-12, atol=1e-12)
+    assert_allclose(np.exp(model.class_log_prior_), [1 / 2, 1 / 2], rtol=1e-12, atol=1e-12)
     document = layout(np.array([[2, 0, 0, 1, 0]]))
     posterior = [[0.24967173138247994, 0.7503282686175201]]
-    assert_allclose(model.predict_proba(document), posterior, atol=1e-12)
+    assert_allclose(model.predict_proba(document), posterior, rtol=1e-12, atol=1e-12)
     scores = np.array([[-6.214608098422191, -5.114244276715276]])
     orders = np.log(3)  # the tokens in this order, and in the three that have these counts
-    assert_allclose(model.predict_joint_log_proba(document), scores + orders, atol=1e-12)
-    assert_allclose(document @ model.class_coef_.T + model.class_intercept_, scores, atol=1e-12)
+    assert_allclose(
+        model.predict_joint_log_proba(document), scores + orders, rtol=1e-12, atol=1e-12
+    )
+    assert_allclose(
+        document @ model.class_coef_.T + model.class_intercept_, scores, rtol=1e-12, atol=1e-12
+    )
     weights = [
         1.2909841813155656,
         -0.09531017980432499,
@@ -56,11 +62,13 @@ def test_multinomial_event_model_tokens(layout):
         -1.4816045409242156,
         0.5978370007556202,
     ]
-    assert_allclose(model.class_coef_[1] - model.class_coef_[0], weights, atol=1e-12)
-    assert_allclose(model.class_intercept_[1] - model.class_intercept_[0], 0.0, atol=1e-12)
+    assert_allclose(model.class_coef_[1] - model.class_coef_[0], weights, rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        model.class_intercept_[1] - model.class_intercept_[0], 0.0, rtol=1e-12, atol=1e-12
+    )
     counted = NaiveBayes("multinomial", smoothing=0.0).fit(layout(TOKENS), LABELS)
     mle = [1 / 2, 1 / 6, 1 / 6, 0, 1 / 6]
-    assert_allclose(counted.distribution_.parts[0].probability[1], mle, atol=1e-12)
+    assert_allclose(counted.distribution_.parts[0].probability[1], mle, rtol=1e-12, atol=1e-12)
 
 
 def test_discriminative_vs_generative_same_posterior():
@@ -68,9 +76,9 @@ def test_discriminative_vs_generative_same_posterior():
     phi = Multinomial.from_probability([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
     model = Components(np.log([0.4, 0.6]), phi)
     scores = model.log_mixing + phi.log_score(np.array([[2.0, 0.0, 1.0]]))
-    assert_allclose(scores, [[-3.912023005428146, -4.240527072400182]], atol=1e-12)
+    assert_allclose(scores, [[-3.912023005428146, -4.240527072400182]], rtol=1e-12, atol=1e-12)
     posterior = np.exp(scores) / np.exp(scores).sum()
-    assert_allclose(posterior, [[0.5813953488372093, 0.41860465116279066]], atol=1e-12)
+    assert_allclose(posterior, [[0.5813953488372093, 0.41860465116279066]], rtol=1e-12, atol=1e-12)
     assert scores.argmax() == 0
 
 
@@ -133,11 +141,11 @@ def test_shared_covariance_gaussian_to_logistic():
     X = np.vstack([second, first])
     y = np.repeat([0, 1], [20, 30])
     model = DiscriminantAnalysis().fit(X, y)
-    assert_allclose(model.covariances_, covariance, atol=1e-12)
-    assert_allclose(model.coef_, [[0.8115183246073299, 1.256544502617801]], atol=1e-10)
-    assert_allclose(model.intercept_, [-1.165215520164087], atol=1e-10)
+    assert_allclose(model.covariances_, covariance, rtol=1e-12, atol=1e-12)
+    assert_allclose(model.coef_, [[0.8115183246073299, 1.256544502617801]], rtol=1e-10, atol=1e-10)
+    assert_allclose(model.intercept_, [-1.165215520164087], rtol=1e-10, atol=1e-10)
     posterior = model.predict_proba([[0.2, 1.1]])[0, 1]
-    assert_allclose(posterior, 0.5937011480523381, atol=1e-10)
+    assert_allclose(posterior, 0.5937011480523381, rtol=1e-10, atol=1e-10)
 
 
 def test_shared_covariance_gaussian_to_logistic_from_given_parameters():
@@ -146,9 +154,11 @@ def test_shared_covariance_gaussian_to_logistic_from_given_parameters():
     form = tied.linear_form()
     w = form.coef[1] - form.coef[0]
     b = form.intercept[1] - form.intercept[0] + np.log(30 / 20)
-    assert_allclose(w, [0.8115183246073299, 1.256544502617801], atol=1e-12)
-    assert_allclose(b, -1.165215520164087, atol=1e-12)
-    assert_allclose(1 / (1 + np.exp(-(w @ [0.2, 1.1] + b))), 0.5937011480523381, atol=1e-12)
+    assert_allclose(w, [0.8115183246073299, 1.256544502617801], rtol=1e-12, atol=1e-12)
+    assert_allclose(b, -1.165215520164087, rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        1 / (1 + np.exp(-(w @ [0.2, 1.1] + b))), 0.5937011480523381, rtol=1e-12, atol=1e-12
+    )
 
 
 X_EM = np.array([-2.1, -1.7, -1.3, -0.9, -0.4, 0.2, 2.6, 3.1, 3.4, 3.9, 4.3, 5.0])[:, None]
@@ -167,13 +177,15 @@ def test_gmm_two_component_em_with_known_labels():
     """gmm_two_component_em, known_label_estimates: both divisors."""
     y = np.repeat(["A", "B"], 6)
     mle = DiscriminantAnalysis("full").fit(X_EM, y)
-    assert_allclose(mle.means_.ravel(), [-1.0333333333333334, 3.716666666666667], atol=1e-12)
+    assert_allclose(
+        mle.means_.ravel(), [-1.0333333333333334, 3.716666666666667], rtol=1e-12, atol=1e-12
+    )
     variances = [0.5988888888888889, 0.6247222222222222]
-    assert_allclose(mle.covariances_.ravel(), variances, atol=1e-12)
+    assert_allclose(mle.covariances_.ravel(), variances, rtol=1e-12, atol=1e-12)
     assert_allclose(np.exp(mle.class_log_prior_), [0.5, 0.5])
     unbiased = DiscriminantAnalysis("full", ddof=1).fit(X_EM, y)
     variances = [0.7186666666666667, 0.7496666666666666]
-    assert_allclose(unbiased.covariances_.ravel(), variances, atol=1e-12)
+    assert_allclose(unbiased.covariances_.ravel(), variances, rtol=1e-12, atol=1e-12)
 
 
 def after(steps):
@@ -199,7 +211,7 @@ def test_gmm_two_component_em_first_e_step():
         1.8505977728634517e-06,
         1.1253516205509497e-07,
     ]
-    assert_allclose(after(0).predict_proba(X_EM)[:, 0], expected, atol=1e-9)
+    assert_allclose(after(0).predict_proba(X_EM)[:, 0], expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("covariance", ["full", "diagonal", "spherical"])
@@ -241,19 +253,21 @@ def test_gmm_two_component_em_steps(covariance, steps, mean, deviation, share):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X_EM)
-    assert_allclose(model.means_.ravel(), mean, atol=1e-9)
-    assert_allclose(np.sqrt(model.covariances_.ravel()), deviation, atol=1e-9)
-    assert_allclose(model.weights_, [share, 1 - share], atol=1e-9)
+    assert_allclose(model.means_.ravel(), mean, rtol=1e-9, atol=1e-9)
+    assert_allclose(np.sqrt(model.covariances_.ravel()), deviation, rtol=1e-9, atol=1e-9)
+    assert_allclose(model.weights_, [share, 1 - share], rtol=1e-9, atol=1e-9)
 
 
 def test_gmm_two_component_em_trace():
     """gmm_two_component_em, log_marginal_likelihood_iter_0_to_5."""
     model = after(5)
-    assert_allclose(model.log_likelihood_traces_[0], TRACE, atol=1e-9)
+    assert_allclose(model.log_likelihood_traces_[0], TRACE, rtol=1e-9, atol=1e-9)
     assert (np.diff(model.log_likelihood_traces_[0]) >= 0).all()
-    assert_allclose(model.log_likelihood(X_EM), -22.395422613633983, atol=1e-9)
+    assert_allclose(model.log_likelihood(X_EM), -22.395422613633983, rtol=1e-9, atol=1e-9)
     by_event = MixtureModel(2, start=np.repeat([0, 1], 6), regularisation=0.0, tol=1e-14)
-    assert_allclose(by_event.fit(X_EM).log_likelihood(X_EM), -22.395422613633983, atol=1e-9)
+    assert_allclose(
+        by_event.fit(X_EM).log_likelihood(X_EM), -22.395422613633983, rtol=1e-9, atol=1e-9
+    )
 
 
 def test_hard_responsibilities_are_the_estimates_with_known_labels():
@@ -262,9 +276,11 @@ def test_hard_responsibilities_are_the_estimates_with_known_labels():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X_EM)
-    assert_allclose(model.means_.ravel(), [-1.0333333333333334, 3.716666666666667], atol=1e-12)
     assert_allclose(
-        model.covariances_.ravel(), [0.5988888888888889, 0.6247222222222222], atol=1e-12
+        model.means_.ravel(), [-1.0333333333333334, 3.716666666666667], rtol=1e-12, atol=1e-12
+    )
+    assert_allclose(
+        model.covariances_.ravel(), [0.5988888888888889, 0.6247222222222222], rtol=1e-12, atol=1e-12
     )
 
 

@@ -124,11 +124,11 @@ def test_three_point_bernoulli_likelihood():
     """0.9 · 0.6 · (1 − 0.3); the document's −ln L lacks the minus signs on the right."""
     f, target = np.array([0.9, 0.6, 0.3]), np.array([1.0, 1.0, 0.0])
     terms = [0.10536051565782628, 0.5108256237659907, 0.35667494393873245]
-    assert_allclose(Bernoulli().nll(target, f), terms, atol=1e-12)
-    assert_allclose(np.exp(Bernoulli().log_prob(target, f)).prod(), 0.378, atol=1e-12)
+    assert_allclose(Bernoulli().nll(target, f), terms, rtol=1e-12, atol=1e-12)
+    assert_allclose(np.exp(Bernoulli().log_prob(target, f)).prod(), 0.378, rtol=1e-12, atol=1e-12)
     logit = likelihood_of("bernoulli")
     eta = logit.eta_of_mean(f)
-    assert_allclose(logit.nll(target, eta).sum(), 0.9728610833625494, atol=1e-12)
+    assert_allclose(logit.nll(target, eta).sum(), 0.9728610833625494, rtol=1e-12, atol=1e-12)
 
 
 def test_square_error_vs_cross_entropy_gradient():
@@ -143,7 +143,7 @@ def test_square_error_vs_cross_entropy_gradient():
 def test_square_error_vs_cross_entropy_gradient_in_the_limits(target):
     """At f = 0 and f = 1 square error has no slope, right or wrong; cross-entropy has f − t."""
     y, a = np.full(2, target), np.array([-800.0, 800.0])
-    assert_allclose(SquareErrorLogistic().derivatives(y, a)[1], 0.0, atol=1e-12)
+    assert_allclose(SquareErrorLogistic().derivatives(y, a)[1], 0.0, rtol=1e-12, atol=1e-12)
     assert_allclose(likelihood_of("bernoulli").derivatives(y, a)[1], [0 - target, 1 - target])
 
 
@@ -158,7 +158,7 @@ def test_margin_loss_upper_bound():
     }
     assert list(expected) == list(MARGIN_LOSSES)
     for name, values in expected.items():
-        assert_allclose(MARGIN_LOSSES[name].value(margins), values, atol=1e-12)
+        assert_allclose(MARGIN_LOSSES[name].value(margins), values, rtol=1e-12, atol=1e-12)
     bits = [
         4.398181853832257,
         1.8946361239720115,
@@ -168,9 +168,9 @@ def test_margin_loss_upper_bound():
         0.07009673116536624,
     ]
     logistic = MARGIN_LOSSES["logistic"]
-    assert_allclose(logistic.upper_bound(margins), bits, atol=1e-12)
+    assert_allclose(logistic.upper_bound(margins), bits, rtol=1e-12, atol=1e-12)
     assert not logistic.bounds_zero_one
-    assert_allclose(logistic.value(np.array(-0.541324854612918)), 1.0, atol=1e-12)
+    assert_allclose(logistic.value(np.array(-0.541324854612918)), 1.0, rtol=1e-12, atol=1e-12)
 
 
 def test_xor_table():
@@ -179,7 +179,7 @@ def test_xor_table():
     assert found.verify(XOR, LABEL)
     fit = minimise(Newton(), loss_objective(XOR, LABEL), np.ones(3), tol=1e-14)
     assert_allclose(fit.theta, 0, atol=1e-7)
-    assert_allclose(fit.trace[-1] / 4, 0.6931471805599453, atol=1e-12)
+    assert_allclose(fit.trace[-1] / 4, 0.6931471805599453, rtol=1e-12, atol=1e-12)
     three_of_four = [
         separability(XOR, np.where(np.arange(4) == i, 1 - LABEL, LABEL)) for i in range(4)
     ]
@@ -191,12 +191,12 @@ def test_xor_table_by_distances():
     map_ = BasisFunctions("distance", centres=[[0, 0], [1, 1]])
     distances = map_.fit_transform(XOR)
     root = 1.4142135623730951
-    assert_allclose(distances, [[0, root], [1, 1], [1, 1], [root, 0]], atol=1e-12)
+    assert_allclose(distances, [[0, root], [1, 1], [1, 1], [root, 0]], rtol=1e-12, atol=1e-12)
     found = separability(distances, LABEL)
     assert found.separable
     scale = found.coef[0]
-    assert_allclose(found.coef / scale, [1, 1], atol=1e-9)
-    assert_allclose(found.intercept / scale, -1.7071067811865475, atol=1e-9)
+    assert_allclose(found.coef / scale, [1, 1], rtol=1e-9, atol=1e-9)
+    assert_allclose(found.intercept / scale, -1.7071067811865475, rtol=1e-9, atol=1e-9)
     squared = separability(distances**2, LABEL)
     assert not squared.separable
     assert squared.verify(distances**2, LABEL)
@@ -219,8 +219,8 @@ def test_xor_table_with_the_product_feature():
 
 def test_xor_cascaded_logistic():
     cascade = Cascade([[20, 20], [-20, -20]], [-10, 30], coef=[20, 20], intercept=-30)
-    assert_allclose(cascade.hidden(XOR), HIDDEN, atol=1e-12)
-    assert_allclose(cascade.probability(XOR), OUTPUT, atol=1e-12)
+    assert_allclose(cascade.hidden(XOR), HIDDEN, rtol=1e-12, atol=1e-12)
+    assert_allclose(cascade.probability(XOR), OUTPUT, rtol=1e-12, atol=1e-12)
     assert_array_equal(cascade.decision(XOR) >= 0, LABEL)
 
 
@@ -229,26 +229,28 @@ def test_softmax_regression_gradient():
     X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])  # with ones
     theta = np.array([[0.1, -0.2, 0.05], [0.3, 0.4, -0.1], [-0.5, 0.2, 0.0]])
     nll, slope, probability = Categorical(3).derivatives(np.arange(3), X @ theta.T)
-    assert_allclose(probability, SOFTMAX_P, atol=1e-12)
-    assert_allclose(nll.sum(), 3.435132340878957, atol=1e-12)
-    assert_allclose(slope.T @ X, SOFTMAX_GRADIENT, atol=1e-12)
+    assert_allclose(probability, SOFTMAX_P, rtol=1e-12, atol=1e-12)
+    assert_allclose(nll.sum(), 3.435132340878957, rtol=1e-12, atol=1e-12)
+    assert_allclose(slope.T @ X, SOFTMAX_GRADIENT, rtol=1e-12, atol=1e-12)
     objective = SoftmaxRegression(l2=0.0).objective(X[:, :2], [0, 1, 2])
-    assert_allclose(objective.value(theta.ravel()), 3.435132340878957, atol=1e-12)
-    assert_allclose(objective.gradient(theta.ravel()), np.ravel(SOFTMAX_GRADIENT), atol=1e-12)
+    assert_allclose(objective.value(theta.ravel()), 3.435132340878957, rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        objective.gradient(theta.ravel()), np.ravel(SOFTMAX_GRADIENT), rtol=1e-12, atol=1e-12
+    )
     model = objective.fitted_model(theta.ravel())
-    assert_allclose(model.predict_proba(X[:, :2]), SOFTMAX_P, atol=1e-12)
+    assert_allclose(model.predict_proba(X[:, :2]), SOFTMAX_P, rtol=1e-12, atol=1e-12)
 
 
 def test_linear_and_ridge_closed_form():
     """REG-3, EST-7: a flat prior gives the maximum of the likelihood."""
     flat = minimise(Newton(), gaussian(0.0), np.zeros(2), tol=1e-15)
-    assert_allclose(flat.theta, [0.98, 2.01], atol=1e-10)
-    assert_allclose(np.linalg.pinv(A) @ Y, flat.theta, atol=1e-10)
+    assert_allclose(flat.theta, [0.98, 2.01], rtol=1e-10, atol=1e-10)
+    assert_allclose(np.linalg.pinv(A) @ Y, flat.theta, rtol=1e-10, atol=1e-10)
     residual = Y - A @ flat.theta
     variance = float(np.mean(residual**2))
-    assert_allclose(variance, 0.01979999999999997, atol=1e-12)
+    assert_allclose(variance, 0.01979999999999997, rtol=1e-12, atol=1e-12)
     log_likelihood = Gaussian().log_prob(Y, A @ flat.theta, variance).sum()
-    assert_allclose(log_likelihood, 2.7104906871807586, atol=1e-10)
+    assert_allclose(log_likelihood, 2.7104906871807586, rtol=1e-10, atol=1e-10)
 
 
 def test_linear_and_ridge_closed_form_as_the_mode_of_a_posterior():
@@ -256,7 +258,7 @@ def test_linear_and_ridge_closed_form_as_the_mode_of_a_posterior():
     sigma2, tau2 = 1.0, 2.0
     penalty = L2(sigma2 / tau2)
     mode = minimise(Newton(), gaussian(penalty), np.zeros(2), tol=1e-15).theta
-    assert_allclose(mode, RIDGE, atol=1e-10)
+    assert_allclose(mode, RIDGE, rtol=1e-10, atol=1e-10)
 
     def log_posterior(w):
         """Normalised densities, all of them."""
@@ -302,7 +304,7 @@ def test_a_penalised_fit_is_the_mode_of_likelihood_times_prior(response, prior):
 
 def test_linear_and_ridge_closed_form_with_a_free_bias():
     mode = minimise(Newton(), gaussian(L2(np.array([0.0, 0.5]))), np.zeros(2), tol=1e-15)
-    assert_allclose(mode.theta, [1.1714285714285726, 1.9142857142857137], atol=1e-10)
+    assert_allclose(mode.theta, [1.1714285714285726, 1.9142857142857137], rtol=1e-10, atol=1e-10)
 
 
 def test_weight_decay_shrinks_by_a_factor_each_step():

@@ -83,10 +83,10 @@ def test_the_logistic_gradient_is_the_error_times_the_input():
     for theta in rng.normal(size=(5, 4)):
         gradient = objective.gradient(theta)
         by_hand = -with_bias(X).T @ (y - expit(with_bias(X) @ theta))
-        assert_allclose(gradient, by_hand, atol=1e-10)
+        assert_allclose(gradient, by_hand, rtol=1e-10, atol=1e-10)
         assert check_gradient(objective.value, objective.gradient, theta) < 1e-7
         stepped = gradient_step(objective, theta, 1e-3)
-        assert_allclose(stepped, theta - 1e-3 * by_hand, atol=1e-14)
+        assert_allclose(stepped, theta - 1e-3 * by_hand, rtol=1e-14, atol=1e-14)
         assert objective.value(stepped) < objective.value(theta)
 
 
@@ -129,7 +129,7 @@ def test_the_matrix_form_enumerates_the_one_hot_vectors():
 
     objective = lk.SoftmaxRegression(l2=0.0).objective(X, y)
     gradient = objective.gradient(theta.ravel()).reshape(4, 4)
-    assert_allclose(-gradient, (T - P).T @ rows, atol=1e-12)
+    assert_allclose(-gradient, (T - P).T @ rows, rtol=1e-12, atol=1e-12)
     assert_allclose(objective.fitted_model(theta.ravel()).predict_proba(X), P, rtol=1e-12)
 
     model = lk.SoftmaxRegression(l2=0.0).fit(X, y)

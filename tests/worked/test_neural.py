@@ -28,22 +28,34 @@ def test_mlp_2_2_3_tanh_softmax_step():
     new = theta - 0.05 * gradient
     after = forward(network, new, x)
 
-    assert_allclose(trace.a[0][0], [0.729, 0.412], atol=EXACT)
-    assert_allclose(trace.h[1][0], [0.6224531787838493, 0.39016953754161027], atol=EXACT)
+    assert_allclose(trace.a[0][0], [0.729, 0.412], rtol=EXACT, atol=EXACT)
+    assert_allclose(
+        trace.h[1][0], [0.6224531787838493, 0.39016953754161027], rtol=EXACT, atol=EXACT
+    )
     eta = [0.41414187911526285, 0.6313641632406556, 0.8304415314510132]
-    assert_allclose(trace.eta[0], eta, atol=EXACT)
+    assert_allclose(trace.eta[0], eta, rtol=EXACT, atol=EXACT)
     p = [0.2660309971709184, 0.3305755138437882, 0.4033934889852934]
-    assert_allclose(output.mean(trace.eta, np.zeros(0))[0], p, atol=EXACT)
-    assert_allclose(loss, 0.9078427939361262, atol=EXACT)
+    assert_allclose(output.mean(trace.eta, np.zeros(0))[0], p, rtol=EXACT, atol=EXACT)
+    assert_allclose(loss, 0.9078427939361262, rtol=EXACT, atol=EXACT)
     delta2 = [0.2660309971709184, 0.3305755138437882, -0.5966065110147065]
-    assert_allclose(deltas[1][0], delta2, atol=EXACT)
-    assert_allclose(deltas[0][0], [-0.09579785427892948, -0.17211421448762393], atol=EXACT)
-    assert_allclose(first.weight[0], [-0.02873935628367884, -0.06705849799525063], atol=EXACT)
-    assert_allclose(first.weight[1], [-0.05163426434628718, -0.12047995014133674], atol=EXACT)
-    assert_allclose(second.weight[0], [0.16559183984407538, 0.10379719113791065], atol=EXACT)
-    assert_allclose(second.weight[2], [-0.37135961926424566, -0.23277768649692165], atol=EXACT)
+    assert_allclose(deltas[1][0], delta2, rtol=EXACT, atol=EXACT)
+    assert_allclose(
+        deltas[0][0], [-0.09579785427892948, -0.17211421448762393], rtol=EXACT, atol=EXACT
+    )
+    assert_allclose(
+        first.weight[0], [-0.02873935628367884, -0.06705849799525063], rtol=EXACT, atol=EXACT
+    )
+    assert_allclose(
+        first.weight[1], [-0.05163426434628718, -0.12047995014133674], rtol=EXACT, atol=EXACT
+    )
+    assert_allclose(
+        second.weight[0], [0.16559183984407538, 0.10379719113791065], rtol=EXACT, atol=EXACT
+    )
+    assert_allclose(
+        second.weight[2], [-0.37135961926424566, -0.23277768649692165], rtol=EXACT, atol=EXACT
+    )
     new_loss = output.loss(y, after.eta, np.zeros(0))
-    assert_allclose(new_loss, 0.8922676605145726, atol=EXACT)
+    assert_allclose(new_loss, 0.8922676605145726, rtol=EXACT, atol=EXACT)
 
     printed = [0.401, 0.873, 0.583, 0.346, 0.112, 0.865, 0.81, 0.304, 0.789, 0.912]
     assert_allclose(new, printed, atol=PRINTED)
@@ -69,8 +81,8 @@ def test_xor_cascaded_logistic():
     trace = forward(network, theta, X)
     low, high, top = 4.5397868702434395e-05, 0.9999546021312976, 0.9999999999999065
     hidden = [[low, top], [high, high], [high, high], [top, low]]
-    assert_allclose(trace.h[1], hidden, atol=EXACT)
+    assert_allclose(trace.h[1], hidden, rtol=EXACT, atol=EXACT)
     mean = output_of(n_classes=2).mean(trace.eta, np.zeros(0))[:, 1]
     near_0, near_1 = 4.543910487654591e-05, 0.999954519621495
-    assert_allclose(mean, [near_0, near_1, near_1, 4.543910487654575e-05], atol=EXACT)
+    assert_allclose(mean, [near_0, near_1, near_1, 4.543910487654575e-05], rtol=EXACT, atol=EXACT)
     assert (mean >= 0.5).tolist() == [False, True, True, False]

@@ -57,14 +57,14 @@ def test_features_are_independent_in_the_reversed_network_alone():
         for graph, independent in ((network, False), (backward, True)):
             pair = graph.query([(a, b)])[a, b]
             product_of = np.outer(pair.sum(axis=1), pair.sum(axis=0))
-            assert bool(np.allclose(pair, product_of, atol=1e-12)) == independent
+            assert bool(np.allclose(pair, product_of, rtol=1e-12, atol=1e-12)) == independent
             assert graph.d_separated(a, b) == independent
     cell = {"x0": 1, "x1": 0, "x2": 1}
     same = [list(graph.query("class", cell)["class"].values()) for graph in (network, backward)]
-    assert_allclose(*same, atol=1e-12)  # P(y | x) is kept; P(x) is not
+    assert_allclose(*same, rtol=1e-12, atol=1e-12)  # P(y | x) is kept; P(x) is not
     rows = [
         dict(zip(("x0", "x1", "x2"), states, strict=True)) for states in product((0, 1), repeat=3)
     ]
     of_x = [np.exp(graph.query("class", rows).log_evidence) for graph in (network, backward)]
-    assert_allclose([each.sum() for each in of_x], 1.0, atol=1e-12)
+    assert_allclose([each.sum() for each in of_x], 1.0, rtol=1e-12, atol=1e-12)
     assert np.abs(of_x[0] - of_x[1]).max() > 0.01

@@ -71,4 +71,4 @@ def test_minibatch_regulariser_scaling():
             for batch, share in zip(cut, shares, strict=True)
         ]
         assert_allclose(gradients, coefficients, rtol=0, atol=1e-12)
-    assert_allclose(sum(losses.share("epoch", batch) for batch in cut), 1.0, atol=1e-12)
+    assert_allclose(sum(losses.share("epoch", batch) for batch in cut), 1.0, rtol=1e-12, atol=1e-12)

@@ -153,7 +153,13 @@ def sort_values(values: Array) -> Array:
     if "number" in kinds:
         given = [int(value) if _order(value)[0] == "boolean" else value for value in given]
         kinds.discard("boolean")
-    unique = sorted(dict.fromkeys(given), key=_order)
+    try:
+        unique = sorted(dict.fromkeys(given), key=_order)
+    except TypeError:  # intervals, lists: they are no keys
+        raise InvalidInput(
+            f"A category is {given[0]!r:.60}; text, a number or a Boolean was expected. Convert "
+            "the column, as by astype(str)."
+        ) from None
     if kinds == {"boolean"}:
         return np.array(unique, dtype=bool)
     if kinds == {"number"}:

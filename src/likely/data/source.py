@@ -295,7 +295,8 @@ def refuse_others(table: TableKinds) -> None:
         if kind not in FEATURE_KINDS:
             raise InvalidInput(
                 f"{column_label(table.names, position)} holds neither numbers, Booleans nor text. "
-                "Features are one of these; convert the column, or drop it."
+                "Features are one of these; convert the column, or drop it. Prepared(model) reads "
+                "dates."
             )
 
 

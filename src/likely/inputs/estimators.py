@@ -217,6 +217,8 @@ def refuse_single_rows(codes: Codes, classes: Array, *, otherwise: str) -> None:
 
 def countable(X: Any) -> tuple[Any, int]:
     """X in a form whose rows can be indexed, and their number."""
+    if X is None:
+        raise InvalidInput("X is None; a table was expected. Pass a row for each example.")
     (rows,) = indexable(X)
     n_rows = n_rows_of(rows)
     if n_rows == 0:

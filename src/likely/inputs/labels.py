@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from likely._typing import Array, Codes
 from likely.data.categories import is_missing
 from likely.errors import InvalidInput
-from likely.inputs.numbers import array_of, refuse_columns, refuse_other_length
+from likely.inputs.numbers import array_of, refuse_columns, refuse_other_length, required
 
 COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not sorted
 
@@ -124,7 +124,15 @@ def _refuse_missing_labels(y: Array) -> None:
     except (TypeError, ValueError):
         if y.dtype.kind == "O" and len({type(label) for label in y}) > 1:
             raise _several_types(y) from None
-        raise
+        if y.dtype.kind != "f":
+            raise
+        shares = ((y >= 0) & (y <= 1)).all()
+        advice = 'shares of rows are for GLM("bernoulli")' if shares else "numbers are for a GLM"
+        raise InvalidInput(
+            f"Unknown label type: continuous. y holds numbers that are not whole, such as "
+            f"{y[y != np.round(y)][0]:g}; a classifier expects classes. Use LinearRegression or "
+            f"GLM to predict a number: {advice}."
+        ) from None
 
 
 def _is_unlabelled(y: Array, unlabelled: Any) -> Array:
@@ -149,10 +157,22 @@ def _is_missing(y: Array) -> Array:
 
 def label_array(y: Any) -> Array:
     """Labels as an array: an object array where numbers or missing values would become text."""
-    if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "SU":
-        y = np.asarray(y, dtype=object) if any(not isinstance(v, str) for v in y) else np.asarray(y)
-    refuse_soft(y)
-    labels: Array = column_or_1d(array_of(y), warn=True)
+    try:
+        if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "SU":
+            mixed = any(not isinstance(label, str) for label in y)
+            y = np.asarray(y, dtype=object) if mixed else np.asarray(y)
+        refuse_soft(y)
+        labels: Array = column_or_1d(array_of(y), warn=True)
+        if labels.dtype.kind == "V":
+            raise TypeError(f"found records of the type {labels.dtype}")
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as error:
+        problem = str(error).splitlines()[0].rstrip(".")
+        raise InvalidInput(
+            f"y holds no labels that can be read: {problem}. Give one label for each row of X, a "
+            "number or a text, in a list, an array or a column; its name where X is a frame."
+        ) from error
     return labels
 
 
@@ -163,14 +183,16 @@ def refuse_soft(y: Any) -> None:
         refuse_columns(
             shape,
             "Give one label for each row. Soft labels are for fit and log_likelihood of "
-            "SoftmaxRegression, NaiveBayes, DiscriminantAnalysis and NeuralNetworkClassifier.",
+            "SoftmaxRegression, NaiveBayes, DiscriminantAnalysis and NeuralNetworkClassifier; for "
+            'two classes, GLM("bernoulli") takes the share of one of them.',
         )
 
 
 def accuracy(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """The share of the rows, by weight, whose label is predicted."""
-    refuse_soft(y)
-    return float(accuracy_score(y, model.predict(X), sample_weight=sample_weight))
+    predicted, labels = model.predict(X), label_array(required(y, model))
+    refuse_other_length(labels, len(predicted))
+    return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
 
 
 def _distinct(y: Array) -> EncodedLabels:

@@ -13,7 +13,14 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from likely._typing import Array
 from likely.data.frames import as_table, is_sparse
 from likely.errors import InvalidInput
-from likely.inputs.tables import as_frame, is_frame, names_in_fit, refuse_file
+from likely.inputs.tables import (
+    as_frame,
+    is_frame,
+    names_in_fit,
+    refuse_file,
+    refuse_ragged,
+    typed_refusals,
+)
 from likely.kinds import FEATURE_KINDS
 
 
@@ -49,6 +56,8 @@ def check_response(y: Any, *, n_rows: int, estimator: Any, several: bool = False
     """Numbers to be predicted, as float64: (n,), or (n, m) where ``several`` are allowed."""
     y = array_of(required(y, estimator))
     try:
+        if not is_sparse(y):
+            _refuse_no_number(y)
         y = check_array(
             y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
         )
@@ -148,7 +157,9 @@ def check_offset(offset: Any, exposure: Any, *, n_rows: int) -> Array | float:
 def _number_per_row(values: Any, what: str, n_rows: int) -> Array:
     """One number per row as float64; a single number applies to every row."""
     try:
-        column = np.asarray(array_of(values), dtype=np.float64)
+        values = array_of(values)
+        _refuse_no_number(values)
+        column = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"{what} must hold numbers; {error}. Pass one number per row."
@@ -159,6 +170,13 @@ def _number_per_row(values: Any, what: str, n_rows: int) -> Array:
             f"{what} has shape {column.shape}; X has {n_rows} rows. Pass one number per row."
         )
     return column
+
+
+def _refuse_no_number(values: Any) -> None:
+    """Refuse times, complex numbers and records, which would become numbers silently."""
+    dtype = np.asarray(values).dtype
+    if dtype.kind in "MmcV":
+        raise TypeError(f"found values of the type {dtype}")
 
 
 def finite_numbers(X: Any, what: str = "X") -> Array:
@@ -193,9 +211,10 @@ def read_numbers(estimator: Any, X: Any, *, reset: bool, sparse: str, category: 
         raise InvalidInput(f"X is a sparse matrix; expected a dense one, for {sparse}")
     X = as_frame(X)
     _refuse_what_is_not_numbers(X, category)
-    numbers: Array = validate_data(
-        estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset
-    )
+    with typed_refusals():
+        numbers: Array = validate_data(
+            estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset
+        )
     if not total_is_finite(numbers) and np.isinf(numbers).any():
         i, j = np.argwhere(np.isinf(numbers))[0]
         names = names_in_fit(estimator)
@@ -218,7 +237,13 @@ def _refuse_what_is_not_numbers(X: Any, category: str) -> None:
                 values = table.factor(j).values
                 raise _not_numbers(f"Column {name!r}", "strings", values, category)
         return
+    refuse_ragged(X)
     array = np.asarray(X)
+    if array.dtype.kind == "V" or (array.dtype.kind == "O" and array.ndim == 0):
+        raise InvalidInput(
+            f"X is a {type(X).__name__} of {array.dtype}; expected a table of numbers. Pass an "
+            "array of two dimensions, or a frame."
+        )
     if array.dtype.kind in "USMm" and array.size:
         what = "times" if array.dtype.kind in "Mm" else "strings"
         raise _not_numbers("X", what, array.ravel(), category)

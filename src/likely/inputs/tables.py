@@ -66,6 +66,23 @@ def n_rows_of(X: Any) -> int:
     return int(X.shape[0]) if is_sparse(X) else len(X)
 
 
+def refuse_ragged(X: Any) -> None:
+    """Refuse lists of unequal length."""
+    if not isinstance(X, list | tuple):
+        return
+    sizes = [len(row) if isinstance(row, list | tuple | np.ndarray) else None for row in X]
+    other = next((i for i, size in enumerate(sizes) if size != sizes[0]), None)
+    if other is not None:
+        raise InvalidInput(
+            f"The rows of X have different lengths: row 0 has {_cells(sizes[0])} and row {other} "
+            f"{_cells(sizes[other])}. Pass rows of equal length, with None where a cell is missing."
+        )
+
+
+def _cells(size: int | None) -> str:
+    return "one value" if size is None else f"{size} cells"
+
+
 def rows_at(X: Any, index: Array) -> Any:
     """The rows at these positions of an array, a sparse array, a frame, a series or a list."""
     import narwhals.stable.v2 as nw
@@ -130,13 +147,14 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
     if isinstance(X, InMemoryTable):
         check_names(estimator, X, reset=reset)
         return X
+    refuse_ragged(X)
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "SU":
         X = np.asarray(X, dtype=object)  # numbers in a column with text stay numbers
     if is_frame(X):
         table = as_table(X)
         check_names(estimator, table, reset=reset)
         return table
-    with _typed_refusals():
+    with typed_refusals():
         checked = check_array(
             X,
             accept_sparse="csr" if sparse else False,
@@ -153,7 +171,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
 
 
 @contextmanager
-def _typed_refusals() -> Iterator[None]:
+def typed_refusals() -> Iterator[None]:
     """What scikit-learn refuses as ``InvalidInput``, with what to do."""
     try:
         yield
@@ -184,7 +202,7 @@ def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:
         return
     known = names_in_fit(estimator)
     if known is None:
-        with _typed_refusals():
+        with typed_refusals():
             validate_data(estimator, table.native, reset=False, skip_check_array=True)
     elif list(names) != list(known):
         raise InvalidInput(_changed_names(list(known), list(names)))

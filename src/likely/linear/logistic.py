@@ -28,7 +28,7 @@ from likely.explanations.explanation import Explanation
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
-from likely.inputs.numbers import check_offset, check_weight
+from likely.inputs.numbers import check_offset, check_weight, refuse_other_length, required
 from likely.inputs.offsets import refuse_without_offset
 from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras
@@ -342,7 +342,9 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
         """The accuracy of ``predict``."""
         refuse_without_offset(self, offset=offset)
         X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
-        right = self.predict(X, offset=offset) == label_array(y)
+        predicted, labels = self.predict(X, offset=offset), label_array(required(y, self))
+        refuse_other_length(labels, len(predicted))
+        right = predicted == labels
         return float(np.average(right, weights=check_weight(sample_weight, n_rows=len(right))))
 
     def __sklearn_tags__(self) -> Tags:

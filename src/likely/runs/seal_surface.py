@@ -250,6 +250,12 @@ def _final(
             f"{given} predictions were given; one of them is scored. Write "
             "final(estimator), or final(predictions=...) for those of another tool."
         )
+    if predictions is None and getattr(estimator, "shape", None) is not None:
+        raise InvalidInput(
+            f"Data of shape {tuple(estimator.shape)} were given in place of an estimator; final "
+            "takes a model, or the predictions of another tool by name. Write final(model), or "
+            "final(predictions=...)."
+        )
     if predictions is not None and scorer is not None:
         raise InvalidInput(
             "A scorer was given with predictions; a scorer of your own makes its predictions from "

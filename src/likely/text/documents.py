@@ -81,13 +81,13 @@ def _column(raw: Any) -> Any:
     """A series, or the only column of a frame, of any library; else a list."""
     import narwhals.stable.v2 as nw
 
+    if nw.dependencies.is_into_dataframe(raw) and raw.shape[1] != 1:
+        raise InvalidInput(
+            f"a frame of {raw.shape[1]} columns was given where documents were expected. "
+            "Pass one column, as frame['text']."
+        )
     native = nw.from_native(raw, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
-        if native.shape[1] != 1:
-            raise InvalidInput(
-                f"a frame of {native.shape[1]} columns was given where documents were expected. "
-                "Pass one column, as frame['text']."
-            )
         native = native.get_column(native.columns[0])
     if not isinstance(native, nw.Series):
         if isinstance(raw, Mapping | Set) or not isinstance(raw, Iterable):

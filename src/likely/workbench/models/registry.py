@@ -302,12 +302,23 @@ def entry_for(model: Any) -> ModelEntry:
         )
     if isinstance(model, type) or not has_method(model, "get_params"):
         raise InvalidInput(
-            f"The model is {model!r}; expected a name, an import path or an estimator. "
+            f"The model is {_described(model)}; expected a name, an import path or an estimator. "
             f"Choose one of {', '.join(MODELS)}, or pass NaiveBayes(), for instance."
         )
     given = entry_of_estimator(model)
     spaces = (entry.space for entry in _registered_like(given) if entry.space is not None)
     return replace(given, space=next(spaces, None))
+
+
+def _described(given: Any) -> str:
+    """What was given in place of a model: data by their shape, a class by its name."""
+    if isinstance(given, type):
+        return f"the class {given.__name__} (without brackets: {given.__name__}())"
+    shape = getattr(given, "shape", None)
+    if shape is not None:
+        return f"data of shape {tuple(shape)} ({type(given).__name__})"
+    text = repr(given)
+    return text if len(text) <= 60 else f"{text[:57]}… ({type(given).__name__})"
 
 
 def entries_of(models: Any) -> list[ModelEntry]:
