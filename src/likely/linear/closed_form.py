@@ -126,7 +126,7 @@ def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
         refuse_gaps(rows.blocks, rows.coding.names)
         raise InvalidInput(
             "The sums of squares are not finite: values are too large for double precision. "
-            "Divide the columns, or the responses, by a round number."
+            "Divide the columns, the responses or the weights by a round number."
         )
     l2 = spread(
         estimator,
