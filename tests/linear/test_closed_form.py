@@ -237,3 +237,34 @@ def test_many_rows_are_refined_in_doubles():
     assert "normal" in model.solution_.solver and model.condition_ > 1000
     assert_allclose(model.coef_, [1, 2], rtol=1e-11)
     assert_allclose(model.intercept_, 3, rtol=1e-11)
+
+
+@pytest.mark.parametrize("value", [0.0, 3.7, 1e9 / 3])
+def test_a_perfect_fit_has_an_infinite_log_likelihood(value):
+    """By the summary, of the rows and of each row; a row beside the line is impossible."""
+    X, _, _ = data()
+    y = np.full(60, value)
+    model = likely.LinearRegression().fit(X, y)
+    assert model.ml_dispersion_ == 0
+    assert model.inference_.log_likelihood == np.inf == model.log_likelihood(X, y)
+    each = model.log_likelihoods(X, np.append(y[:-1], value + 1))
+    assert (each[:-1] == np.inf).all() and each[-1] == -np.inf
+
+
+@every
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_weights_of_any_size_have_the_same_coefficients(solver, size):
+    """Warnings, of overflow too, are errors here."""
+    X, y, weight = data()
+    model = likely.LinearRegression(solver=solver).fit(X, y, size * weight)
+    usual = likely.LinearRegression(solver=solver).fit(X, y, weight)
+    assert_allclose(line(model), line(usual), rtol=1e-10)
+    with pytest.raises(InvalidInput, match="Divide the columns, the responses or the weights"):
+        likely.LinearRegression(solver=solver).fit(X, 1e100 * y, 1e300 * weight)
+
+
+def test_a_nearly_dependent_column_is_named_by_the_shortest_solution_too():
+    X, y, _ = data()
+    X[:, 3] = X[:, 0] + 1e-10 * X[:, 3]
+    with pytest.warns(RedundantColumns, match="'x3' can nearly be computed"):
+        likely.LinearRegression(solver="minimum-norm").fit(X, y)

@@ -36,7 +36,11 @@ class Gaussian(Response):
         return np.square(y - mean)
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
-        return -log(2 * pi * np.asarray(dispersion)) / 2 - np.square(y - mean) / 2 / dispersion
+        """At a dispersion of 0, of a perfect fit, ∞ where y is the mean and −∞ elsewhere."""
+        squares, exact = np.square(y - mean), np.asarray(dispersion) == 0
+        known = np.where(exact, 1.0, dispersion)
+        usual = -log(2 * pi * known) / 2 - squares / 2 / known
+        return np.where(exact, np.where(squares == 0, np.inf, -np.inf), usual)
 
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0

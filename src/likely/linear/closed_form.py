@@ -58,6 +58,7 @@ from likely.solvers.minimise import Solution
 
 CONDITION_OF_NORMAL_EQUATIONS = 1e6  # above, refinement leaves fewer than 7 digits
 CONDITION_TO_REFINE = 30.0  # below, the normal equations keep 13 digits
+FAR_FROM_0 = 1e6  # standard deviations
 MOST_CELLS_TO_EXTEND = 1e5  # beyond, extended precision costs more than it is worth
 
 
@@ -126,7 +127,7 @@ def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
         refuse_gaps(rows.blocks, rows.coding.names)
         raise InvalidInput(
             "The sums of squares are not finite: values are too large for double precision. "
-            "Divide the columns, or the responses, by a round number."
+            "Divide the columns, the responses or the weights by a round number."
         )
     l2 = spread(
         estimator,
@@ -240,11 +241,15 @@ def _refined(setting: _Setting, solved: LeastSquares, user: Array) -> tuple[Arra
     """θ of the original data after one step, and Σ w (y − xθ)² there.
 
     For small tables the residuals are computed in extended precision, from the original columns;
-    for others in double precision, from centred columns.
+    for others, and for columns far from 0, in double precision, from centred columns.
     """
     framing, rows = setting.data.framing, setting.rows
     n_cells = (rows.blocks.n_rows or np.inf) * framing.n_parameters
-    if n_cells <= MOST_CELLS_TO_EXTEND:
+    # a mean that is far from 0 has itself a rounding error, which a step would multiply
+    spreads = solved.span.lengths / np.sqrt(setting.gram.weight)
+    far = bool((np.abs(setting.mean) > FAR_FROM_0 * spreads).any())
+    extended = n_cells <= MOST_CELLS_TO_EXTEND and not far
+    if extended:
         plain = Framing(framing.n_coefficients, framing.intercept, None)
         rows_as_they_came = CountedBlocks(rows.blocks, setting.data.passes)
         blocks: Blocks = redesigned(rows_as_they_came, plain, framing.n_parameters)
@@ -255,7 +260,6 @@ def _refined(setting: _Setting, solved: LeastSquares, user: Array) -> tuple[Arra
             framing.from_user(user.T).T,
             setting.centred.mean_x,
         )
-    extended = n_cells <= MOST_CELLS_TO_EXTEND
     left = rows.executor.sum(partial(block_residuals, theta, extended), blocks)
     moment = left.moment
     if setting.free:

@@ -37,6 +37,7 @@ FEWEST_TO_SHARE = 20_000  # rows; below, a pass costs next to nothing
 MOST_ROWS = 100_000  # of a start, unless there are very many coefficients
 LARGEST = 1e150  # squares of larger numbers overflow where they are summed
 SAME = 1e-12  # relative: what a mean of many equal numbers may differ by from them
+ROWS_TO_SUSPECT = 1000  # of the first block
 UNKNOWN_SHARE = 0.02  # of a file whose length is not known
 
 
@@ -141,7 +142,8 @@ class ResponseSums(FieldwiseAdditive):
 
 def block_response(block: Block) -> ResponseSums:
     weight = weighted(block.weight, np.ones(block.n_rows))
-    return ResponseSums(float(weight.sum()), np.asarray(np.dot(weight, block.target)))
+    with np.errstate(over="ignore", invalid="ignore"):  # sums that are not finite are refused later
+        return ResponseSums(float(weight.sum()), np.asarray(np.dot(weight, block.target)))
 
 
 def framed(
@@ -168,6 +170,7 @@ def framed(
         refuse_gaps(blocks, names)  # by their row in the data, not among some
     if where is not None:
         refuse_too_large(where, names)
+    refuse_too_small(blocks, names)
     framing = Framing(blocks.n_features, intercept, where)
     return Framed(
         blocks=redesigned(counted, framing, framing.n_parameters),
@@ -187,6 +190,32 @@ def refuse_too_large(mean: Array, names: Callable[[], tuple[str, ...]]) -> None:
             f"Column {names()[int(beyond.argmax())]!r} holds numbers whose squares overflow "
             f"(beyond about {LARGEST:g}); a linear model sums squares. Divide it by a constant."
         )
+
+
+def refuse_too_small(blocks: Blocks, names: Callable[[], tuple[str, ...]]) -> None:
+    """Refuse columns of an array whose cells differ by so little that their squares are 0.
+
+    The first rows raise a suspicion, and all rows confirm it.
+    """
+    if not isinstance(blocks, ArrayBlocks) or not isinstance(blocks.X, Dense):
+        return
+    cells = blocks.X.values
+    suspects = _differ_by_too_little(cells[:ROWS_TO_SUSPECT])
+    if suspects.any() and _differ_by_too_little(cells[:, suspects]).any():
+        suspects[suspects] = _differ_by_too_little(cells[:, suspects])
+        raise InvalidInput(
+            f"Column {names()[int(suspects.argmax())]!r} holds numbers that differ by less than "
+            f"{1 / LARGEST:g}, so that their squares are 0; a linear model sums squares. Multiply "
+            "it by a round number."
+        )
+
+
+def _differ_by_too_little(cells: Array) -> Array:
+    if not len(cells):
+        return np.zeros(cells.shape[1], dtype=bool)
+    with np.errstate(invalid="ignore", over="ignore"):  # cells that are not finite, refused later
+        spread = np.ptp(cells, axis=0)
+        return np.asarray((spread > 0) & (spread < 1 / LARGEST))
 
 
 def refuse_extreme_responses(blocks: Blocks) -> None:

@@ -21,13 +21,14 @@ from likely.solvers.least_squares import GramTotals, LeastSquaresTotals
 def block_gram(shift: Array, block: Block) -> GramTotals:
     """XᵀWX, XᵀW(y − shift) and the other totals; a shift near the mean keeps full precision."""
     y, weight = _response(shift, block), _weight(block)
-    Wy = (weight * y.T).T
-    return GramTotals(
-        gram=block.X.sandwich(weight),
-        moment=block.X.rmatmat(Wy),
-        squares=np.asarray((Wy * y).sum(axis=0))[()],
-        weight=float(weight.sum()),
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # totals that are not finite are refused
+        Wy = (weight * y.T).T
+        return GramTotals(
+            gram=block.X.sandwich(weight),
+            moment=block.X.rmatmat(Wy),
+            squares=np.asarray((Wy * y).sum(axis=0))[()],
+            weight=float(weight.sum()),
+        )
 
 
 def block_factor(centre: Array, shift: Array, block: Block) -> LeastSquaresTotals:
@@ -76,11 +77,12 @@ def without_intercept(totals: GramTotals) -> Eliminated:
     """The totals of columns and responses centred at their weighted means."""
     W = totals.gram[-1, -1]
     sums, response_sums = totals.gram[-1, :-1], totals.moment[-1]
+    x, y = sums / np.sqrt(W), response_sums / np.sqrt(W)  # products of sums may overflow
     centred = replace(
         totals,
-        gram=totals.gram[:-1, :-1] - np.multiply.outer(sums, sums) / W,
-        moment=totals.moment[:-1] - np.multiply.outer(sums, response_sums) / W,
-        squares=totals.squares - np.square(response_sums) / W,
+        gram=totals.gram[:-1, :-1] - np.multiply.outer(x, x),
+        moment=totals.moment[:-1] - np.multiply.outer(x, y),
+        squares=totals.squares - np.square(y),
     )
     return Eliminated(centred, sums / W, np.asarray(response_sums / W))
 
