@@ -7,20 +7,21 @@ waits for ever.  Here two threads may both compute the value, and all get the fi
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-T_co = TypeVar("T_co", covariant=True)
+if TYPE_CHECKING:  # type checkers know that it is a property
+    from functools import cached_property as cached_property
+else:
 
+    class cached_property(functools.cached_property):  # noqa: N801 - as it is known
+        """As ``functools.cached_property``: kept in the instance, under its own name."""
 
-class cached_property(functools.cached_property[T_co]):  # noqa: N801 - as it is known
-    """As ``functools.cached_property``: kept in the instance, under its own name."""
+        def __init__(self, func: Callable[[Any], Any]) -> None:
+            self.func = func
+            self.attrname = None
+            self.__doc__ = func.__doc__
 
-    def __init__(self, func: Callable[[Any], T_co]) -> None:
-        self.func = func
-        self.attrname = None
-        self.__doc__ = func.__doc__
-
-    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
-        if instance is None:
-            return self
-        return instance.__dict__.setdefault(self.attrname, self.func(instance))
+        def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+            if instance is None:
+                return self
+            return instance.__dict__.setdefault(self.attrname, self.func(instance))

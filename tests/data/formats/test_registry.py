@@ -1,5 +1,6 @@
 """Files as sources: round trips, settled types, fixed blocks, and refusals that name the line."""
 
+import csv
 import gzip
 import io
 import json
@@ -17,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likely.additive import pairwise_total
+from likely.data.arrow import in_one_table
 from likely.data.formats import csv_files, json_lines
 from likely.data.formats.column_types import ColumnTypes, join, type_of_value
 from likely.data.formats.registry import read
@@ -363,3 +365,45 @@ def test_a_parquet_file_is_not_kept_while_it_is_read(tmp_path):
     for _ in read(tmp_path / "rows.parquet"):
         most = max(most, pa.total_allocated_bytes() - before)
     assert most < size / 2
+
+
+QUOTED_TEXTS = {
+    "plain": ['"the film" is good', 'it is 5" long', 'she said "no"', '"whole"'],
+    "even": ['"the film" is good', "it was good"],
+    "open": ['"the film is good', "it was good"],
+    "swallowing": ['"the film is good', 'it was "good"'],
+}
+
+
+@pytest.mark.parametrize("texts", QUOTED_TEXTS.values(), ids=QUOTED_TEXTS)
+def test_quotes_between_tabs_are_text_where_they_enclose_no_field(tmp_path, texts):
+    path = tmp_path / "films.tsv"
+    path.write_text("text\tlabel\n" + "".join(f"{text}\tpos\n" for text in texts))
+    expected = pd.read_csv(path, sep="\t", quoting=csv.QUOTE_NONE)
+    source = read(path)
+    assert in_one_table(source).to_pydict() == expected.to_dict("list")
+    assert in_one_table(source.select(["text"]))["text"].to_pylist() == texts
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ['"a\tb"\tpos\n', '"a\nb"\tpos\n', '"said ""no"""\tpos\n', '5" long\tpos\n"x"\tneg\n'],
+    ids=["a tab", "a line", "doubled", "whole fields"],
+)
+def test_quotes_that_enclose_fields_between_tabs_are_read_as_pandas_reads_them(tmp_path, rows):
+    path = tmp_path / "films.tsv"
+    path.write_text("text\tlabel\n" + rows)
+    expected = pd.read_csv(path, sep="\t").to_dict("list")
+    assert in_one_table(read(path)).to_pydict() == expected
+
+
+def test_quotes_between_commas_still_enclose_fields(tmp_path):
+    (tmp_path / "films.csv").write_text('text,label\n"the film is good,pos\nb,neg\n')
+    with pytest.raises(InvalidFile, match="line 2: a quoted field that begins here is not closed"):
+        read(tmp_path / "films.csv")
+
+
+def test_rows_between_tabs_that_are_incomplete_either_way_are_refused(tmp_path):
+    (tmp_path / "films.tsv").write_text('text\tlabel\n"the film\tis\tpos\nb\tneg\n')
+    with pytest.raises(InvalidFile, match="line 2"):
+        read(tmp_path / "films.tsv")

@@ -1,9 +1,13 @@
-"""Delimited text, streamed: the first pass determines the types, every further pass uses them."""
+"""Delimited text, streamed: the first pass determines the types, every further pass uses them.
+
+Between tabs, quotes are usually part of the text: if they do not enclose whole fields of rows that
+are as long as the header, they are read as they are written.
+"""
 
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn, final
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 from likely.data.formats.column_types import (
     FALSE,
@@ -36,6 +40,13 @@ DELIMITERS = (",", ";", "\t", "|")
 LONGEST_FIELD = LONGEST_LINE  # characters: the csv module's own limit is meant for small files
 
 
+class Dialect(NamedTuple):
+    """What divides the fields of a line, and whether quotes enclose them."""
+
+    delimiter: str
+    quoted: bool = True
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class CsvSource(Source):
@@ -48,12 +59,14 @@ class CsvSource(Source):
     kinds: tuple[ColumnKind, ...]
     n_rows: int
     nbytes: int
+    quoted: bool = True  # quotes enclose fields, and are not part of the text
     as_written: bool = False  # text that usually means missing is kept, in columns of text
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         types = {name: arrow_type(self.types[name]) for name in self.names}
         names = list(self.types)
-        yield from _batches(self.file, self.delimiter, types, names, as_written=self.as_written)
+        dialect = Dialect(self.delimiter, self.quoted)
+        yield from _batches(self.file, dialect, types, names, as_written=self.as_written)
 
     def select(self, names: Sequence[str]) -> "CsvSource":
         kinds = tuple(self.kinds[j] for j in column_indices(self.names, names))
@@ -72,14 +85,40 @@ def open_csv(file: TextFile, *, delimiter: str | None = None) -> CsvSource:
     header = next(file.lines(), (1, ""))[1].rstrip("\r\n")
     delimiter = delimiter or delimiter_of(header)
     names = _header(file, delimiter)
-    found = _settle(file, delimiter, names)
+    dialect = Dialect(delimiter, not (delimiter == "\t" and _has_plain_quotes(file, len(names))))
+    found = _settle(file, dialect, names)
     if not found.n_rows:
         raise InvalidFile(
             file.label, "there is a header but no row; a table was expected. Check how it was made."
         )
     return CsvSource(
-        file, delimiter, found.types, tuple(names), found.kinds(), found.n_rows, file.nbytes
+        file,
+        delimiter,
+        found.types,
+        tuple(names),
+        found.kinds(),
+        found.n_rows,
+        file.nbytes,
+        dialect.quoted,
     )
+
+
+def _has_plain_quotes(file: TextFile, n_columns: int) -> bool:
+    """Whether the rows between tabs are complete only if quotes are part of the text."""
+    with file.open() as stream, file.named_errors():
+        if not any(b'"' in piece for piece in iter(lambda: stream.read(BLOCK_BYTES), b"")):
+            return False
+    quoted, plain = (
+        _rows_are_complete(file, Dialect("\t", quoted), n_columns) for quoted in (True, False)
+    )
+    return plain and not quoted
+
+
+def _rows_are_complete(file: TextFile, dialect: "Dialect", n_columns: int) -> bool:
+    try:
+        return all(len(record) == n_columns for _, record in _records(file, dialect, strict=True))
+    except InvalidFile:
+        return False
 
 
 def delimiter_of(header: str) -> str:
@@ -110,17 +149,19 @@ def _header(file: TextFile, delimiter: str) -> list[str]:
     return names
 
 
-def _settle(file: TextFile, delimiter: str, names: list[str]) -> ColumnTypes:
+def _settle(file: TextFile, dialect: Dialect, names: list[str]) -> ColumnTypes:
     import pyarrow as pa
 
     total = ColumnTypes(dict.fromkeys(names, "null"), 0)
     strings = dict.fromkeys(names, pa.string())
     quotes = _QuoteCount()
-    for batch in _batches(file, delimiter, strings, names, quotes):
+    for batch in _batches(file, dialect, strings, names, quotes):
         types = types_of_strings(batch.columns, list(total.types.values()))
         total = ColumnTypes(dict(zip(names, types, strict=True)), total.n_rows + batch.num_rows)
-    if quotes.count % 2:  # a quote that is never closed includes the rows after it
-        _refuse_broken_rows(file, delimiter, names)
+    if (
+        dialect.quoted and quotes.count % 2
+    ):  # a quote that is never closed includes the rows after it
+        _refuse_broken_rows(file, dialect, names)
     return total
 
 
@@ -160,7 +201,7 @@ class _QuoteCountingStream:
 
 def _batches(
     file: TextFile,
-    delimiter: str,
+    dialect: Dialect,
     types: dict[str, Any],
     names: list[str],
     quotes: _QuoteCount | None = None,
@@ -171,7 +212,11 @@ def _batches(
     from pyarrow import csv as arrow_csv
 
     read = arrow_csv.ReadOptions(block_size=_block_bytes(names))
-    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    parse = arrow_csv.ParseOptions(
+        delimiter=dialect.delimiter,
+        quote_char='"' if dialect.quoted else False,
+        newlines_in_values=dialect.quoted,
+    )
     convert = arrow_csv.ConvertOptions(
         column_types=types,
         include_columns=list(types),
@@ -186,16 +231,16 @@ def _batches(
             with arrow_csv.open_csv(counted, read, parse, convert) as reader:
                 yield from reader
         except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-            _explain(file, delimiter, names, types, error)
+            _explain(file, dialect, names, types, error)
 
 
 def _explain(
-    file: TextFile, delimiter: str, names: list[str], types: dict[str, Any], error: Exception
+    file: TextFile, dialect: Dialect, names: list[str], types: dict[str, Any], error: Exception
 ) -> NoReturn:
     """Read again, slowly, to find the line at which the fast reader failed."""
-    _refuse_broken_rows(file, delimiter, names)
-    _refuse_broken_values(file, delimiter, names, types)
-    _refuse_long_rows(file, delimiter, _block_bytes(names))
+    _refuse_broken_rows(file, dialect, names)
+    _refuse_broken_values(file, dialect, names, types)
+    _refuse_long_rows(file, dialect, _block_bytes(names))
     raise InvalidFile(
         file.label,
         f"it cannot be read as delimited text ({error}). Check the delimiter and the quotes.",
@@ -207,11 +252,11 @@ def _block_bytes(names: Sequence[str]) -> int:
     return min(max(BLOCK_BYTES, BYTES_PER_COLUMN * len(names)), LARGEST_BLOCK)
 
 
-def _refuse_long_rows(file: TextFile, delimiter: str, most: int) -> None:
+def _refuse_long_rows(file: TextFile, dialect: Dialect, most: int) -> None:
     """Rows that are longer than a block of the fast reader: there is no row in it that ends."""
-    for line, record in _records(file, delimiter, strict=True):
+    for line, record in _records(file, dialect, strict=True):
         quotes = sum(cell.count('"') + 2 for cell in record)  # at most
-        size = len(delimiter.join(record).encode("utf-8", "surrogatepass")) + quotes
+        size = len(dialect.delimiter.join(record).encode("utf-8", "surrogatepass")) + quotes
         if size > most:
             raise InvalidFile(
                 file.label,
@@ -221,9 +266,14 @@ def _refuse_long_rows(file: TextFile, delimiter: str, most: int) -> None:
             )
 
 
-def _records(file: TextFile, delimiter: str, *, strict: bool) -> Iterator[tuple[int, list[str]]]:
+def _records(file: TextFile, dialect: Dialect, *, strict: bool) -> Iterator[tuple[int, list[str]]]:
     """The records with the line each begins on, the header included; blank lines are skipped."""
-    reader = csv.reader((line for _, line in file.lines()), delimiter=delimiter, strict=strict)
+    reader = csv.reader(
+        (line for _, line in file.lines()),
+        delimiter=dialect.delimiter,
+        quoting=csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE,
+        strict=strict,
+    )
     start, usual = 1, csv.field_size_limit(LONGEST_FIELD)
     try:
         for record in reader:
@@ -253,8 +303,8 @@ def _mistake(error: csv.Error) -> str:
     )
 
 
-def _refuse_broken_rows(file: TextFile, delimiter: str, names: list[str]) -> None:
-    for line, record in _records(file, delimiter, strict=True):
+def _refuse_broken_rows(file: TextFile, dialect: Dialect, names: list[str]) -> None:
+    for line, record in _records(file, dialect, strict=True):
         if len(record) != len(names):
             raise InvalidFile(
                 file.label,
@@ -265,12 +315,12 @@ def _refuse_broken_rows(file: TextFile, delimiter: str, names: list[str]) -> Non
 
 
 def _refuse_broken_values(
-    file: TextFile, delimiter: str, names: list[str], types: dict[str, Any]
+    file: TextFile, dialect: Dialect, names: list[str], types: dict[str, Any]
 ) -> None:
     """An error that occurs only if the file changed after its types were determined."""
     import pyarrow as pa
 
-    rows = _records(file, delimiter, strict=False)
+    rows = _records(file, dialect, strict=False)
     next(rows)
     for line, record in rows:
         for name, value in zip(names, record, strict=True):
