@@ -273,7 +273,7 @@ def test_a_class_varies_at_least_as_much_as_rounding_to_the_unit_of_a_column(uni
 
 @pytest.mark.filterwarnings("ignore::likely.errors.RedundantColumns")  # pixels that are always 0
 def test_digits_are_read_as_well_as_scikit_learn_asks_of_its_own():
-    """The thresholds of ``test_check_accuracy_on_digits``; scikit-learn has 0.811 and 0.86."""
+    """The thresholds of ``test_check_accuracy_on_digits``."""
     X, y = load_digits(return_X_y=True)
     assert cross_val_score(NaiveBayes(), X, y, cv=10).mean() > 0.86
     some = np.isin(y, [3, 8])

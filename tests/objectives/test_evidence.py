@@ -183,6 +183,7 @@ def test_nor_with_heavy_tails(n, copies, tail):
     assert max(excess) < 0.005
 
 
+@pytest.mark.filterwarnings("ignore::likely.errors.RedundantColumns")  # pixels that are always 0
 def test_a_few_rows_that_a_narrow_gaussian_excludes_do_not_set_the_temperature():
     """Columns constant in a class give evidence of 1e9 nats, which would need T = 1e12."""
     X, y = load_digits(return_X_y=True)

@@ -171,7 +171,7 @@ def refuse_extremes(X: Array, scatter: Array) -> None:
     small = np.flatnonzero(
         np.abs(scatter).max(axis=tuple(range(scatter.ndim - 1))) < SMALLEST_VARIANCE
     )
-    for column in small:
+    for column in small.tolist():
         x = X[:, column][~np.isnan(X[:, column])]
         gap = np.ptp(x) if len(x) else 0.0
         if ROUNDING * np.abs(x).max(initial=0.0) < gap < np.sqrt(SMALLEST_VARIANCE):
@@ -179,7 +179,7 @@ def refuse_extremes(X: Array, scatter: Array) -> None:
                 "the column holds numbers whose squares underflow (differences below about "
                 "1e-150). Multiply it by a constant.",
                 row=0,
-                column=int(column),
+                column=column,
             )
 
 
