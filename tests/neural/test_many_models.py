@@ -36,7 +36,13 @@ def table(n=90, seed=0):
 
 
 def classifier(**changes):
-    settings = {"hidden": (6,), "max_epochs": 4, "dtype": "float64", "random_state": 3} | changes
+    settings = {
+        "solver": "adam",
+        "hidden": (6,),
+        "max_epochs": 4,
+        "dtype": "float64",
+        "random_state": 3,
+    } | changes
     return likely.NeuralNetworkClassifier(**settings)
 
 

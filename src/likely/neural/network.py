@@ -147,7 +147,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         except TypeError:  # no length, but perhaps an array inside; else the fit refuses it
             n_rows = next(iter(np.shape(np.asarray(X))), None)
         worker, chosen = copy(self), settled(self, n_rows)
-        vars(worker).update({name: each for name, each in chosen.items() if name != "starts"})
+        worker.__dict__.update({name: each for name, each in chosen.items() if name != "starts"})
         refuse_unless_whole("n_networks", worker.n_networks, lowest=1, advice="Use 5.")
         names = (*PLAIN, "solver")
         said = {name: vars(worker)[name] for name in names}
@@ -157,7 +157,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
     def take_over(self, worker: "NeuralNetwork") -> None:
         """Keep what a copy has learned; the arguments stay as they were given."""
         given = self.get_params(deep=False)
-        vars(self).update({k: each for k, each in vars(worker).items() if k not in given})
+        self.__dict__.update({k: each for k, each in vars(worker).items() if k not in given})
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.n_networks > 1:
@@ -316,7 +316,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         changed |= {} if max_epochs is None else {"max_epochs": max_epochs}
         changed |= {"balanced": False} if "balanced" in vars(self) else {}
         settings = type(self)(**{**self.get_params(deep=False), **changed})
-        vars(settings).update(settled(settings, n_rows_of(X), one=True))
+        settings.__dict__.update(settled(settings, n_rows_of(X), one=True))
         options = checked_options(settings)
         with unchanged_if_refused(self), columns_named(self):
             problem = self._further(settings, options, X, y, sample_weight)
@@ -423,7 +423,7 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         refuse_several(self, "partial_fit")
         idle = {"early_stopping": False, "validation": None, "end_game": None}
         settings = type(self)(**{**self.get_params(deep=False), **idle})
-        vars(settings).update(settled(settings, None, one=True))
+        settings.__dict__.update(settled(settings, None, one=True))
         self.chosen_ = {name: vars(settings)[name] for name in PLAIN}
         self.chosen_ |= {"solver": _name_of(settings.solver), "starts": 1}
         options = checked_options(settings)
