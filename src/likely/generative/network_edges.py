@@ -11,7 +11,7 @@ from likely.graphical.learning.structure import Edge
 MOST_CELLS = 2**26  # of all tables together: half a gigabyte of probabilities
 
 
-def refuse_large_tables(states: Mapping[str, Sequence[str]], edges: Sequence[Edge]) -> None:
+def refuse_large_tables(states: Mapping[str, Sequence[object]], edges: Sequence[Edge]) -> None:
     """Refuse tables that do not fit the memory: columns with very many values depend on others."""
     cells = {name: len(own) for name, own in states.items()}
     for parent, child in edges:

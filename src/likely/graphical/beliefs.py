@@ -89,7 +89,9 @@ class Beliefs(Mapping[Any, Any]):
         States are as they were declared, unless some are text and some are not.  ``library`` is
         "pandas", "polars" or "pyarrow" (the default).
         """
-        names, states, probabilities = [], [], []
+        names: list[str] = []
+        states: list[State] = []
+        probabilities: list[float] = []
         for name, own, values in self._rows():
             names += [name] * len(own)
             states += self.variables[name].values if name in self.marginals else own

@@ -143,9 +143,10 @@ def learned_edges(
     if not isinstance(structure, str | Structure):
         return LearnedEdges(checked_edges(structure), None)
     if structure != "auto":
-        chosen = structure
-        if isinstance(structure, str):
-            chosen = lookup("structure", structure, {"auto": ChowLiu(), **structures()})
+        known = {"auto": ChowLiu(), **structures()}
+        chosen: Structure = (
+            lookup("structure", structure, known) if isinstance(structure, str) else structure
+        )
         return LearnedEdges(chosen.edges(rows, target, rng), chosen)
     climbing, reason = structures()["hill-climbing"], _too_large(rows)
     if not reason:
