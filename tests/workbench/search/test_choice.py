@@ -77,6 +77,7 @@ def test_of_equal_scores_the_minimum_is_the_first_of_the_table_and_not_one_that_
     assert chosen(trials, default=None).minimum.number == 0
     failed = Trial(0, {"l2": 1.0}, 1.0, None, "no")
     assert chosen([failed, *trials[1:]], default=None).minimum.number == 1
+    assert chosen(trials[2:], default=None).minimum.number == 2
 
 
 def test_the_default_beside_a_grid_is_chosen_from_and_is_not_the_minimum_of_the_table():
