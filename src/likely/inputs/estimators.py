@@ -207,6 +207,8 @@ def folds_of(cv: Any, X: Any, y: Any, *, codes: Codes, seed: int = FOLD_SEED) ->
 
 def copies_among(X: Any, rows: Codes) -> Codes | None:
     """The first of some rows that each of them is a copy of, by place among them; None: none is."""
+    if X is None:
+        return None
     return copies_in(X if len(rows) == n_rows_of(X) else rows_at(X, rows))
 
 
