@@ -131,9 +131,10 @@ class Folds:
             return _by_time(self.time, self.n_folds)
         seed = self.seed + _STRIDE * repeat
         labels = np.zeros(self.n_rows, dtype=np.int64) if self.stratify is None else self.stratify
-        if self.groups is None:
+        units = self.units
+        if self.groups is None or units is None:
             return stratified_fold_of(labels, seed, self.n_folds, self.copies)
-        return _by_group(self.units, labels, seed, self.n_folds)
+        return _by_group(units, labels, seed, self.n_folds)
 
     @cached_property
     def units(self) -> Codes | None:
