@@ -136,10 +136,31 @@ def test_equal_rows_stay_on_one_side(seed):
     )
 
 
-def test_more_than_a_tenth_of_equal_rows_are_split_and_it_says_so(table):
+def test_rows_that_are_equal_by_chance_are_split_without_a_note(table):
     split = split_rows(table.select(["town", "y"]), "y", test=0.2)
     assert split.sealed.sum() == 24
-    assert "more than a tenth: equal rows may be on both sides" in split.notes[0]
+    assert split.notes == ()
+
+
+def test_copies_of_all_rows_stay_on_one_side(table):
+    split = split_rows(pa.concat_tables([table] * 5), "y", test=0.2)
+    assert split.sealed.sum() == 120
+    assert (split.sealed.reshape(5, 120) == split.sealed[:120]).all()
+    assert split.notes[0].startswith("600 rows (100.0 %) equal another in all features; equal rows")
+
+
+def test_an_identifier_does_not_hide_copies(table):
+    numbered = pa.concat_tables([table] * 2).append_column("id", pa.array(np.arange(240)))
+    split = split_rows(numbered, "y", test=0.2, apart=["id"])
+    assert (split.sealed[:120] == split.sealed[120:]).all()
+
+
+def test_sealed_rows_by_time_that_equal_earlier_ones_are_counted(table):
+    timed = pa.concat_tables([table] * 2).append_column("day", pa.array(np.arange(240)))
+    split = split_rows(timed, "y", test=0.25, by_time="day")
+    assert split.notes == (
+        "60 of the sealed rows equal an earlier training row in all other features.",
+    )
 
 
 def test_a_split_that_leaves_a_side_empty_is_refused(table):
@@ -221,8 +242,8 @@ def test_equal_texts_are_kept_together_however_many_there_are():
     texts = [f"the {i % 30} documents of this table" for i in range(120)]
     table = pa.table({"text": texts, "y": [i % 2 for i in range(120)]})
     apart = split_rows(table, "y", test=0.2, seed=0)
-    assert "may be on both sides" in apart.notes[0]
-    found = split_rows(table, "y", test=0.2, seed=0, of_texts=True)
+    assert apart.notes == ()
+    found = split_rows(table, "y", test=0.2, seed=0, texts=["text"])
     assert "were kept together" in found.notes[0]
     sealed = {text for text, there in zip(texts, found.sealed, strict=True) if there}
     assert sealed and not sealed & {

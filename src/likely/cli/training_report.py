@@ -98,6 +98,7 @@ def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]
 
 def _how(score: "Score") -> list[str]:
     """Which rows were scored, and what the model of the RUN has learned from."""
+    from likely.metrics.score import groups_text
     from likely.workbench.scoring.progressive import PROGRESSIVE
 
     fitted = "The model was then fitted to all rows."
@@ -111,6 +112,6 @@ def _how(score: "Score") -> list[str]:
         return [f"Scored on {count(score.n_rows, 'held-out row')}.", fitted]
     groups = ""
     if score.n_groups is not None:
-        groups = f", in {count(score.n_groups, 'group')} of {score.group}"
+        groups = f", in {groups_text(score.n_groups, score.group)}"
     scored = f"Scores of {count(score.n_rows, 'row')} by {score.how}"
     return [f"{scored}; intervals are for all rows together{groups}.", fitted]

@@ -285,7 +285,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
     with showing_progress(settings, f"fitting {chosen.name}", None):
         found = fit_and_validate(best, rows, folds, seed=settings.seed)
     scores = None if found.score is None else found.score.to_json()
-    findings = about_task(rows.settled) + dropped_columns(found.model)
+    findings = about_task(rows.settled) + dropped_columns(found.model) + rows.notes
     if scores is not None:
         estimate = study.nested_score_ if study.outer else study.best_score_
         scores |= {"cv_estimate": estimate, "cv_metric": study.metric.name}

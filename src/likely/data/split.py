@@ -39,8 +39,15 @@ def hashed_values(values: Array, seed: int) -> Array:
     return (mix(mix(bits) + key) >> np.uint64(11)) * 2.0**-53
 
 
-def split_mask(start: int, n: int, seed: int, fraction: float) -> Array:
-    """Which of the examples ``start`` to ``start + n`` are held out."""
+def split_mask(
+    start: int, n: int, seed: int, fraction: float, copies: Codes | None = None
+) -> Array:
+    """Which of the examples ``start`` to ``start + n`` are held out.
+
+    ``copies`` has for every example the first one that it is a copy of, which decides for it.
+    """
+    if copies is not None:
+        return (hashed_uniforms(0, copies.size, seed) < fraction)[copies[start : start + n]]
     return hashed_uniforms(start, n, seed) < fraction
 
 
@@ -57,13 +64,14 @@ class SomeRows(Source):
     kinds: tuple[ColumnKind, ...]
     n_rows: None
     nbytes: int | None
+    copies: Codes | None = None  # of the rows in memory, the first row that each is a copy of
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
 
         start = 0
         for batch in self.source:
-            mask = split_mask(start, batch.num_rows, self.seed, self.fraction)
+            mask = split_mask(start, batch.num_rows, self.seed, self.fraction, self.copies)
             start += batch.num_rows
             kept = batch.filter(pa.array(mask if self.held_out else ~mask))
             if kept.num_rows:
@@ -74,12 +82,15 @@ class SomeRows(Source):
         return replace(self, source=self.source.select(names), names=tuple(names), kinds=kinds)
 
 
-def split_source(source: Source, seed: int, fraction: float) -> tuple[SomeRows, SomeRows]:
-    """The rows to learn from, and the rows held out: the same in memory and in a stream."""
-    learned, held = (
-        SomeRows(source, seed, fraction, part, source.names, source.kinds, None, source.nbytes)
-        for part in (False, True)
-    )
+def split_source(
+    source: Source, seed: int, fraction: float, copies: Codes | None = None
+) -> tuple[SomeRows, SomeRows]:
+    """The rows to learn from, and the rows held out: the same in memory and in a stream.
+
+    ``copies`` of each other, which are known in memory alone, are on one side.
+    """
+    about = (source.names, source.kinds, None, source.nbytes, copies)
+    learned, held = (SomeRows(source, seed, fraction, part, *about) for part in (False, True))
     return learned, held
 
 
@@ -97,19 +108,62 @@ def fold_of(start: int, n: int, seed: int, n_folds: int) -> Codes:
     return np.minimum(fold, n_folds - 1)  # the product may round up to n_folds
 
 
-def stratified_fold_of(labels: Codes, seed: int, n_folds: int) -> Codes:
-    """The fold of each example: classes, and the folds as a whole, differ by at most one."""
-    order = np.lexsort((hashed_uniforms(0, labels.size, seed), labels))
+def stratified_fold_of(
+    labels: Codes, seed: int, n_folds: int, copies: Codes | None = None
+) -> Codes:
+    """The fold of each example: classes, and the folds as a whole, differ by at most one.
+
+    ``copies`` are units by their first example, which stay together: the largest are assigned
+    first, each to the smallest fold, and single examples fill up what is missing.
+    """
+    drawn = hashed_uniforms(0, labels.size, seed)
     fold = np.empty(labels.size, dtype=np.int32)
-    fold[order] = np.arange(labels.size) % n_folds  # one class after the other, assigned in turn
-    return fold
+    if copies is None:
+        order = np.lexsort((drawn, labels))
+        fold[order] = np.arange(labels.size) % n_folds  # one class after the other, in turn
+        return fold
+    size = np.bincount(copies, minlength=labels.size)
+    several, single = np.flatnonzero(size > 1), np.flatnonzero(size == 1)
+    rows = np.zeros(n_folds, dtype=np.int64)
+    for unit in several[np.lexsort((drawn[several], labels[several], -size[several]))]:
+        fold[unit] = int(rows.argmin())
+        rows[fold[unit]] += size[unit]
+    # each fold has as many places left as it needs to become as large as the others
+    wanted = np.maximum(_level(rows, labels.size) - rows, 0)
+    order = single[np.lexsort((drawn[single], labels[single]))]
+    turn = np.concatenate([(np.arange(n) + 0.5) / max(n, 1) for n in wanted])
+    places = np.repeat(np.arange(n_folds), wanted)[np.argsort(turn, kind="stable")]
+    fold[order] = places[: order.size]
+    return fold[copies]
 
 
-def share_of_each_class(target: Array, share: float, random_state: int) -> Array:
+def _level(rows: Array, total: int) -> Array:
+    """The sizes of folds after filling the smallest up to a common level, as far as it goes."""
+    filled, left = rows.copy(), total - int(rows.sum())
+    order = np.argsort(rows, kind="stable")
+    for n in range(1, rows.size + 1):  # the n smallest folds share one level
+        members = order[:n]
+        room = left + int(rows[members].sum())
+        if n == rows.size or room <= n * rows[order[n]]:
+            filled[members] = room // n
+            filled[members[: room % n]] += 1
+            break
+    return filled
+
+
+def share_of_each_class(
+    target: Array, share: float, random_state: int, copies: Codes | None = None
+) -> Array:
     """A share of the rows, drawn at random: of each class where the target holds codes.
 
-    Shares are rounded down, so that rows are left in every class.
+    Shares are rounded down, so that rows are left in every class.  ``copies`` are units of rows by
+    their first one: the first row of a unit decides for all.
     """
+    if copies is not None:
+        first = np.flatnonzero(copies == np.arange(len(target)))
+        drawn = np.zeros(len(target), dtype=bool)
+        drawn[first] = share_of_each_class(target[first], share, random_state)
+        return drawn[copies]
     order = np.random.default_rng(random_state).permutation(len(target))
     coded = target.dtype.kind in "iu" and target.ndim == 1
     strata = target if coded else np.zeros(len(target))

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array, Codes
+from likely.data.copies import copies_in
 from likely.data.split import FOLD_SEED, fold_of
 from likely.inputs.estimators import countable
 from likely.inputs.labels import codes_among
@@ -39,6 +40,8 @@ def scored_by_refits(
     """The rows of each fold, scored by a fit to the others."""
     weights = np.ones(len(codes)) if weight is None else weight
     fold = fold_of(0, len(codes), FOLD_SEED, N_FOLDS)
+    copies = copies_in(X)
+    fold = fold if copies is None else fold[copies]
     parts = []
     for held in np.unique(fold):
         seen, new = (np.flatnonzero(mask & (weights > 0)) for mask in (fold != held, fold == held))

@@ -12,6 +12,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array, Codes
+from likely.data.copies import copies_in
 from likely.data.split import FOLD_SEED, stratified_fold_of
 from likely.errors import BadCell, InvalidInput, warn_user
 from likely.inputs.foreign_models import depends_on_scale
@@ -186,12 +187,16 @@ def check_folds(cv: Any, *, otherwise: str, advice: str = "Use 5.") -> None:
 def folds_of(cv: Any, X: Any, y: Any, *, codes: Codes, seed: int = FOLD_SEED) -> FoldRows:
     """Shuffled folds with equal shares of each code for a number; else what the splitter gives.
 
-    Rows of code −1 are in no fold.
+    Rows of code −1 are in no fold.  Rows that are copies of each other are in one fold, if there
+    are at least as many different rows as folds.
     """
     present = codes >= 0
     if isinstance(cv, int | np.integer):
         fold = np.full(len(codes), -1)
-        fold[present] = stratified_fold_of(codes[present], seed, int(cv))
+        copies = copies_among(X, np.flatnonzero(present))
+        if copies is not None and np.count_nonzero(np.bincount(copies)) < cv:
+            copies = None
+        fold[present] = stratified_fold_of(codes[present], seed, int(cv), copies)
         return [
             (np.flatnonzero(present & (fold != f)), np.flatnonzero(fold == f))
             for f in range(int(cv))
@@ -202,6 +207,13 @@ def folds_of(cv: Any, X: Any, y: Any, *, codes: Codes, seed: int = FOLD_SEED) ->
     parts = check_cv(cv).split(X, y)
     kept = [[np.asarray(rows)[present[rows]] for rows in part] for part in parts]
     return [(learn, held) for learn, held in kept]
+
+
+def copies_among(X: Any, rows: Codes) -> Codes | None:
+    """The first of some rows that each of them is a copy of, by place among them; None: none is."""
+    if X is None:
+        return None
+    return copies_in(X if len(rows) == n_rows_of(X) else rows_at(X, rows))
 
 
 def refuse_single_rows(codes: Codes, classes: Array, *, otherwise: str) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive
-from likely.formatting import DASH, capitalised, estimate_compared
+from likely.formatting import DASH, capitalised, count, estimate_compared
 from likely.intervals import (
     Ends,
     Estimate,
@@ -253,6 +253,13 @@ def title_of(metric: str) -> str:
     """The title of a metric in text; for a function, its name."""
     known = METRICS.get(metric)
     return metric.rpartition(".")[2].replace("_", " ") if known is None else known.title
+
+
+def groups_text(n_groups: int, group: str | None) -> str:
+    """``40 groups of shop``; without a column, rows that are copies are the groups."""
+    return count(n_groups, "different row" if group is None else "group") + (
+        "" if group is None else f" of {group}"
+    )
 
 
 def gain_title(metrics: Collection[str]) -> str:

@@ -40,7 +40,12 @@ from likely.neural.propagation import predictor
 from likely.neural.training.examples import Examples
 from likely.neural.training.fitting import NetworkFit
 from likely.neural.training.options import Options, checked_options
-from likely.neural.training.problem import OpenedRows, TrainingProblem, assembled
+from likely.neural.training.problem import (
+    OpenedRows,
+    TrainingProblem,
+    assembled,
+    copies_of_examples,
+)
 from likely.objectives.overdispersion import estimated_shape
 from likely.solvers.mini_batches import WINDOW
 from likely.special import log_softmax, logsumexp
@@ -219,6 +224,8 @@ def problems_of_several(
             yield assembled(model, rows, output, options, given, seed + j)
         return
     part = parts_of_rows(rows.examples.y, count, seed)
+    copies = copies_of_examples(rows.examples)
+    part = part if copies is None else part[copies]
     own = replace(options, held_out=None)
     for j in range(count):
         held = part == j

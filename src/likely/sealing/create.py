@@ -104,7 +104,12 @@ def create_seal(
         by_time=terms.by_time,
         seed=terms.seed,
         kind=terms.kind,
-        of_texts=bool(terms.texts or terms.declared_texts),
+        texts=(*(terms.texts or ()), *terms.declared_texts),
+        apart=(
+            *(terms.identifiers or ()),
+            *terms.dropped,
+            *(name for name in (terms.weight, terms.offset, terms.exposure) if name),
+        ),
     )
     _check_weights(origin.table, split, terms.weight)
     earlier = _earlier_seals(origin, path)

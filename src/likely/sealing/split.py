@@ -8,16 +8,18 @@ share is reached: with single rows it is reached to the nearest row in all, and 
 share to within one row (SEL-1).  Few or large groups may not come near the share in this way; then
 they are chosen without strata, at random among the sets of groups that do.
 
-Where more than a tenth of the rows have a duplicate, duplicates are normal in this table (a few
-columns of categories) and not an accident; they are then split like other rows, with a note.
+Rows that are equal by chance, as in a table of a few columns of categories, are split like other
+rows: ``likely.data.copies`` tells them apart.
 """
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.copies import copies_in_table, joined_units
 from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput
 from likely.formatting import count, percent, short_number
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 Strata: TypeAlias = tuple[Codes, str, str]  # of rows, what they are in words, the target
 Twins: TypeAlias = tuple[Codes, tuple[str, ...]]  # which rows are equal, and notes
 
-MOST_TWINS = 0.1  # of the rows; more of them are not kept together
 MOST_CLASSES = 20  # distinct integers; more of them are amounts
 N_BINS = 10  # strata of a target of amounts
 FEW_UNITS = 12  # whose 2¹² sets can all be tried
@@ -59,23 +60,26 @@ def split_rows(
     seed: int = 0,
     part: str = "sealed",
     kind: str | None = None,
-    of_texts: bool = False,
+    texts: Sequence[str] = (),
+    apart: Iterable[str] = (),
 ) -> Split:
     """The rows to set apart; the columns exist and the target has no missing value.
 
     ``part`` is what they are called in messages, ``kind`` that of the target, if it is known.
-    Texts are not equal by chance, so that equal ones are kept together however many there are.
+    ``texts`` are columns of texts, which are not equal by chance, and ``apart`` columns that are
+    not features, such as identifiers.
     """
+    features = [name for name in table.column_names if name not in {target, *apart}]
     strata = partial(strata_of, table.column(target), kind)
     if np.ndim(test):
-        found = _named_rows(table, target, np.asarray(test), part)
+        found = _named_rows(table, features, np.asarray(test), part)
     elif by_time is not None:
-        found = _latest(table, by_time, test)
+        found = _latest(table, by_time, _twins(table, features, texts, but=by_time), test, part)
     elif group is not None:
-        twins = _twins(table, target, of_texts=of_texts)
+        twins = _twins(table, features, texts, but=group)
         found = _by_group(table, group, twins, (*strata(), target), test=test, seed=seed)
     else:
-        twins = _twins(table, target, of_texts=of_texts)
+        twins = _twins(table, features, texts)
         found = _stratified(twins, (*strata(), target), test=test, seed=seed)
     n_sealed = int(found.sealed.sum())
     if not 0 < n_sealed < table.num_rows:
@@ -88,10 +92,10 @@ def split_rows(
     return found
 
 
-def _named_rows(table: "pa.Table", target: str, rows: Array, part: str) -> Split:
+def _named_rows(table: "pa.Table", features: Sequence[str], rows: Array, part: str) -> Split:
     """The rows that were named, by index or by one Boolean each; duplicates are counted."""
     sealed = row_mask(rows, table.num_rows, "test" if part == "sealed" else part)
-    units = _codes(row_fingerprints(table, [n for n in table.column_names if n != target], ""))
+    units = _codes(row_fingerprints(table, features, ""))
     n_twins = int(np.isin(units[sealed], units[~sealed]).sum())
     note = f"{n_twins:,} of the {part} rows equal a training row in all features."
     return Split(sealed, "the rows that were named", (note,) if n_twins else ())
@@ -129,7 +133,7 @@ def _by_group(
 ) -> Split:
     (equal, notes), (strata, words, target) = twins, by
     groups, alone = _groups(table, group)
-    units = _joined(groups, equal)
+    units = joined_units(groups, equal)
     if units.max() < groups.max():
         merged = int(groups.max() - units.max())
         notes = (*notes, f"{merged + 1:,} groups of {group} have equal rows; they stay together.")
@@ -171,8 +175,8 @@ def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
         )
 
 
-def _latest(table: "pa.Table", by_time: str, test: float) -> Split:
-    """The latest rows; rows of the same time stay together, and so do equal rows."""
+def _latest(table: "pa.Table", by_time: str, twins: Twins, test: float, part: str) -> Split:
+    """The latest rows; rows of the same time stay together.  Copies of earlier rows are counted."""
     import pyarrow.compute as pc
 
     column = times_of(table.column(by_time), by_time)
@@ -180,7 +184,9 @@ def _latest(table: "pa.Table", by_time: str, test: float) -> Split:
     start = table.num_rows - round(test * table.num_rows)
     first = np.sort(rank)[min(start, table.num_rows - 1)]
     sealed = rank >= first
-    return Split(np.asarray(sealed), f"the latest by {by_time}", ())
+    n_twins = int(np.isin(twins[0][sealed], twins[0][~sealed]).sum())
+    note = f"{n_twins:,} of the {part} rows equal an earlier training row in all other features."
+    return Split(np.asarray(sealed), f"the latest by {by_time}", (note,) if n_twins else ())
 
 
 def times_of(column: Any, name: str) -> Any:
@@ -248,31 +254,16 @@ def _is_number(type_: Any) -> bool:
     )
 
 
-def _twins(table: "pa.Table", target: str, *, of_texts: bool) -> Twins:
-    """A number for each set of rows equal in all features."""
-    features = [name for name in table.column_names if name != target]
-    units = _codes(row_fingerprints(table, features, ""))
-    n_twins = int((np.bincount(units)[units] > 1).sum())
-    if not n_twins:
-        return units, ()
-    share = n_twins / table.num_rows
-    what = f"{n_twins:,} rows ({percent(share)}) equal another in all features"
-    if share > MOST_TWINS and not of_texts:
-        apart = f"{what}, more than a tenth: equal rows may be on both sides."
-        return np.arange(table.num_rows), (apart,)
-    return units, (f"{what}; equal rows were kept together, on one side of the split.",)
-
-
-def _joined(first: Codes, second: Codes) -> Codes:
-    """Units of rows that share either number, directly or through other rows."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n = int(first.max()) + 1
-    ones = np.ones(first.size, dtype=np.int8)
-    size = n + int(second.max()) + 1
-    graph = coo_array((ones, (first, n + second)), shape=(size, size))
-    return _codes(connected_components(graph, directed=False)[1][:n][first])
+def _twins(
+    table: "pa.Table", features: Sequence[str], texts: Sequence[str], but: str | None = None
+) -> Twins:
+    """A number for each set of rows that are copies: equal in all features, not by chance."""
+    copies = copies_in_table(table, [name for name in features if name != but], texts=texts)
+    if copies is None:
+        return np.arange(table.num_rows), ()
+    n_twins = int((np.bincount(copies)[copies] > 1).sum())
+    what = f"{n_twins:,} rows ({percent(n_twins / table.num_rows)}) equal another in all features"
+    return _codes(copies), (f"{what}; equal rows were kept together, on one side of the split.",)
 
 
 def _take_units(units: Codes, strata: Codes, test: float, seed: int) -> Array:

@@ -16,6 +16,7 @@ from scipy import sparse
 from likely._typing import Array, Codes
 from likely.data.block import ArrayBlocks, Block
 from likely.data.coding import Coding
+from likely.data.copies import copies_in
 from likely.data.split import share_of_each_class
 from likely.errors import InvalidInput
 from likely.formatting import count
@@ -258,7 +259,7 @@ def assembled(
 
 def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
     """Rows to train on, and a share of each class to judge by."""
-    held = share_of_each_class(examples.y, share, seed)
+    held = share_of_each_class(examples.y, share, seed, copies_of_examples(examples))
     if not held.any():  # every class is small: some rows of those with two or more
         y, n = examples.y, examples.n_rows
         order = np.random.default_rng(seed).permutation(n)
@@ -271,6 +272,11 @@ def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Ex
             f"{count(examples.n_rows, 'row')}. Give more rows, or validation=(X, y)."
         )
     return examples.where(~held), examples.where(held)
+
+
+def copies_of_examples(examples: Examples) -> Codes | None:
+    """The first row that each row in memory is a copy of; None where none is, or rows are read."""
+    return copies_in(examples.X) if isinstance(examples, ExamplesInMemory) else None
 
 
 def class_weights(given: Any, classes: Array, y: Codes, weight: Array | None) -> Array | None:

@@ -5,7 +5,7 @@ import numpy as np
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.intervals import NO_ESTIMATE, measures_from_json
 from likely.metrics import METRICS, Score
-from likely.metrics.score import about_median, title_of, why_dashes
+from likely.metrics.score import about_median, groups_text, title_of, why_dashes
 from likely.reports.section import TableBlock
 from likely.runs import RunFacts
 from likely.workbench.data.folds import split_text
@@ -25,7 +25,7 @@ def rows_held(facts: RunFacts, score: Score) -> str:
     """``960 rows, each held out once in 5 folds``."""
     if score.folds is None:
         return f"{count(score.n_rows, 'row')} not used for the scored fit"
-    parts = f" in {count(score.n_groups, 'group')} of {score.group}" if score.n_groups else ""
+    parts = f" in {groups_text(score.n_groups, score.group)}" if score.n_groups else ""
     rows = f"{count(score.n_rows, 'row')}{parts}"
     return f"{rows}, each held out once in {folds_of(facts, score)}"
 

@@ -18,6 +18,7 @@ from likely.data.arrow import (
     refuse_infinities,
     refuse_twins,
 )
+from likely.data.copies import copies_in_table
 from likely.data.source import Source, are_known, as_features, as_texts
 from likely.errors import InvalidInput
 from likely.formatting import listed
@@ -193,6 +194,16 @@ class Dataset:
     def groups(self) -> Codes | None:
         """The group of each row; None where rows are not held out by group."""
         return None if self.group is None else codes_of(self.table, self.group)
+
+    @cached_property
+    def copies(self) -> Codes | None:
+        """The first row that each row is a copy of, by the columns of the model; None: no copies.
+
+        Rows of different weights, offsets or exposures may be copies.
+        """
+        others = {self.target, *self.roles.given().values(), self.group}
+        names = [name for name in self.learned.column_names if name not in others]
+        return copies_in_table(self.learned, names, texts=self.texts)
 
     @cached_property
     def times(self) -> Codes | None:
@@ -375,10 +386,16 @@ class Dataset:
         return self.settled.strata(self.table)
 
     def folds(self, n_folds: int, repeats: int = 1, seed: int = 0) -> Folds:
-        """Folds of the rows: stratified by class; by group or by time where that was given."""
+        """Folds of the rows: stratified by class; by group or by time where that was given.
+
+        Copies are in one fold, unless there are fewer different rows than folds.
+        """
+        copies = self.copies
+        if copies is not None and len(np.unique(copies)) < n_folds:
+            copies = None
         n_rows, classes = self.table.num_rows, self.target is not None and self.settled.has_classes
         if self.times is not None:
-            return Folds(n_rows=n_rows, n_folds=n_folds, seed=seed, time=self.times)
+            return Folds(n_rows=n_rows, n_folds=n_folds, seed=seed, time=self.times, copies=copies)
         return Folds(
             n_rows=n_rows,
             n_folds=n_folds,
@@ -386,6 +403,7 @@ class Dataset:
             seed=seed,
             stratify=self.strata if classes else None,
             groups=self.groups,
+            copies=copies,
         )
 
     def take(self, rows: Codes) -> "Dataset":

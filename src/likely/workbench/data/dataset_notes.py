@@ -2,19 +2,23 @@
 
 from typing import TYPE_CHECKING
 
-from likely.formatting import count, listed
+import numpy as np
+
+from likely.formatting import count, listed, percent
 from likely.workbench.data.identifiers import ROWS_PER_CATEGORY
 
 if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset
 
 NEAR_ONE = 0.01  # a mean weight that differs by more is not that of rows
+FEWEST_FOLDS = 5  # different rows, for folds that keep copies together
+LARGE_UNIT = 0.2  # of the rows: more than one of five folds holds
 MOST_NAMED = 6  # columns in a note
 
 
 def notes_of(data: "Dataset") -> tuple[str, ...]:
     """What should be known about a fit to these rows, or a score of them."""
-    return (*about_rows(data), *_about_columns(data), *_about_weights(data))
+    return (*about_rows(data), *_about_copies(data), *_about_columns(data), *_about_weights(data))
 
 
 def target_left_out(target: str, model: str) -> str:
@@ -29,6 +33,30 @@ def about_rows(data: "Dataset") -> tuple[str, ...]:
         return (f"{rows} without a label ({data.target}) are learned from by EM, and not scored.",)
     n, was = data.n_without_target, "was" if data.n_without_target == 1 else "were"
     return (f"{count(n, 'row')} without a target ({data.target}) {was} left out.",) if n else ()
+
+
+def _about_copies(data: "Dataset") -> tuple[str, ...]:
+    """A note about rows that are copies, and one if a row has too many for folds of equal size."""
+    if not data.in_memory or (copies := data.copies) is None:
+        return ()
+    n, size = len(copies), np.bincount(copies)
+    n_different, largest = int(np.count_nonzero(size)), int(size.max())
+    found = f"{n - n_different:,} rows equal an earlier row in all features, beyond chance"
+    if n_different < FEWEST_FOLDS:
+        return (
+            f"{found}. There are only {n_different:,} different rows, too few to be held out "
+            "apart: scores do not tell how well new rows are predicted.",
+        )
+    notes = [
+        f"{found}: equal rows are never on both sides of a split, and intervals count different "
+        "rows."
+    ]
+    if largest > LARGE_UNIT * n:
+        notes.append(
+            f"One row occurs {largest:,} times, {percent(largest / n)} of all rows: folds are of "
+            "unequal size, and the score of that fold is the score of one row."
+        )
+    return tuple(notes)
 
 
 def _about_columns(data: "Dataset") -> tuple[str, ...]:

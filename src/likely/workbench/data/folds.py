@@ -5,6 +5,9 @@
     grouped        whole groups, the largest first, each to the fold that stays best balanced
     by time        n + 1 pieces in the order of time; piece f + 1 is held out, the pieces before it
                    are training rows
+    copies         rows that are copies of each other (``likely.data.copies``) are never on both
+                   sides: they are in one fold; by time, an earlier copy of a row that is held out
+                   is not a training row
 
 Every row is held out once per repeat, except by time, where the first piece is only used for
 training and there are no repeats.
@@ -25,6 +28,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.caching import cached_property
+from likely.data.copies import joined_units
 from likely.data.split import hashed_uniforms, stratified_fold_of
 from likely.errors import InvalidInput
 from likely.formatting import count
@@ -59,9 +63,10 @@ class Folds:
     stratify: Codes | None = None  # (n_rows,) class codes
     groups: Array | None = None  # (n_rows,); rows of one group stay together
     time: Array | None = None  # (n_rows,); later rows are predicted from earlier ones
+    copies: Codes | None = None  # (n_rows,); the first row that each is a copy of
 
     def __post_init__(self) -> None:
-        for name in ("stratify", "groups", "time"):
+        for name in ("stratify", "groups", "time", "copies"):
             given = getattr(self, name)
             if given is not None and len(given) != self.n_rows:
                 _refuse(
@@ -78,8 +83,11 @@ class Folds:
         self._check_number()
 
     def _check_number(self) -> None:
-        parts = self.n_rows if self.groups is None else len(np.unique(self.groups))
+        units = self.units
+        parts = self.n_rows if units is None else len(np.unique(units))
         one, what = ("row", "rows") if self.groups is None else ("group", "groups")
+        if self.groups is None and units is not None:
+            one, what = "different row", "different rows"
         if self.time is not None:
             parts = len(np.unique(self.time)) - 1
             one, what = "time after the first", "times after the first"
@@ -102,7 +110,10 @@ class Folds:
         fold = self.fold_of_rows(repeat)
         for held in range(self.n_folds):
             learned = fold < held if self.time is not None else fold != held
-            yield Fold(np.flatnonzero(learned), np.flatnonzero(fold == held))
+            test = np.flatnonzero(fold == held)
+            if self.time is not None and self.copies is not None:
+                learned &= ~np.isin(self.copies, self.copies[test])
+            yield Fold(np.flatnonzero(learned), test)
 
     @cached_property
     def test_per_train(self) -> float:
@@ -120,9 +131,17 @@ class Folds:
             return _by_time(self.time, self.n_folds)
         seed = self.seed + _STRIDE * repeat
         labels = np.zeros(self.n_rows, dtype=np.int64) if self.stratify is None else self.stratify
-        if self.groups is None:
-            return stratified_fold_of(labels, seed, self.n_folds)
-        return _by_group(self.groups, labels, seed, self.n_folds)
+        units = self.units
+        if self.groups is None or units is None:
+            return stratified_fold_of(labels, seed, self.n_folds, self.copies)
+        return _by_group(units, labels, seed, self.n_folds)
+
+    @cached_property
+    def units(self) -> Codes | None:
+        """Rows that count as one in intervals: groups, copies, or both joined; None: each row."""
+        if self.copies is None:
+            return self.groups
+        return self.copies if self.groups is None else joined_units(self.groups, self.copies)
 
 
 def share_of_rows(rows: Codes, share: float, strata: Codes, seed: int) -> Codes:

@@ -185,6 +185,8 @@ def _chosen(
             seed=seed,
             part=part,
             kind=rows.kind,
+            texts=rows.texts,
+            apart=rows.apart - {rows.group},
         )
         chosen[part], left = left[found.sealed], left[~found.sealed]
         splits.append(found)

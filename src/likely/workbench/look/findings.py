@@ -174,8 +174,8 @@ CODES: Mapping[str, FindingCode] = {
         "duplicate rows",
         "note",
         "a copy in the test set of a row in the training set makes every score too good",
-        "Drop the copies; likely seal keeps rows with equal features together, all in training or "
-        "all sealed.",
+        "Drop the copies; likely seal and the folds of compare, tune, train and curve keep rows "
+        "with equal features on one side.",
     ),
     "LK202": FindingCode(
         "equal features, different targets",

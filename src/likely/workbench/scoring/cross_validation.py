@@ -199,7 +199,7 @@ class Loop:
         prediction = predict_for(model, task, data.learned, given)
         if self.metric is not None and not self.metric.suits(prediction):
             raise without_metric(model, self.metric, prediction)
-        groups, family = self.folds.groups, None
+        groups, family = self.folds.units, None
         if not task.has_classes:
             family = predictive_family(model)
         return HeldOut(

@@ -189,7 +189,8 @@ def hold_out(
     source = data.source
     if source.n_rows is not None and source.n_rows < FEWEST_ROWS:
         return None
-    seen, part = split_source(source, seed, FRACTION)
+    copies = data.copies if data.in_memory else None
+    seen, part = split_source(source, seed, FRACTION, copies)
     if not any(batch.num_rows for batch in seen):
         return None
     model = fit_on(make(), data, seen)
@@ -223,8 +224,9 @@ class _Scorer(NamedTuple):
 
     def in_memory(self, seed: int) -> OnePart | None:
         table = in_one_table(self.data.source)
-        rows = np.flatnonzero(split_mask(0, table.num_rows, seed, FRACTION))
-        held, n_unlabelled, n_unseen = self.part(table.take(rows), rows)
+        copies = self.data.copies
+        rows = np.flatnonzero(split_mask(0, table.num_rows, seed, FRACTION, copies))
+        held, n_unlabelled, n_unseen = self.part(table.take(rows), rows, copies)
         if held is None:
             return None
         return OnePart(self.model, held.score(), self.task, held, n_unlabelled, n_unseen)
@@ -243,7 +245,9 @@ class _Scorer(NamedTuple):
         score = replace(pairwise_total(totals).score(), how=ONE_PART)
         return OnePart(self.model, score, self.task, None, n_unlabelled, n_unseen)
 
-    def part(self, table: "pa.Table", rows: Array) -> tuple[HeldOut | None, int, int]:
+    def part(
+        self, table: "pa.Table", rows: Array, copies: Codes | None = None
+    ) -> tuple[HeldOut | None, int, int]:
         """The rows that count, how many have no target, and how many have an unseen class."""
         counts, known = _counts(table, self.data), self.task.known(table)
         n_unlabelled = int((counts & ~known).sum())
@@ -262,6 +266,7 @@ class _Scorer(NamedTuple):
             self.constant.prediction(truth),
             rows,
             np.zeros(len(rows), dtype=np.int64),
+            None if copies is None else copies[rows],
             families=(family,),
         )
         unseen = [self.task.classes.index(label) for label in prediction.unseen]

@@ -1,0 +1,253 @@
+"""Which rows are copies of each other: equal in all columns, more often than chance explains.
+
+A table of few categories has equal rows that are no copies.  Such rows have *neighbours*, which
+agree with them in all columns but one.  Where columns vary by chance, m equal rows with the value v
+in column j are expected beside N rows that differ from them in column j alone:
+
+    m ≈ 1 + N p_v / (1 − p_v)        p_v: the share of the rows with the value v in column j
+
+Equal rows are copies if all columns together explain less than a third of them in this way, or if
+over the whole table they explain less than a quarter of the pairs of equal rows.  Columns may
+depend on each other, because N is counted among rows that agree in all the others; columns that are
+renamed versions of another are left out.  Three rules for what neighbours do not tell:
+
+    equal texts, and equal numbers of seven digits or more, are not by chance, unless each different
+    row is repeated ten times, as the levels of a design are
+    a table with at most √n different rows, and no such numbers, consists of cells
+    counts of cells are mixtures of Poisson's, (k! f_k)² ≤ (k − 1)! f_{k−1} (k + 1)! f_{k+1} for the
+    f_k cells with k rows: rows that are nearly all repeated equally often, in less than half of the
+    possible cells, are copies
+
+A unit is named by its first row.  Where nothing is equal, as in most tables, the cost is one hash
+of each cell and one sort.
+
+References
+----------
+Good (1953), The population frequencies of species, Biometrika 40, §2: f_k under sampling by chance.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.data.arrow import arrow_table_of, decoded
+from likely.data.arrow_columns import floats_of_arrow, kind_of_arrow
+from likely.data.frames import is_sparse
+from likely.keyed_random import GOLDEN, keyed, mix
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+EXPLAINED = 3.0  # neighbours explain equal rows if they predict at least one in so many
+EXPLAINED_PAIRS = 4.0  # the same of all pairs of equal rows
+LONG = 2e-7  # a number this far, relatively, from its six digits has more; float32 adds 6e-8
+MOST_REPEATED = 10  # rows to each different one; with more, long numbers are levels of a design
+FEWEST_EQUAL = 20  # sets with the same number of repeats
+UNEVEN = 4.0  # times the bound of mixtures
+FEWEST_ENTRIES = 8  # of a sparse row: with fewer, rows are equal by chance
+MOST_CELLS = 20_000_000  # in which neighbours are counted; of more, in some rows
+MISSING = np.uint64(0x6D697373696E6721)
+
+
+class _Column(NamedTuple):
+    """One column: a word for each cell, and how to read its cells as numbers."""
+
+    words: Array  # (n,) uint64, equal where cells are
+    numbers: Callable[[Codes], Array] | None = None  # of some rows; None of what has no digits
+
+
+def copies_in_table(
+    table: "pa.Table", columns: Sequence[str], *, texts: Sequence[str] = ()
+) -> Codes | None:
+    """The first row that each row is a copy of, itself if it is none; None if no row is a copy.
+
+    ``texts`` are columns of documents, which are not equal by chance.
+    """
+    found = [_arrow_column(table.column(name)) for name in columns]
+    return _copies(found, table.num_rows, never_by_chance=any(name in texts for name in columns))
+
+
+def copies_in(X: Any) -> Codes | None:
+    """The same for what an estimator is given: a frame, an array, dense or sparse, or documents."""
+    if is_sparse(X):
+        return _sparse_copies(X)
+    rows = X if isinstance(X, np.ndarray) else np.asarray(X) if isinstance(X, list) else None
+    if rows is not None and rows.ndim == 2 and rows.dtype.kind in "fiub":
+        return _copies([_number_column(rows[:, j]) for j in range(rows.shape[1])], len(rows))
+    if rows is not None and rows.ndim == 1 and rows.dtype.kind in "OUT":
+        words = np.unique(rows.astype(str), return_inverse=True)[1].astype(np.uint64)
+        return _copies([_Column(words)], len(rows), never_by_chance=True)
+    if rows is not None and rows.ndim != 2:
+        return None
+    table = arrow_table_of(X)
+    return _copies([_arrow_column(column) for column in table.columns], table.num_rows)
+
+
+def joined_units(first: Codes, second: Codes) -> Codes:
+    """Units of rows that share either code, directly or through other rows, from 0."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    one, other = (np.unique(each, return_inverse=True)[1] for each in (first, second))
+    n = int(one.max()) + 1
+    size = n + int(other.max()) + 1
+    graph = coo_array((np.ones(one.size, dtype=np.int8), (one, n + other)), shape=(size, size))
+    whole = connected_components(graph, directed=False)[1][:n][one]
+    return np.asarray(np.unique(whole, return_inverse=True)[1], dtype=np.int64)
+
+
+def _arrow_column(column: Any) -> _Column:
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        return _Column(np.full(len(column), MISSING))
+    column = decoded(column)
+    if kind_of_arrow(column.type) in ("number", "boolean"):
+        return _number_column(floats_of_arrow(column))
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    try:
+        codes = whole.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    except pa.ArrowNotImplementedError:  # lists and the like, as Python writes them
+        written = np.array([repr(value) for value in whole.to_pylist()], dtype=object)
+        codes = np.unique(written.astype(str), return_inverse=True)[1]
+    return _Column(np.asarray(codes).astype(np.int64).view(np.uint64))
+
+
+def _number_column(values: Array) -> _Column:
+    values = np.asarray(values, dtype=np.float64)
+    words = np.where(np.isnan(values), MISSING, (values + 0.0).view(np.uint64))  # −0 becomes 0
+    return _Column(words, lambda rows: np.asarray(values[rows]))
+
+
+def _copies(columns: Sequence[_Column], n: int, *, never_by_chance: bool = False) -> Codes | None:
+    if not columns or n < 2:
+        return None
+    total = np.zeros(n, dtype=np.uint64)
+    for each, key in zip(columns, keyed(0, np.arange(len(columns))), strict=True):
+        total += mix(each.words * GOLDEN + key)
+    _, first, unit, size = np.unique(
+        total, return_index=True, return_inverse=True, return_counts=True
+    )
+    several = np.flatnonzero(size > 1)
+    if not several.size:
+        return None
+    kept = np.ones(several.size, dtype=bool)
+    if not never_by_chance:
+        groups = _Groups(first[several], size[several], len(size), n)
+        kept = groups.are_copies(columns)
+    if not kept.any():
+        return None
+    together = np.zeros(size.size, dtype=bool)
+    together[several[kept]] = True
+    return np.where(together[unit], first[unit], np.arange(n))
+
+
+class _Groups(NamedTuple):
+    """Sets of equal rows, by their first row, in a table of so many different rows."""
+
+    first: Codes  # (G,)
+    size: Codes  # (G,)
+    n_different: int
+    n: int
+
+    def are_copies(self, columns: Sequence[_Column]) -> Array:
+        """Which sets chance does not explain."""
+        long = self._have_long_numbers(columns)
+        repeated = self.n_different * MOST_REPEATED < self.n
+        certain = np.zeros_like(long) if repeated else long
+        if certain.all() or (self.n_different**2 <= self.n and not long.any()):
+            return certain
+        cells, n_cells = _different(columns, self.first)
+        explained = self._explained(cells)
+        pairs = float((self.size * (self.size - 1.0)).sum())
+        all_pairs = pairs > EXPLAINED_PAIRS * float(self.size @ explained)
+        if all_pairs or (self._equally_often and self.n_different < n_cells / 2):
+            return np.ones_like(long)
+        return certain | (EXPLAINED * explained < self.size - 1)
+
+    @property
+    def _equally_often(self) -> bool:
+        """Whether one number of repeats is too frequent for a mixture of Poisson's."""
+        cells = np.bincount(self.size, minlength=3).astype(np.float64)
+        cells[1] = self.n_different - self.size.size
+        k = int(cells[2:].argmax()) + 2
+        fewer, more = cells[k - 1] + 1, (cells[k + 1] if k + 1 < cells.size else 0) + 1
+        return bool(
+            cells[k] >= FEWEST_EQUAL and cells[k] ** 2 > UNEVEN * (k + 1) / k * fewer * more
+        )
+
+    def _have_long_numbers(self, columns: Sequence[_Column]) -> Array:
+        """Which sets have a fraction in a column where most have more than six digits."""
+        long = np.zeros(self.first.size, dtype=bool)
+        for column in columns:
+            if column.numbers is not None:
+                x = column.numbers(self.first)
+                x = np.where(np.isfinite(x), x, 0.0)
+                some, fraction = np.abs(x), x != np.rint(x)
+                scale = 10.0 ** np.clip(5 - np.floor(np.log10(some + (some == 0))), -300, 300)
+                far = np.abs(some - np.rint(some * scale) / scale) > LONG * some
+                if fraction.any() and far[fraction].mean() > 0.5:
+                    long |= fraction
+        return long
+
+    def _explained(self, cells: Sequence[Array]) -> Array:
+        """How many equal rows the neighbours of each set explain."""
+        step = max(1, -(-self.n * len(cells) // MOST_CELLS))
+        some = slice(None, None, step)  # of many rows, every so manieth
+        total = np.zeros(self.n, dtype=np.uint64)
+        for cell in cells:
+            total += cell
+        explained = np.zeros(self.first.size)
+        for cell in cells:
+            others = total - cell
+            agreeing = step * _occurrences(others[some], others[self.first])
+            share = step * _occurrences(cell[some], cell[self.first]) / self.n
+            share = np.clip(share, 1 / self.n, 1 - 1 / self.n)
+            explained += np.maximum(agreeing - self.size, 0.0) * share / (1 - share)
+        return explained
+
+
+def _different(columns: Sequence[_Column], first: Codes) -> tuple[list[Array], float]:
+    """The words of columns that vary among the sets without renamed versions of others, and the
+    number of cells that their values there can form."""
+    seen, n_cells = {}, 1.0
+    for j, column in enumerate(columns):
+        values, place, code = np.unique(column.words[first], return_index=True, return_inverse=True)
+        named = place[code].tobytes()  # for each set, the first one with the same value
+        if values.size > first.size / 2:  # as good as different in all sets: no renaming is seen
+            named += bytes([j % 256, j // 256 % 256])
+        if named not in seen:
+            seen[named] = mix(column.words * GOLDEN + keyed(0, j))
+            n_cells *= max(values.size, 1)
+    return list(seen.values()), n_cells
+
+
+def _occurrences(among: Array, wanted: Array) -> Array:
+    """How often each word occurs."""
+    words, place = np.unique(wanted, return_inverse=True)
+    at = np.searchsorted(words, among)
+    at = np.minimum(at, words.size - 1)
+    hit = words[at] == among
+    return np.bincount(at[hit], minlength=words.size)[place].astype(np.float64)
+
+
+def _sparse_copies(X: Any) -> Codes | None:
+    """Equal rows that have several entries each, as documents have words."""
+    rows = X.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    words = _number_column(rows.data).words
+    entry = mix(mix(words * GOLDEN + keyed(1, rows.indices)))
+    entry[rows.data == 0] = 0
+    before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entry, dtype=np.uint64)])
+    total = np.diff(before[rows.indptr])
+    _, first, unit, size = np.unique(
+        total, return_index=True, return_inverse=True, return_counts=True
+    )
+    together = (size > 1) & (np.diff(rows.indptr)[first] >= FEWEST_ENTRIES)
+    if not together.any():
+        return None
+    return np.where(together[unit], first[unit], np.arange(rows.shape[0]))
