@@ -86,8 +86,7 @@ class BDeu(FamilyScore):
     """log P(data | graph), with ``size`` pseudo-counts for each family, spread evenly.
 
     More of them join variables that are independent: at 10, alarm has 65 to 79 edges (46 are true)
-    where 1 finds 48 to 53, and water 75 to 77 (66) where 1 finds 48 to 51.  1 is also what
-    Scutari (2018) and Silander, Kontkanen & Myllymäki (2007) recommend.
+    where 1 finds 48 to 53, and water 75 to 77 (66) where 1 finds 48 to 51.
 
     Parameters
     ----------
