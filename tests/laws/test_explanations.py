@@ -76,6 +76,8 @@ def scores(model: Any, X: Any, quantity: str) -> Any:
 @pytest.mark.parametrize("kind", EXPLAINED, ids=lambda kind: kind.__name__)
 def test_contributions_of_every_estimator_add_up_to_its_score(kind):
     X, model = frame(), built(kind)
+    if "early_stopping" in model.get_params():  # few rows may not be better than a constant
+        model.set_params(early_stopping=False, random_state=0)
     model.fit(X, target(model))
     found = model.explain(X)
     assert isinstance(found, Explanation)
