@@ -21,7 +21,6 @@ from likely.sealing.folder import seals_in
 from likely.sealing.recognition import _searched, holds_sealed_rows
 from tests.sealing.test_recognition import customers
 
-
 PEOPLE = people(400)
 
 
