@@ -34,7 +34,7 @@ def people(n: int = 1000, seed: int = 0) -> Frame:
     frame["region"] = rng.integers(1, 9, n)
     frame["home town"] = rng.choice(["Ulm", "Bonn", "Kiel", "Jena"], n)
     frame["member"] = rng.random(n) < 0.5
-    days = rng.integers(0, 3000, n)
+    days = rng.integers(0, 1000, n)
     frame["since"] = pd.Timestamp("2015-01-01") + pd.to_timedelta(days, unit="D")
     frame.loc[rng.random(n) < 0.1, "balance"] = np.nan
     frame["churn"] = rng.choice(["no", "yes"], n)

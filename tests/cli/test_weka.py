@@ -1,5 +1,6 @@
 """Options as in Weka: ``-t -T -c -x -s -d -l``."""
 
+import io
 import json
 
 import numpy as np
@@ -171,3 +172,19 @@ def test_a_test_file_is_scored_with_its_weights_and_exposures(likely, tmp_path):
     assert "aseline" not in loaded.out  # the training rows are not known
     same = likely("train", "-l", said["run"], "-T", "test.csv", "--json").json["result"]
     assert same["unguarded"] == {**said["unguarded"], "baseline": None}
+
+
+@pytest.mark.parametrize("labels", [["maybe"], ["maybe", None], [None]], ids=str)
+def test_rows_that_a_test_file_cannot_score_are_counted(likely, tmp_path, labels):
+    (tmp_path / "train.csv").write_text(patients(200))
+    other = pd.read_csv(io.StringIO(patients(60, seed=1)), dtype=str)
+    other.loc[:19, "ill"] = [labels[i % len(labels)] for i in range(20)]
+    other.to_csv(tmp_path / "test.csv", index=False)
+    words = ("train", "train.csv", "logistic", "--target", "ill", "-T", "test.csv")
+    found = likely(*words, "--json").json["result"]["unguarded"]
+    assert (found["rows"], found["left_out"]) == (40, 20)
+    said = " ".join(likely(*words).out.split())
+    assert "on 40 rows of test.csv" in said
+    assert "20 rows not scored: " in said
+    assert ("the model has not learned 'maybe'" in said) is ("maybe" in labels)
+    assert ("the target is missing" in said) is (None in labels)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.utils import get_tags
 
 from likely import NaiveBayes
 from likely.data.frames import kinds_of
@@ -106,3 +107,9 @@ def test_every_name_fits(event):
 def test_wrong_events_are_refused(event, error, message):
     with pytest.raises(error, match=message):
         plan(event)
+
+
+@pytest.mark.parametrize("event", ["categorical", "auto", "gaussian", "multinomial", "bernoulli"])
+def test_the_tags_say_whether_columns_may_be_categories(event):
+    tags = get_tags(NaiveBayes(event)).input_tags
+    assert tags.categorical is (event in ("categorical", "auto"))

@@ -387,3 +387,42 @@ def test_options_that_fit_together_are_not_warned_about():
         {"analyzer": "char"},
     ):
         BagOfWords(**options).fit(texts)  # warnings are errors
+
+
+@pytest.mark.parametrize("analyzer", ["char", "char_wb"])
+def test_runs_of_characters_need_no_token_pattern(analyzer):
+    ours = BagOfWords(analyzer=analyzer, token_pattern=None, ngram_range=(1, 2))
+    theirs = CountVectorizer(analyzer=analyzer, token_pattern=None, ngram_range=(1, 2))
+    assert (ours.fit_transform(TEXTS) != theirs.fit_transform(TEXTS)).nnz == 0
+    with pytest.raises(InvalidInput, match="token_pattern=None is no regular expression"):
+        BagOfWords(token_pattern=None).fit(TEXTS)
+
+
+@pytest.mark.parametrize("n_features", [None, 2**10])
+@pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
+def test_runs_longer_than_every_document_cost_nothing(analyzer, n_features):
+    texts = ["a few words are here", "", "more words here"]
+    given = {"analyzer": analyzer, "n_features": n_features}
+    found, usual = (
+        BagOfWords(ngram_range=(1, high), **given).fit_transform(texts) for high in (10**9, 40)
+    )
+    assert found.sum() == usual.sum() > 15
+    assert (found != usual).nnz == 0
+    longer = BagOfWords(ngram_range=(2, 10**9)).fit(texts).get_feature_names_out()
+    assert longer.size == 6 + 3  # of four words and of three
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ngram_range": (1, 50)},
+        {"ngram_range": (1, 500), "n_features": 2**10},
+        {"analyzer": "char", "ngram_range": (1, 60)},
+        {"analyzer": "char_wb", "ngram_range": (1, 2000)},
+    ],
+    ids=str,
+)
+def test_long_runs_of_a_large_document_are_refused_before_they_fill_the_memory(options):
+    texts = ["abc def " * 50_000 + "x" * 20_000]
+    with pytest.raises(InvalidInput, match=r"runs of 1 to .* fill the memory"):
+        BagOfWords(**options).fit_transform(texts)

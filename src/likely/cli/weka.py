@@ -108,6 +108,7 @@ def scored_elsewhere(
     is learned from the training rows; there is none where they are not known. A file that holds
     sealed rows is refused, because its score would be an evaluation that is not counted.
     """
+    from likely.formatting import count
     from likely.workbench.data.identifiers import UnusedColumns
     from likely.workbench.data.opening import dataset
     from likely.workbench.data.task import task_of_fit
@@ -132,6 +133,7 @@ def scored_elsewhere(
     )
     rows = replace(rows, found_unused=UnusedColumns())  # the model knows its columns
     task = task_of_fit(model, rows.table, target, kind=learned.kind, order=learned.order)
+    new = rows.table.column(target).filter(~task.known(rows.table)).drop_null().to_pylist()
     rows = rows.of_task(task)
     held = predict_elsewhere(model, rows, rows if training is None else training)
     if held is None:
@@ -143,7 +145,22 @@ def scored_elsewhere(
         )
     score = held.score()
     found = score.main if training is not None else score.main._replace(baseline=nan)
-    return _unguarded(score.metric, found, score.n_rows, test)
+    text, facts = _unguarded(score.metric, found, score.n_rows, test)
+    n_left_out = rows.n_without_target
+    if n_left_out:
+        text += f" {count(n_left_out, 'row')} not scored: {_reason(new, n_left_out)}."
+    return text, facts | {"left_out": n_left_out}
+
+
+def _reason(new: Sequence[Any], n_rows: int) -> str:
+    """Why so many rows are not scored, of which some have labels that the model does not know."""
+    from likely.formatting import quoted
+
+    missing = "the target is missing"
+    if not len(new):
+        return missing
+    unknown = f"the model has not learned {quoted(sorted({*map(str, new)}))}"
+    return unknown if len(new) == n_rows else f"{unknown}, or {missing}"
 
 
 def _unguarded(

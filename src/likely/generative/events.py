@@ -112,6 +112,7 @@ def with_input_tags(tags: Tags, event: Any) -> Tags:
     tags.input_tags.positive_only = not takes.negative
     tags.input_tags.sparse = takes.sparse
     tags.input_tags.string = takes.text
+    tags.input_tags.categorical = takes.text  # categories, as text or as codes
     if tags.classifier_tags is not None:
         tags.classifier_tags.poor_score = not takes.missing  # counts tell little about blobs
     return tags

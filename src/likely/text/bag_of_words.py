@@ -53,7 +53,7 @@ class BagOfWords(DocumentTransformer):
     strip_accents : {None, "ascii", "unicode"}
     stop_words : None, "english" or sequence of str
         Words that are left out; those of scikit-learn for "english".
-    token_pattern : str
+    token_pattern : str, or None for runs of characters
         A word, as a regular expression; the default is two or more letters, digits or
         underscores.  Patterns of another form are read by Python, more slowly.
     ngram_range : (int, int)
@@ -69,7 +69,8 @@ class BagOfWords(DocumentTransformer):
         Hash terms to so many columns, and keep no vocabulary.  Terms that share a column are
         counted together; ``likely.text.hashing`` has the hash function, which is the same on
         every machine.  Memory does not depend on the number of words, and ``fit`` is not needed
-        without ``use_idf``.  2**20 columns suit most texts.
+        without ``use_idf``.  2**20 columns suit most texts; 2**26
+        is the most.
     binary : bool
         Presence instead of counts.
     use_idf, smooth_idf, sublinear_tf : bool
@@ -122,7 +123,7 @@ class BagOfWords(DocumentTransformer):
         lowercase: bool = True,
         strip_accents: Literal["ascii", "unicode"] | None = None,
         stop_words: str | Sequence[str] | None = None,
-        token_pattern: str = WORDS,
+        token_pattern: str | None = WORDS,
         ngram_range: Sequence[int] = (1, 1),
         analyzer: Analyzer = "word",
         max_df: float = 1.0,

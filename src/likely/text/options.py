@@ -19,7 +19,7 @@ ANALYZERS = ("word", "char", "char_wb")
 ACCENTS = (None, "ascii", "unicode")
 UNKNOWN = ("ignore", "count")
 NORMS = (None, "l1", "l2")
-MOST_COLUMNS = 2**31 - 1
+MOST_COLUMNS = 2**26  # hashed; a number for each fills 0.5 GB
 
 
 class WordOptions(Protocol):
@@ -28,7 +28,7 @@ class WordOptions(Protocol):
     lowercase: bool
     strip_accents: Literal["ascii", "unicode"] | None
     stop_words: str | Sequence[str] | None
-    token_pattern: str
+    token_pattern: str | None
     ngram_range: Sequence[int]
     analyzer: Analyzer
     max_df: float
@@ -55,13 +55,14 @@ def analysis_of(options: WordOptions) -> Analysis:
     one_of("analyzer", options.analyzer, ANALYZERS)
     one_of("strip_accents", options.strip_accents, ACCENTS)
     one_of("unknown", options.unknown, UNKNOWN)
-    _check_pattern(options.token_pattern)
     of_words = options.analyzer == "word"
+    if of_words or options.token_pattern is not None:
+        _check_pattern(options.token_pattern)
     return Analysis(
         options.analyzer,
         bool(options.lowercase),
         options.strip_accents,
-        options.token_pattern,
+        WORDS if options.token_pattern is None else options.token_pattern,
         _lengths_of_runs(options.ngram_range),
         stop_words(options.stop_words) if of_words else frozenset(),
     )
@@ -101,7 +102,7 @@ def warn_of_options(options: WordOptions, analysis: Analysis) -> None:
             )
     if options.analyzer != "word":
         unused = ["stop_words"] if options.stop_words is not None else []
-        unused += ["token_pattern"] if options.token_pattern != WORDS else []
+        unused += ["token_pattern"] if options.token_pattern not in (None, WORDS) else []
         if unused:
             warn_user(
                 f"{' and '.join(unused)} was given with analyzer={options.analyzer!r}, which "
@@ -146,7 +147,7 @@ def check_hashed(options: WordOptions, n_features: Any) -> None:
     """Refuse a number of hashed columns that is none, and what needs terms."""
     if not _is_whole(n_features) or not 1 <= int(n_features) <= MOST_COLUMNS:
         raise InvalidInput(
-            f"n_features={n_features!r}; expected a number of columns from 1 to 2³¹ − 1, or None "
+            f"n_features={n_features!r}; expected a number of columns from 1 to 2²⁶, or None "
             "to keep a vocabulary. 2**20 suits most texts."
         )
     given = [] if options.vocabulary is None else [f"vocabulary={options.vocabulary!r:.40}"]

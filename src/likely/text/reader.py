@@ -9,6 +9,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.compute.executor import Executor, Serial
+from likely.errors import InvalidInput
 from likely.text.analysis import Analysis
 from likely.text.characters import characters
 from likely.text.documents import bytes_of
@@ -16,6 +17,11 @@ from likely.text.learning import learned_ids
 from likely.text.parts import executor_and_parts
 from likely.text.term_tables import GROW, HASH, LOOK_UP, Mode, TermIds, TermTable
 from likely.text.vocabulary import Vocabulary
+
+USUAL_RUN = 16  # words or characters; longer runs are hardly repeated
+MOST_RUNS = 1 << 22  # of words, of texts that are read together: each may be a term of its own
+MOST_CHARACTER_RUNS = 1 << 24  # they have letters of their own
+MOST_HASHED = 1 << 25  # which have no terms
 
 
 @final
@@ -98,7 +104,11 @@ class Reader:
         return self.analysis.ngram_range if self.joins else (1, 1)
 
     def _joined(self, found: TermIds, *, grow: bool) -> TermIds:
-        return found if self._sizes == (1, 1) else self.terms.join(found, self._sizes, grow=grow)
+        if self._sizes == (1, 1):
+            return found
+        sizes = _possible(self._sizes, np.diff(found.stops, prepend=0))
+        _refuse_many_runs(found.ids.size, sizes, MOST_RUNS)
+        return self.terms.join(found, sizes, grow=grow)
 
     def _found(self, terms: TermTable, part: Any, mode: Mode) -> tuple[Array, Array]:
         """Words or runs of characters, by a table of terms."""
@@ -127,7 +137,9 @@ class Reader:
         pieces = [self.analysis.pieces(text) for text in part.to_pylist()]
         given = _bytes_of(chain.from_iterable(pieces))
         inside = self.analysis.analyzer == "char_wb"
-        ids, stops = table.runs(given, self.analysis.ngram_range, inside=inside, mode=mode)
+        sizes = _possible(self.analysis.ngram_range, np.diff(given.starts))
+        _refuse_many_runs(int(given.starts[-1] - given.starts[0]), sizes, MOST_CHARACTER_RUNS)
+        ids, stops = table.runs(given, sizes, inside=inside, mode=mode)
         ends = np.cumsum([len(each) for each in pieces], dtype=np.int64)
         return ids, np.concatenate([[0], stops])[ends]
 
@@ -136,11 +148,30 @@ def _columns(codes: Array, stops: Array, sizes: tuple[int, int], n_features: int
     """The columns of runs of terms, by the hashes of the terms."""
     from likely.fast.word_runs import join_hashes
 
-    low, high = sizes
+    low, high = sizes = _possible(sizes, np.diff(stops, prepend=0))
+    _refuse_many_runs(codes.size, sizes, MOST_HASHED)
     out, out_stops = np.empty(codes.size * (high - low + 1), np.int32), np.empty_like(stops)
     previous = np.empty_like(codes)
     join_hashes(codes, stops, low, high, n_features, previous, out, out_stops)
     return TermIds(out[: out_stops[-1] if stops.size else 0], out_stops)
+
+
+def _possible(sizes: tuple[int, int], lengths: Array) -> tuple[int, int]:
+    """The lengths of runs, none longer than the longest of the given texts."""
+    low, high = sizes
+    return low, max(low, min(high, int(lengths.max(initial=0))))
+
+
+def _refuse_many_runs(n_parts: int, sizes: tuple[int, int], most: int) -> None:
+    """Refuse long runs of words, characters or bytes of large texts before they fill the memory."""
+    low, high = sizes
+    n_runs = n_parts * (high - low + 1)
+    if high > USUAL_RUN and n_runs > most:
+        raise InvalidInput(
+            f"runs of {low} to {high:,} words or characters were asked for, and texts that are "
+            f"read together have up to {n_runs:,} of them; at most {most:,} were expected, because "
+            "more would fill the memory. Use a shorter ngram_range, such as (1, 5)."
+        )
 
 
 def _bytes_of(texts: Iterable[str]) -> Any:

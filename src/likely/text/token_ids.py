@@ -29,7 +29,7 @@ class TokenIds(DocumentTransformer):
     lowercase : bool
     strip_accents : {None, "ascii", "unicode"}
     stop_words : None, "english" or sequence of str
-    token_pattern : str
+    token_pattern : str, or None for runs of characters
     ngram_range : (int, int)
         Runs of words come after the words of a document, the shorter ones first.
     analyzer : {"word", "char", "char_wb"}
@@ -70,7 +70,7 @@ class TokenIds(DocumentTransformer):
         lowercase: bool = True,
         strip_accents: Literal["ascii", "unicode"] | None = None,
         stop_words: str | Sequence[str] | None = None,
-        token_pattern: str = WORDS,
+        token_pattern: str | None = WORDS,
         ngram_range: Sequence[int] = (1, 1),
         analyzer: Analyzer = "word",
         max_df: float = 1.0,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from likely.errors import InvalidFile
 from likely.graphical.diagrams.diagram import Arrow, Diagram, Edge, Node, Plate
-from likely.graphical.diagrams.dot import read_dot
+from likely.graphical.diagrams.dot import dot_text, read_dot
 from tests.graphical.diagrams.some_diagrams import BY_HAND, NESTED, random_directed
 
 names = st.text(min_size=1, max_size=12)
@@ -91,3 +91,52 @@ def test_files_of_others_are_read_as_graphs():
 def test_what_cannot_be_read_is_refused_by_its_line(text, message):
     with pytest.raises(InvalidFile, match=message):
         read_dot(text)
+
+
+@pytest.mark.parametrize("opening", ["{", "subgraph cluster_1 {", "subgraph a {"])
+def test_subgraphs_that_are_nested_too_deeply_are_refused(opening):
+    def nested(depth):
+        return f"graph {{ {opening * depth} a; {'}' * depth} }}"
+
+    assert [node.name for node in read_dot(nested(100)).nodes] == ["a"]
+    for depth in (101, 20_000):
+        with pytest.raises(InvalidFile, match="100 subgraphs are open, which is the most"):
+            read_dot(nested(depth))
+    beside = f"graph {{ {(opening + ' a; }') * 300} }}"  # not in each other
+    assert len(read_dot(beside).nodes) == 1
+
+
+def test_the_number_of_a_cluster_may_have_any_number_of_digits():
+    first, second = (
+        f"subgraph cluster_{'9' * n} {{ {name} }}" for n, name in ((6000, "b"), (1, "a"))
+    )
+    plates = read_dot(f"graph {{ {first} {second} }}").plates
+    assert [plate.members for plate in plates] == [("a",), ("b",)]
+
+
+NAMES = [
+    'a" -> "b',
+    "a; b -- c",
+    "node",
+    "a\\",
+    "\\N",
+    "} digraph {",
+    "/* b */",
+    "// b",
+    "a:b",
+    "cluster_0",
+    "x\ny",
+    "<b>a</b>",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
+def test_no_name_of_a_variable_adds_nodes_or_edges_to_a_file(name):
+    drawn = Diagram(
+        (Node(name, "circle", name, False), Node("other", "square", "other", True)),
+        (Edge(name, "other", True, name),),
+        (Plate(name, (name,)),),
+    )
+    again = read_dot(dot_text(drawn))
+    assert (again.nodes, again.edges, again.plates) == (drawn.nodes, drawn.edges, drawn.plates)

@@ -389,3 +389,12 @@ def test_equal_texts_are_no_chance():
         each for each in lk.look(table, "ill", text=["text"]).findings if each.code == "LK201"
     )
     assert "38 rows" in str(found)
+
+
+def test_the_shares_of_many_classes_are_of_all_rows():
+    rng = np.random.default_rng(0)
+    labels = np.append(np.repeat([f"c{i}" for i in range(200)], 5), ["a"] * 1000)
+    frame = pd.DataFrame({"x": rng.normal(size=labels.size), "y": labels})
+    said = " ".join(str(lk.look(frame, "y", kind="classes")).split())
+    assert re.search(r"Target y: a 50.0 %, c0 0.25? ?%", said), said
+    assert "and 189 more." in said

@@ -25,6 +25,8 @@ KIND_OF = {
 ENGINES = {"layers": "dot", "spread": "neato"}  # Graphviz's programs for the same arrangement
 ARRANGEMENT_OF = {engine: name for name, engine in ENGINES.items()}
 MESSAGE = "message"
+DIGITS = 18  # of the number of a cluster, by which clusters are ordered
+DEEPEST = 100  # subgraphs, each in the one before
 CLUSTER = re.compile(r"cluster_?(\d*)")
 COLUMN = re.compile(r"column_(\d+)")
 TOKEN = re.compile(
@@ -135,6 +137,7 @@ class _Reader:
     name: str
     tokens: list[_Token]
     at: int = 0
+    depth: int = 0  # of subgraphs
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     edges: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     clusters: list[tuple[str, str, list[str]]] = field(default_factory=list)  # id, label, members
@@ -195,11 +198,17 @@ class _Reader:
         if self._next_is("subgraph"):
             self.at += 1
             identity = "" if self._next_is("{") else self._word()
+        if self.depth == DEEPEST:
+            self._refuse(
+                self._peek(), f"a statement; {DEEPEST} subgraphs are open, which is the most"
+            )
         self._expect("{")
+        self.depth += 1
         if CLUSTER.match(identity) or COLUMN.fullmatch(identity):
             self.clusters.append((identity, "", []))
             within = [*within, len(self.clusters) - 1]
         self._statements(within)
+        self.depth -= 1
         if self._next_is("->") or self._next_is("--"):
             self._refuse(self.tokens[self.at], "a statement; edges of whole subgraphs are not read")
 
@@ -331,4 +340,4 @@ def _read_node(name: str, attributes: dict[str, str]) -> Node:
 
 def _cluster_number(cluster: tuple[str, str, list[str]]) -> int:
     found = CLUSTER.match(cluster[0])
-    return int(found[1]) if found and found[1] else 0
+    return int(found[1][:DIGITS]) if found and found[1] else 0

@@ -62,9 +62,11 @@ def title(look: "Look") -> str:
 
 def balance_of(look: "Look") -> str:
     """``Target churn: no 73 %, yes 27 %.``"""
-    known = sum(look.balance.values())
+    (target,) = (column for column in look.columns if column.name == look.target)
+    known = look.n_looked_at - target.missing
     words = [f"{_value(v)} {percent(rows / known)}" for v, rows in look.balance.items()]
-    return f"Target {look.target}: {listed(words, MOST_CLASSES_SHOWN)}."
+    n_others = target.distinct - len(words)  # the balance has the most frequent ones
+    return f"Target {look.target}: {listed(words + [''] * n_others, MOST_CLASSES_SHOWN)}."
 
 
 def order_of(look: "Look") -> str:
