@@ -174,3 +174,27 @@ def test_a_column_whose_squares_are_0_is_refused(model, scale):
     model.fit(np.where(np.arange(40)[:, None] < 3, X * [1, scale], X), y)
     few = likely.LinearRegression().fit(X * [1, 1e-140], y)
     assert_allclose(few.coef_ * [1, 1e-140], likely.LinearRegression().fit(X, y).coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+@pytest.mark.parametrize("l1", [0.0, 2.0])
+def test_fista_needs_no_more_steps_in_other_units(scale, l1):
+    """The l1 of a column is in its units, so that both fits are the same model."""
+    X, eta, rng = table(1.0)
+    y = eta + rng.normal(size=N)
+    units = np.array([1.0, scale, 1.0])
+    how = {"solver": "fista", "standard_errors": None, "tol": 1e-12}
+    plain = likely.LinearRegression(l1=l1, **how).fit(X, y)
+    other = likely.LinearRegression(l1=l1 * units, **how).fit(X * units, y)
+    assert other.solution_.n_iter <= plain.solution_.n_iter + 3
+    assert_allclose(other.coef_ * units, plain.coef_, rtol=1e-5)
+
+
+def test_a_search_by_columns_goes_on_from_where_it_ended():
+    """Its last Newton steps start there, in the units of the search, which has centred columns."""
+    z, x = np.random.default_rng(7).normal(size=(2, 120))
+    y = (np.random.default_rng(11).random(120) < 1 / (1 + np.exp(-0.3 - 0.8 * z))).astype(int)
+    for distance in 10.0 ** np.arange(-7.0, -5.0, 0.1):
+        X = np.column_stack([x, 1.0 + distance * z])
+        model = likely.LogisticRegression(l2=0.0, solver="coordinate-descent").fit(X, y)
+        assert model.solution_.trace[-1] <= model.solution_.trace[0]
