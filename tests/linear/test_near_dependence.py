@@ -219,7 +219,7 @@ def test_firth_tests_every_coefficient_of_nearly_dependent_columns(distance):
 def test_firth_tests_the_intercept_of_the_columns_as_they_are():
     """Where the mean of the columns is not 0; by a general minimiser with the intercept at 0."""
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(80, 2)) + [1.0, -2.0]
+    X = rng.normal([1.0, -2.0], size=(80, 2))
     y = (rng.random(80) < 1 / (1 + np.exp(0.5 - X[:, 0]))).astype(int)
     A = np.column_stack([X, np.ones(80)])
 
