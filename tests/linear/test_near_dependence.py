@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import minimize
 
 import likely
 from benchmarks.near_collinear import MODELS, Case, cases, outcome
@@ -174,3 +175,61 @@ def test_a_column_whose_squares_are_0_is_refused(model, scale):
     model.fit(np.where(np.arange(40)[:, None] < 3, X * [1, scale], X), y)
     few = likely.LinearRegression().fit(X * [1, 1e-140], y)
     assert_allclose(few.coef_ * [1, 1e-140], likely.LinearRegression().fit(X, y).coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+@pytest.mark.parametrize("l1", [0.0, 2.0])
+def test_fista_needs_no_more_steps_in_other_units(scale, l1):
+    """The l1 of a column is in its units, so that both fits are the same model."""
+    X, eta, rng = table(1.0)
+    y = eta + rng.normal(size=N)
+    units = np.array([1.0, scale, 1.0])
+    how = {"solver": "fista", "standard_errors": None, "tol": 1e-12}
+    plain = likely.LinearRegression(l1=l1, **how).fit(X, y)
+    other = likely.LinearRegression(l1=l1 * units, **how).fit(X * units, y)
+    assert other.solution_.n_iter <= plain.solution_.n_iter + 3
+    assert_allclose(other.coef_ * units, plain.coef_, rtol=1e-5)
+
+
+def test_a_search_by_columns_goes_on_from_where_it_ended():
+    """Its last Newton steps start there, in the units of the search, which has centred columns."""
+    z, x = np.random.default_rng(7).normal(size=(2, 120))
+    y = (np.random.default_rng(11).random(120) < 1 / (1 + np.exp(-0.3 - 0.8 * z))).astype(int)
+    for distance in 10.0 ** np.arange(-7.0, -5.0, 0.1):
+        X = np.column_stack([x, 1.0 + distance * z])
+        model = likely.LogisticRegression(l2=0.0, solver="coordinate-descent").fit(X, y)
+        assert model.solution_.trace[-1] <= model.solution_.trace[0]
+
+
+@pytest.mark.parametrize("distance", [1e-4, 1e-6, 1e-8])
+def test_firth_tests_every_coefficient_of_nearly_dependent_columns(distance):
+    """x₁ + δz has the coefficient 0 where z has, in the model with z instead of it."""
+    X, eta, rng = table(distance)
+    y = (rng.random(N) < 1 / (1 + np.exp(-eta))).astype(int)
+    z = (X[:, 2] - X[:, 0]) / distance
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundantColumns)
+        near = likely.LogisticRegression(l2=0.0, firth=True).fit(X, y).inference_
+    plain = likely.LogisticRegression(l2=0.0, firth=True).fit(np.column_stack([X[:, :2], z]), y)
+    wanted = plain.inference_.firth_ratios
+    assert_allclose(near.firth_ratios[1:], wanted[1:], rtol=1e-5)
+    assert np.isfinite(near.firth_ratios[0])
+
+
+def test_firth_tests_the_intercept_of_the_columns_as_they_are():
+    """Where the mean of the columns is not 0; by a general minimiser with the intercept at 0."""
+    rng = np.random.default_rng(3)
+    X = rng.normal([1.0, -2.0], size=(80, 2))
+    y = (rng.random(80) < 1 / (1 + np.exp(0.5 - X[:, 0]))).astype(int)
+    A = np.column_stack([X, np.ones(80)])
+
+    def penalised(theta):
+        eta = A @ theta
+        p = 1 / (1 + np.exp(-eta))
+        information = (A * (p * (1 - p))[:, None]).T @ A
+        return np.sum(np.logaddexp(0, eta) - y * eta) - np.linalg.slogdet(information)[1] / 2
+
+    free = minimize(penalised, np.zeros(3), method="BFGS", tol=1e-10).fun
+    at_0 = minimize(lambda beta: penalised(np.append(beta, 0.0)), np.zeros(2), tol=1e-10).fun
+    found = likely.LogisticRegression(l2=0.0, firth=True).fit(X, y).inference_.firth_ratios
+    assert_allclose(found[-1], 2 * (at_0 - free), rtol=1e-6)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.cholesky import inverse_root, unit_diagonal
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import LinearRows
@@ -35,7 +36,7 @@ from likely.linear.fitting import (
 from likely.linear.framing import framed
 from likely.linear.near_dependence import with_orthogonal_columns
 from likely.linear.problem import Problem, linear_problem
-from likely.objectives.firth import FirthObjective, Without
+from likely.objectives.firth import FirthObjective, Within
 from likely.penalties import NoPenalty
 from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import minimise, search
@@ -46,18 +47,32 @@ MOST_RATIOS = 50  # coefficients that are each tested: a search for every one
 RATIO_TOL = 1e-10  # of those searches
 
 
-def firth_ratios(objective: FirthObjective, found: Found, tol: float, max_iter: int) -> Array:
-    """T_j of each parameter, by one search each; nan where there are too many, or it failed."""
+def firth_ratios(
+    objective: FirthObjective, found: Found, jacobian: Array, tol: float, max_iter: int
+) -> Array:
+    """T_j of each parameter of the data, by one search each; nan if they are too many, or it fails.
+
+    Row j of the Jacobian has β_j as a function of θ.  The search on the θ with β_j = 0 starts where
+    the quadratic model of the likelihood at its maximum is largest.
+    """
     theta, p = found.theta, found.theta.size
     ratios = np.full(p, np.nan)
-    if p > MOST_RATIOS or not found.solution.converged:
+    if p > MOST_RATIOS or not found.solution.converged or found.hessian is None:
         return ratios
-    for j in set(range(p)) - set(found.held):
-        free = np.setdiff1d(np.arange(p), [j, *found.held])
-        without = Without(objective, free, p, objective.unit)
-        held = minimise(Newton(), without, theta[free], tol=min(tol, RATIO_TOL), max_iter=max_iter)
-        if held.converged:
-            ratios[j] = max(2 * (held.trace[-1] - objective.second_order(theta).value), 0.0)
+    kept, value = np.setdiff1d(np.arange(p), found.held), objective.second_order(theta).value
+    inside = np.ix_(kept, kept)
+    units, root = unit_diagonal(found.hessian[inside])[0], inverse_root(found.hessian[inside]).root
+    for j in kept:
+        slope = jacobian[j, kept]
+        others = np.linalg.qr((slope / units)[:, None], mode="complete")[0][:, 1:]
+        span = np.zeros((p, others.shape[1]))
+        span[kept] = others / units[:, None]
+        along = root @ (root.T @ slope)
+        nearest = theta[kept] - along * (slope @ theta[kept]) / (slope @ along)
+        within, start = Within(objective, span, objective.unit), others.T @ (units * nearest)
+        there = minimise(Newton(), within, start, tol=min(tol, RATIO_TOL), max_iter=max_iter)
+        if there.converged:
+            ratios[j] = max(2 * (there.trace[-1] - value), 0.0)
     return ratios
 
 
@@ -65,8 +80,7 @@ def firth_ratios(objective: FirthObjective, found: Found, tol: float, max_iter: 
 def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> LinearFit:
     """Newton on the penalised likelihood; l1 and l2 are not used.
 
-    Where columns nearly depend on others, so that one would be fixed, the search has orthogonal
-    columns; the coefficients are then not tested one by one.
+    Where columns nearly depend on others, the search has orthogonal columns.
     """
     if likelihood.link.name != "logit":
         raise InvalidInput(
@@ -79,17 +93,15 @@ def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Linea
     )
     problem = linear_problem(likelihood, NoPenalty(), data, rows.executor)
     objective, found = _optimum(estimator, problem, rows, likelihood)
-    if found.held:
-        other = with_orthogonal_columns(problem, found, rows, warned_by=estimator)
-        if other is not None:
-            problem, data = other, other.data
-            objective, found = _optimum(estimator, problem, rows, likelihood)
+    other = with_orthogonal_columns(problem, found, rows, warned_by=estimator)
+    if other is not None:
+        problem, data = other, other.data
+        objective, found = _optimum(estimator, problem, rows, likelihood)
     warn_of_fit(estimator, found, rows.coding.names, None)
     inference = errors_of(estimator, problem, found, rows, likelihood)
     if inference is not None:
-        ratios = np.full(found.theta.size, np.nan)
-        if data.framing.basis is None:
-            ratios = firth_ratios(objective, found, estimator.tol, estimator.max_iter)
+        jacobian, limit = data.framing.jacobian(), estimator.max_iter
+        ratios = firth_ratios(objective, found, jacobian, estimator.tol, limit)
         inference = replace(inference, firth_ratios=ratios)
     theta = data.framing.to_user(found.theta)
     solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))

@@ -14,6 +14,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.caching import cached_property
+from likely.cholesky import unit_diagonal
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, redesigned
 from likely.data.layouts.intercept import Csr, Dense
@@ -211,6 +212,12 @@ class Problem(SearchProblem):
         return Triangular(
             robust_factor(self.on_start_rows.second_order(theta).hessian / self.share)
         )
+
+    def single_units(self, theta: Array) -> Array | None:
+        if self.shape.groups or not self.shape.hessian_is_affordable:
+            return None
+        hessian = self.on_start_rows.second_order(theta).hessian / self.share
+        return unit_diagonal(hessian)[0] if np.isfinite(hessian).all() else None
 
     def _is_ridge_logit(self) -> bool:
         logit = isinstance(self.loss, BernoulliLogit)

@@ -45,23 +45,16 @@ def block_leverage_score(
 
 @final
 @dataclass(frozen=True, eq=False)
-class Without(SmoothObjective):
-    """An objective with some of its parameters fixed at 0; θ has the others."""
+class Within(SmoothObjective):
+    """An objective on the span of some directions: θ = Sφ."""
 
     objective: SmoothObjective
-    free: Array  # their positions
-    size: int
+    span: Array  # S
     unit: float | None = None
 
-    def whole(self, theta: Array) -> Array:
-        out = np.zeros(self.size)
-        out[self.free] = theta
-        return out
-
     def second_order(self, theta: Array) -> SecondOrder:
-        here = self.objective.second_order(self.whole(theta))
-        columns = np.ix_(self.free, self.free)
-        return SecondOrder(here.value, here.gradient[self.free], here.hessian[columns])
+        here, S = self.objective.second_order(self.span @ theta), self.span
+        return SecondOrder(here.value, S.T @ here.gradient, S.T @ here.hessian @ S)
 
 
 @final

@@ -108,7 +108,7 @@ class PenalisedSum(SmoothObjective, L1Objective):
     def penalty(self, theta: Array) -> float:
         return self.penalty_on.rough().value(theta)
 
-    def prox(self, theta: Array, step: float) -> Array:
+    def prox(self, theta: Array, step: Array | float) -> Array:
         return self.penalty_on.rough().prox(theta, step)
 
     def smooth(self, theta: Array) -> float:

@@ -92,7 +92,7 @@ class Penalty(ABC):
         return outside if group is None else outside & (group.of_each(size) == 0)
 
     @abstractmethod
-    def prox(self, theta: Array, step: float) -> Array:
+    def prox(self, theta: Array, step: Array | float) -> Array:
         """The proximal operator of the whole penalty."""
 
     @abstractmethod

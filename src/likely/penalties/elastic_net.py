@@ -39,7 +39,7 @@ class NoPenalty(Penalty):
     def rough(self) -> Penalty:
         return self
 
-    def prox(self, theta: Array, step: float) -> Array:
+    def prox(self, theta: Array, step: Array | float) -> Array:
         return theta
 
     def log_prior(self, theta: Array) -> float:
@@ -86,7 +86,7 @@ class L2(Penalty):
     def rough(self) -> Penalty:
         return NoPenalty()
 
-    def prox(self, theta: Array, step: float) -> Array:
+    def prox(self, theta: Array, step: Array | float) -> Array:
         return np.asarray(theta / (1.0 + step * np.asarray(self.l2)))
 
     def log_prior(self, theta: Array) -> float:
@@ -131,7 +131,7 @@ class L1(Penalty):
     def rough(self) -> Penalty:
         return self
 
-    def prox(self, theta: Array, step: float) -> Array:
+    def prox(self, theta: Array, step: Array | float) -> Array:
         return soft_threshold(theta, step * np.asarray(self.l1))
 
     def log_prior(self, theta: Array) -> float:
@@ -169,7 +169,7 @@ class ElasticNet(Penalty):
     def rough(self) -> Penalty:
         return L1(self.l1)
 
-    def prox(self, theta: Array, step: float) -> Array:
+    def prox(self, theta: Array, step: Array | float) -> Array:
         shrunk = soft_threshold(theta, step * np.asarray(self.l1))
         return np.asarray(shrunk / (1.0 + step * np.asarray(self.l2)))
 

@@ -121,7 +121,7 @@ class Group(Penalty):
     def rough(self) -> Penalty:
         return self
 
-    def prox(self, theta: Array, step: float) -> Array:
+    def prox(self, theta: Array, step: Array | float) -> Array:
         return _sparse_group_prox(theta, step, np.zeros(theta.size), np.zeros(theta.size), self)
 
     def log_prior(self, theta: Array) -> float:
@@ -191,7 +191,7 @@ class PenaltySum(Penalty):
     def rough(self) -> Penalty:
         return PenaltySum(tuple(part.rough() for part in self.parts))
 
-    def prox(self, theta: Array, step: float) -> Array:
+    def prox(self, theta: Array, step: Array | float) -> Array:
         group, l2 = self.grouped(theta.size), self.curvature(theta)
         none = Group(np.full(theta.size, -1))
         return _sparse_group_prox(theta, step, self.corners(theta.size), l2, group or none)
@@ -209,7 +209,9 @@ class PenaltySum(Penalty):
         return 0.0 if merged is None else merged.log_prior(theta)
 
 
-def _sparse_group_prox(theta: Array, step: float, l1: Array, l2: Array, group: Group) -> Array:
+def _sparse_group_prox(
+    theta: Array, step: Array | float, l1: Array, l2: Array, group: Group
+) -> Array:
     """Soft thresholds, then each group: r = ‖θ_g‖ solves Σ_j (u_j / ((1 + tκ_j) r + tγ))² = 1."""
     u, stretch = soft_threshold(theta, step * l1), 1.0 + step * l2
     out, codes = u / stretch, group.members(theta.size)

@@ -35,7 +35,7 @@ from likely.solvers.lbfgs import LBFGS
 from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE
 from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
-from likely.solvers.proximal import FISTA
+from likely.solvers.proximal import FISTA, InUnits
 from likely.solvers.proximal_newton import ProximalNewton
 from likely.solvers.search_problem import Found, HeldOutLoss, Limits, SearchProblem, Shape
 from likely.solvers.some_rows import start_on_some_rows
@@ -325,6 +325,19 @@ def _whole(solution: Solution, state: State, trace: tuple[float, ...], max_iter:
     return replace(solution, trace=trace, reason=reason)
 
 
+def _fista(problem: SearchProblem, start: Array, limits: Limits) -> Found:
+    """In units of the curvature at the start, where they are known."""
+    units, loss, objective = problem.single_units(start), problem.held_out, problem.objective
+    if units is None:
+        solution, state = _searched(FISTA(), objective, start, limits, loss)
+        return Found(state.theta, solution, None)
+    held_out = None if loss is None else lambda phi: loss(phi / units)
+    inner = InUnits(objective, units)
+    solution, state = _searched(FISTA(), inner, units * start, limits, held_out)
+    theta = state.theta / units
+    return Found(theta, replace(solution, theta=theta), None)
+
+
 def _searched(
     solver: Any, objective: Any, start: Array, limits: Limits, held_out: HeldOutLoss | None
 ) -> tuple[Solution, Any]:
@@ -347,7 +360,8 @@ def _on_data(
     held_out = None if loss is None else lambda theta: loss(problem.from_data(theta))
     solution, state = _searched(solver, objective, problem.to_data(start), limits, held_out)
     problem.count_passes(float(solution.n_iter + 1))
-    return Found(problem.from_data(state.theta), solution, None)
+    theta = problem.from_data(state.theta)
+    return Found(theta, replace(solution, theta=theta), None)
 
 
 @final
@@ -387,7 +401,7 @@ SOLVERS: dict[str, NamedSolver] = {
     "lbfgs": NamedSolver(LBFGS(), smooth_only=True, own_run=_lbfgs),
     "gradient-descent": NamedSolver(GradientDescent(), smooth_only=True),
     "proximal-newton": NamedSolver(ProximalNewton()),
-    "fista": NamedSolver(FISTA()),
+    "fista": NamedSolver(FISTA(), own_run=_fista),
     "coordinate-descent": NamedSolver(CoordinateDescent(), door=lambda problem: problem.columns()),
     "dual-coordinate-descent": NamedSolver(
         DualCoordinateDescent(), smooth_only=True, door=lambda problem: problem.dual()

@@ -40,8 +40,36 @@ class CompositeObjective(FirstOrderObjective):
         """h(θ)."""
 
     @abstractmethod
-    def prox(self, theta: Array, step: float) -> Array:
-        """argmin_x ½‖x − θ‖² + step · h(x)."""
+    def prox(self, theta: Array, step: Array | float) -> Array:
+        """argmin_x ½‖x − θ‖² + step · h(x); a step of each parameter if h is a sum over them."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class InUnits(CompositeObjective):
+    """F as a function of φ = u ∘ θ, where h is a sum over single parameters.
+
+    Units in which all curvatures are about 1 make a search independent of those of the columns.
+    """
+
+    inner: CompositeObjective
+    units: Array  # u
+
+    def scale(self, value: float) -> float:
+        return self.inner.scale(value)
+
+    def value(self, theta: Array) -> float:
+        return self.inner.value(theta / self.units)
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        here = self.inner.first_order(theta / self.units)
+        return FirstOrder(here.value, here.gradient / self.units)
+
+    def penalty(self, theta: Array) -> float:
+        return self.inner.penalty(theta / self.units)
+
+    def prox(self, theta: Array, step: Array | float) -> Array:
+        return self.units * self.inner.prox(theta / self.units, step / self.units**2)
 
 
 @final

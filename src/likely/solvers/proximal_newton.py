@@ -65,7 +65,7 @@ class L1Objective(CompositeObjective):
     def penalty(self, theta: Array) -> float:
         return float(np.dot(self.l1, np.abs(theta)))
 
-    def prox(self, theta: Array, step: float) -> Array:
+    def prox(self, theta: Array, step: Array | float) -> Array:
         return np.asarray(np.sign(theta) * np.maximum(np.abs(theta) - step * self.l1, 0.0))
 
 

@@ -150,6 +150,13 @@ class SearchProblem(ABC):
     def units(self, theta: Array) -> Preconditioner | None:
         """Units in which the Hessian near θ is about the identity."""
 
+    @abstractmethod
+    def single_units(self, theta: Array) -> Array | None:
+        """Units of single parameters in which the curvatures near θ are 1, or None.
+
+        None where a Hessian costs too much, or the penalty is not a sum over parameters.
+        """
+
     @property
     @abstractmethod
     def steps_between_units(self) -> int | None:
