@@ -43,13 +43,18 @@ class MomentStatistics(Statistics):
 
     sums: Array  # (n_components, n_features, n_terms)
     weight: Array  # (n_components, n_features)
-    origin: Array | float = 0.0  # c, (n_components, n_features); not 0 only where T is (x, x²)
+    origin: Array | float = 0.0  # c, (n_components, n_features): the means where T is (x, x²)
 
     def __add__(self, other: Self) -> Self:
+        if np.ndim(self.origin) == np.ndim(other.origin) == 0:
+            return type(self)(self.sums + other.sums, self.weight + other.weight)
         heavier = np.where(self.weight >= other.weight, self.origin, other.origin)
-        mine, theirs = self.about(heavier), other.about(heavier)
-        origin = heavier if heavier.any() else 0.0
-        return type(self)(mine.sums + theirs.sums, mine.weight + theirs.weight, origin)
+        sums = self.about(heavier).sums + other.about(heavier).sums
+        weight = self.weight + other.weight
+        mean = heavier + np.divide(
+            sums[..., 0], weight, out=np.zeros(weight.shape), where=weight > 0
+        )
+        return type(self)(sums, weight, heavier).about(mean)
 
     def scaled(self, factor: float) -> Self:
         return replace(self, sums=factor * self.sums, weight=factor * self.weight)
