@@ -405,3 +405,55 @@ def test_a_calibrated_model_is_neither_exported_nor_taught_by_soft_labels(tmp_pa
     save(model, tmp_path / "model.likely")
     again = load(tmp_path / "model.likely")
     assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-12)
+
+
+def with_rare_indicators(n=600, gaps=False):
+    """Two shifted columns, and indicators that are often constant in a class."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, n)
+    shifted = rng.normal(size=(n, 2)) + 1.5 * y[:, None]
+    if gaps:
+        shifted[::17, 1] = np.nan
+    return np.column_stack([shifted, rng.random((n, 12)) < 0.004]), y
+
+
+def log_loss(model, X, y):
+    return -model.predict_log_proba(X)[np.arange(len(y)), y].mean()
+
+
+@pytest.mark.filterwarnings("ignore::likely.errors.SingularCovariance")
+@pytest.mark.filterwarnings("ignore::likely.errors.RedundantColumns")
+@pytest.mark.parametrize(
+    ("shrinkage", "gaps"),
+    [(0.0, False), (0.001, False), ("auto", False), ("pooled", False), (0.0, True), (0.001, True)],
+)
+def test_indicators_that_are_constant_in_a_class_do_not_decide(shrinkage, gaps):
+    """Full covariances: 4 to 9 nats per row without the unit of the columns."""
+    X, y = with_rare_indicators(gaps=gaps)
+    model = DiscriminantAnalysis("full", shrinkage=shrinkage).fit(X[:300], y[:300])
+    without = DiscriminantAnalysis("full").fit(X[:300, :2], y[:300])
+    assert log_loss(model, X[300:], y[300:]) < log_loss(without, X[300:, :2], y[300:]) + 0.05
+
+
+@pytest.mark.filterwarnings("ignore::likely.errors.SingularCovariance")
+@pytest.mark.filterwarnings("ignore::likely.errors.RedundantColumns")
+@pytest.mark.parametrize("shrinkage", [0.0, "auto", "pooled"])
+def test_the_unit_of_a_column_does_not_change_the_posterior_of_full_covariances(shrinkage):
+    X, y = with_rare_indicators()
+    other = X * np.geomspace(1e-3, 1e5, X.shape[1]) + 7
+    ours, theirs = (
+        DiscriminantAnalysis("full", shrinkage=shrinkage).fit(Z, y).predict_log_proba(Z)
+        for Z in (X, other)
+    )
+    assert_allclose(theirs, ours, rtol=1e-6, atol=1e-8)
+
+
+def test_a_covariance_that_its_unit_makes_invertible_is_warned_of():
+    X = np.array([[0, 1, 0], [1, 3, 0], [2, 2, 0], [5, 5, 1], [6, 5, 0], [7, 9, 0], [5, 8, 1]])
+    y = np.array([0, 0, 0, 1, 1, 1, 1])
+    with pytest.warns(SingularCovariance, match=r"rank 2 for 3 features.*variance of rounding"):
+        model = DiscriminantAnalysis("full").fit(X, y)
+    assert_allclose(np.linalg.eigvalsh(model.covariances_[0])[0], 1 / 12, rtol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DiscriminantAnalysis("full", shrinkage=0.1).fit(X, y)

@@ -12,7 +12,7 @@ References
 Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
@@ -22,6 +22,7 @@ from likely.cholesky import InverseRoot
 from likely.distributions.base import CLEARLY, SMALLEST_SHARE, STRONG_SHARE, Statistics
 from likely.distributions.diagonal_moments import DiagonalMoments, merged_means, refuse_extremes
 from likely.distributions.gaussian import LOG_2PI
+from likely.distributions.resolution import united
 from likely.distributions.responsibility import (
     Labels,
     Responsibility,
@@ -47,6 +48,7 @@ class FullMoments(Statistics):
     mean: Array  # (n_components, n_features)
     scatter: Array  # (n_components, d, d), or (1, d, d) when tied
     degrees: float = 0.0  # of a prior: they divide the scatter but do not move the mean
+    values: Array | None = None  # distinct ones, (m, n_features), where a floor needs them
 
     def __add__(self, other: Self) -> Self:
         weight, mean, between = merged_means(self.weight, self.mean, other.weight, other.mean)
@@ -55,16 +57,18 @@ class FullMoments(Statistics):
         if len(self.scatter) < len(moved):
             moved = moved.sum(axis=0, keepdims=True)
         scatter = self.scatter + other.scatter + moved
-        return type(self)(weight, mean, scatter, self.degrees + other.degrees)
+        degrees, values = self.degrees + other.degrees, united(self.values, other.values)
+        return type(self)(weight, mean, scatter, degrees, values)
 
     def scaled(self, factor: float) -> Self:
-        return type(self)(
-            factor * self.weight, self.mean, factor * self.scatter, factor * self.degrees
+        weight, scatter, degrees = self.weight, self.scatter, self.degrees
+        return replace(
+            self, weight=factor * weight, scatter=factor * scatter, degrees=factor * degrees
         )
 
     def without_covariances(self) -> DiagonalMoments:
         scatter = np.diagonal(self.scatter, axis1=1, axis2=2)
-        return DiagonalMoments(self.weight, self.mean, scatter)
+        return DiagonalMoments(self.weight, self.mean, scatter, values=self.values)
 
     def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
         return self.without_covariances().imagined(family, alpha, shape)
@@ -72,7 +76,7 @@ class FullMoments(Statistics):
     def pooled(self) -> Self:
         """These moments with one scatter that sums over the components."""
         scatter = self.scatter.sum(axis=0, keepdims=True)
-        return type(self)(self.weight, self.mean, scatter, self.degrees)
+        return replace(self, scatter=scatter)
 
     def collapsed(self, family: Any, prior: "FullMoments") -> tuple[int, ...]:
         """Components without variance in a direction in which all rows vary."""

@@ -10,6 +10,7 @@ References
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §4.3.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -177,7 +178,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         self.components_ = self._components(here)
         if isinstance(self.distribution_, DiagonalGaussian):
             self._warn_if_narrow(here.statistics)
-        self._warn_if_singular()
+        self._warn_if_singular(here.statistics)
         warn_if_constant(self)
         self.temperature_, self.outlier_share_ = 1.0, None
         if self.calibrate is not None:
@@ -223,8 +224,9 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
     def _family(self, shrinkage: float) -> DiagonalFamily | FullFamily:
         if self.covariance in ("tied", "full"):
             # automatic shrinkage is estimated class by class, and pooled afterwards
-            tied = self.covariance == "tied" and self.shrinkage != "auto"
-            return FullFamily(tied=tied, ddof=self.ddof, shrinkage=shrinkage)
+            shared = self.covariance == "tied"
+            tied = shared and self.shrinkage != "auto"
+            return FullFamily(tied=tied, ddof=self.ddof, shrinkage=shrinkage, rounded=not shared)
         spherical = self.covariance == "spherical"
         return DiagonalFamily(spherical, self.ddof, VARIANCE_FLOOR, shrinkage)
 
@@ -236,7 +238,8 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
     def _shrinkages(self, totals: ComponentTotals, data: EncodedRows[Schema]) -> Array:
         """The shrinkage of each class, (n_classes,)."""
         if self.shrinkage == "auto":
-            return ledoit_wolf_shrinkages(totals.statistics, data.blocks, data.executor)
+            tied = self.covariance == "tied"
+            return ledoit_wolf_shrinkages(totals.statistics, data.blocks, data.executor, tied=tied)
         if self.shrinkage == "pooled":
             return pooled_shrinkages(totals.count, self.n_features_in_)
         return np.full(len(self.classes_), float(self.shrinkage))
@@ -278,17 +281,18 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
                 "Give shrinkage a number, or remove the rows."
             )
         family = self._family(0.0)
-        observed = total(DiagonalFamily(), len(self.classes_), data.blocks, data.executor)
+        columns = DiagonalFamily(floor=VARIANCE_FLOOR)
+        observed = total(columns, len(self.classes_), data.blocks, data.executor)
         log_prior = class_prior(self.prior, observed.count)
         first = DiagonalFamily().from_statistics(observed.statistics)
         start = Components(log_prior, FullGaussian(first.mean, first.covariance))
-        none = family.pseudo_statistics(0.0, first.mean.shape)
+        values = observed.statistics.values
+        none = replace(family.pseudo_statistics(0.0, first.mean.shape), values=values)
         objective = ComponentsObjective(family, data.blocks, data.executor, none, log_prior)
         solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
         warn_unless_converged(self, solution)
         self.solution_ = solution
-        completed: ComponentTotals = state.totals
-        return completed
+        return ComponentTotals(state.totals.count, replace(state.totals.statistics, values=values))
 
     def _warn_if_narrow(self, statistics: DiagonalMoments) -> None:
         """Warn of a class without variance in a column whose values have no unit either."""
@@ -317,13 +321,24 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
                 "class more rows."
             )
 
-    def _warn_if_singular(self) -> None:
-        if isinstance(self.distribution_, FullGaussian) and self.distribution_.singular:
-            rank = min(factor.rank for factor in self.distribution_.factors)
-            n_varying = np.count_nonzero(~self.distribution_.left_out())
-            warn_user(
-                f"A covariance has rank {rank} for {n_varying} features that vary, so it has no "
-                "inverse, and its pseudo-inverse is used: columns are constant in a class, repeat "
-                "one another, or outnumber the rows. Drop them, or set shrinkage='auto'.",
-                SingularCovariance,
-            )
+    def _warn_if_singular(self, statistics: Any) -> None:
+        """Warn of a covariance whose rows alone do not make it invertible."""
+        if not isinstance(self.distribution_, FullGaussian):
+            return
+        own = self.distribution_
+        if not own.singular and self.covariance == "full" and not self.shrinkage:
+            own = replace(self.family_, rounded=False).from_statistics(statistics)
+        if not own.singular:
+            return
+        rank = min(factor.rank for factor in own.factors)
+        remedy = (
+            "it has no inverse, and its pseudo-inverse is used"
+            if self.distribution_.singular
+            else "in some direction the variance of rounding to the units of the columns is used"
+        )
+        warn_user(
+            f"A covariance has rank {rank} for {np.count_nonzero(~own.left_out())} features that "
+            f"vary, so {remedy}: columns are constant in a class, repeat one another, or outnumber "
+            "the rows. Drop them, or set shrinkage='auto'.",
+            SingularCovariance,
+        )
