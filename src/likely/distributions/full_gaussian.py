@@ -219,12 +219,14 @@ class FullGaussian(Distribution):
     def log_prob(self, X: Any) -> Array:
         """log p(x_i | k); of a singular Σ the density on its range, and −inf off it."""
         X = self._rows(X)
-        out = super().log_prob(X)
+        out, used = super().log_prob(X), ~self.left_out()
         for k, factor in enumerate(self.factors):
-            if factor.null.shape[1]:
-                size = (np.abs(X) + np.abs(self.mean[k])) / factor.scale
-                off = np.abs(((X - self.mean[k]) / factor.scale) @ factor.null)
-                out[(off > OFF_RANGE * (size @ np.abs(factor.null))).any(axis=1), k] = -np.inf
+            null = factor.null[used]  # columns that are left out have any value
+            if null.any():
+                scale, mean = factor.scale[used], self.mean[k, used]
+                size = (np.abs(X[:, used]) + np.abs(mean)) / scale
+                off = np.abs(((X[:, used] - mean) / scale) @ null)
+                out[(off > OFF_RANGE * (size @ np.abs(null))).any(axis=1), k] = -np.inf
         return out
 
     def log_density(self, X: Matrix) -> Array:
