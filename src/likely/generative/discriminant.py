@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
 from likely._typing import Array
@@ -27,8 +27,10 @@ from likely.distributions import (
     Dirichlet,
     FullFamily,
     FullGaussian,
+    GaussianPrior,
 )
 from likely.distributions.diagonal_moments import DiagonalMoments
+from likely.distributions.priors import refuse_other_prior
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.generative.class_covariances import (
     ledoit_wolf_shrinkages,
@@ -67,7 +69,13 @@ VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
 MOST_WITH_MISSING = 60  # columns, of which EM completes missing cells
 
 
-class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
+class DiscriminantAnalysis(
+    FittedDiscriminant,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    Estimator,
+):
     """Linear and quadratic discriminant analysis.
 
     Parameters
@@ -86,6 +94,8 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
     prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
         Class probabilities: estimated from the labels (a ``likely.distributions.Dirichlet`` is
         their prior), equal (``"uniform"``), or given.
+    gaussian_prior : GaussianPrior, default=None
+        Pseudo-rows with the mean and the variance of the columns in every class.
     ddof : {0, 1}, default=0
         Divisor of the covariance: 0 is n (maximum likelihood), 1 is n − 1 (tied: n − n_classes).
     tol : float, default=1e-8
@@ -133,6 +143,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         shrinkage: float | str = 0.0,
         calibrate: str | None = None,
         prior: str | Dirichlet | Array = "estimate",
+        gaussian_prior: GaussianPrior | None = None,
         ddof: int = 0,
         tol: float = 1e-8,
         max_iter: int = 1000,
@@ -143,6 +154,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         self.shrinkage = shrinkage
         self.calibrate = calibrate
         self.prior = prior
+        self.gaussian_prior = gaussian_prior
         self.ddof = ddof
         self.tol = tol
         self.max_iter = max_iter
@@ -213,6 +225,12 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
                 f"shrinkage must lie between 0 and 1; found {self.shrinkage!r}. "
                 "0 means no shrinkage, 'auto' estimates it."
             )
+        refuse_other_prior(self.gaussian_prior)
+        if self.gaussian_prior is not None and isinstance(self.shrinkage, str):
+            raise InvalidInput(
+                f"shrinkage={self.shrinkage!r} is a prior of the covariances, and gaussian_prior "
+                "is another; one was expected. Give shrinkage a number, or no gaussian_prior."
+            )
         if not is_number(self.ddof) or self.ddof not in (0, 1):
             raise InvalidInput(
                 f"ddof must be 0 or 1; found {self.ddof!r}. 0 divides by n, 1 by n − 1."
@@ -250,11 +268,18 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
 
     def _member(self, statistics: Any) -> Any:
         """The class-conditionals from completed totals, shrunk."""
+        if self.gaussian_prior is not None:
+            statistics = statistics + self._imagined(statistics)
         if self.shrinkage == "auto":
             return shrunk_alone(statistics, self.shrinkage_, tied=self.covariance == "tied")
         if self.shrinkage == "pooled":
             return shrunk_to_pooled(statistics, ddof=self.ddof)
         return self.family_.from_statistics(statistics)
+
+    def _imagined(self, statistics: Any) -> Any:
+        """The pseudo-rows of the prior of the classes, with the scale of all rows."""
+        family = replace(self._family(0.0), prior=self.gaussian_prior)
+        return statistics.imagined(family, 0.0, statistics.mean.shape)
 
     def _cool(self, data: EncodedRows[Schema], totals: ComponentTotals) -> None:
         """Choose the temperature; cells that are missing have the expectations of the fit."""
@@ -287,7 +312,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         first = DiagonalFamily().from_statistics(observed.statistics)
         start = Components(log_prior, FullGaussian(first.mean, first.covariance))
         values = observed.statistics.values
-        none = replace(family.pseudo_statistics(0.0, first.mean.shape), values=values)
+        none = replace(self._imagined(observed.statistics), values=values)
         objective = ComponentsObjective(family, data.blocks, data.executor, none, log_prior)
         solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
         warn_unless_converged(self, solution)
@@ -312,6 +337,8 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         """Refuse a class that is a single point: it has no covariance."""
         if self.covariance == "tied" or self.shrinkage == "pooled":
             return
+        if self.gaussian_prior is not None and self.gaussian_prior.variance > 0:
+            return
         point = ~(statistics.without_covariances().own_variance() > 0).any(axis=1)
         if point.any():
             label = self.classes_.tolist()[int(np.argmax(point))]
@@ -327,6 +354,8 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
             return
         own = self.distribution_
         if not own.singular and self.covariance == "full" and not self.shrinkage:
+            if self.gaussian_prior is not None:
+                statistics = statistics + self._imagined(statistics)
             own = replace(self.family_, rounded=False).from_statistics(statistics)
         if not own.singular:
             return
