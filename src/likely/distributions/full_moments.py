@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 
 from likely._typing import Array
-from likely.cholesky import InverseRoot
+from likely.cholesky import InverseRoot, inverse_root
 from likely.distributions.base import CLEARLY, SMALLEST_SHARE, STRONG_SHARE, Statistics
 from likely.distributions.diagonal_moments import DiagonalMoments, merged_means, refuse_extremes
 from likely.distributions.gaussian import LOG_2PI
@@ -32,6 +32,7 @@ from likely.distributions.responsibility import (
     weighted_sums,
 )
 from likely.errors import MissingCells
+from likely.moments import covariance_beyond_rounding
 
 MOST_FEATURES = 64  # beyond, BLAS on whole blocks is as fast as the compiled loop
 
@@ -99,6 +100,13 @@ class FullMoments(Statistics):
             spread = np.einsum("jv,jl,lv->v", narrow, whole, narrow)
             flat[k] = bool((spread >= CLEARLY * share).any())
         return tuple(np.flatnonzero(flat & (self.weight[:, 0] > 0)).tolist())
+
+    def plane(self) -> tuple[int, int] | None:
+        n = float(self.weight.sum())
+        size = np.abs(self.mean).max(axis=0)
+        whole = covariance_beyond_rounding(self._total_scatter() / n, size)
+        rank, n_varying = inverse_root(whole).rank, int(np.count_nonzero(np.diag(whole)))
+        return (rank, n_varying) if rank < n_varying else None
 
     def _total_scatter(self) -> Array:
         """T: within the components, and between their means."""
