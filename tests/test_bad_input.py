@@ -128,6 +128,10 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
             "PenaltyPath": r"folds need 2 or more",
             "NeuralNetworkRegressor": FINE,  # redundant columns do no harm
             "regressor": COLUMNS,
+            **dict.fromkeys(
+                ("GaussianMixture", "HiddenMarkovModel", "MixtureModel", "NaiveBayes"),
+                r"'x0', 'x1' are constant.*no column is left.*Drop them",
+            ),
             "all": FINE,
         },
     ),
@@ -436,7 +440,7 @@ WRONG_X = {
     "a set": {1, 2},
     "a dictionary": {1: 2},
     "records": np.zeros(N, dtype=[("a", float), ("b", int)]),
-    "a matrix": np.asmatrix(X),
+    "a matrix": X.view(np.matrix),
     "sparse": csr_array(X),
     "times": np.full((N, 2), "2020-01-01", "M8[D]"),
     "durations": np.ones((N, 2), "m8[s]"),

@@ -410,7 +410,7 @@ def test_alpha_of_a_negative_binomial_is_a_setting(likely):
     likely("train", "counts.csv", "glm-negative-binomial", "--target", "y")
     assert likely("explain", "@last", "--json").json["result"]["fit"]["alpha"] > 0
     said = likely("train", "counts.csv", "glm-poisson", "--target", "y", "--set", "alpha=0.4")
-    assert "no setting of glm-poisson 'alpha'" in " ".join(said.err.split())
+    assert "glm-poisson has no setting 'alpha'" in " ".join(said.err.split())
 
 
 def test_explained_rows_name_the_exposure_that_their_totals_leave_out(likely, file):

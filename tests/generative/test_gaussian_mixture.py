@@ -250,7 +250,7 @@ def test_online_steps_learn_what_a_fit_learns():
         (
             {"n_components": 2, "start": {"mean": [[0.0]]}},
             InvalidInput,
-            r"lacks covariance, mixing",
+            r"lacks weights, covariances; it needs weights, means and covariances",
         ),
         ({"n_components": "auto", "start": [0] * 6}, InvalidInput, r"start fixes the number"),
         ({"n_components": 3, "start": np.eye(2)[[0, 1] * 3]}, InvalidInput, r"2 components.*is 3"),

@@ -16,7 +16,7 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.distributions import DiagonalFamily
-from likely.errors import NothingToCalibrate
+from likely.errors import NothingToCalibrate, RedundantColumns
 from likely.objectives.components import Components, log_shares
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.evidence import (
@@ -254,7 +254,10 @@ def test_a_class_that_is_missing_from_a_fold_does_no_harm(rows_per_block):
 
 def test_scores_without_information_are_cooled_to_the_end_and_that_is_said():
     y = np.arange(40) % 4 // 3
-    with pytest.warns(NothingToCalibrate, match=r"no information.*1e\+12.*prior.*leave out calib"):
+    with (
+        pytest.warns(NothingToCalibrate, match=r"no information.*1e\+12.*prior.*leave out calib"),
+        pytest.warns(RedundantColumns, match="'x0' is constant"),
+    ):
         model = NaiveBayes(calibrate="temperature").fit(np.ones((40, 1)), y)
     assert model.temperature_ == pytest.approx(1e12)
     assert_allclose(model.predict_proba([[1.0]]), [[0.75, 0.25]], atol=1e-5)
@@ -278,6 +281,7 @@ def test_where_there_is_nothing_to_calibrate_the_temperature_is_one(X, y):
         warnings.simplefilter("always")
         model = NaiveBayes(calibrate="temperature").fit(X, y)
     assert model.temperature_ == 1.0
-    assert [warning.category for warning in said] == [NothingToCalibrate]
+    constant = [RedundantColumns] if len(X) == 1 else []
+    assert [warning.category for warning in said] == [NothingToCalibrate, *constant]
     assert "The temperature is 1. Give more rows" in str(said[0].message)
     assert said[0].filename == __file__

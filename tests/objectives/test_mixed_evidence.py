@@ -10,7 +10,7 @@ import likely
 import likely.runtime
 from likely import NaiveBayes
 from likely.distributions.lengths import row_lengths
-from likely.errors import NothingToCalibrate
+from likely.errors import NothingToCalibrate, RedundantColumns
 from likely.objectives.temperature import WARMEST
 
 N_WORDS = 40
@@ -129,7 +129,10 @@ def test_contributions_add_up_to_the_log_odds():
 def test_columns_without_any_information_leave_the_prior_and_that_is_said():
     y = np.arange(80) % 4 // 3
     X = np.ones((80, N_WORDS + 2))
-    with pytest.warns(NothingToCalibrate, match="no information"):
+    with (
+        pytest.warns(NothingToCalibrate, match="no information"),
+        pytest.warns(RedundantColumns, match="'x0' is constant"),
+    ):
         model = calibrated().fit(X, y)
     assert model.temperature_ == model.other_temperature_ == WARMEST
     assert_allclose(model.predict_proba(X[:1]), [[0.75, 0.25]], atol=1e-6)

@@ -73,7 +73,10 @@ def copies_in(X: Any) -> Codes | None:
     """The same for what an estimator is given: a frame, an array, dense or sparse, or documents."""
     if is_sparse(X):
         return _sparse_copies(X)
-    rows = X if isinstance(X, np.ndarray) else np.asarray(X) if isinstance(X, list) else None
+    try:
+        rows = np.asarray(X) if isinstance(X, np.ndarray | list) else None
+    except ValueError:  # rows of unequal length, which the estimator refuses
+        return None
     if rows is not None and rows.ndim == 2 and rows.dtype.kind in "fiub":
         return _copies([_number_column(rows[:, j]) for j in range(rows.shape[1])], len(rows))
     if rows is not None and rows.ndim == 1 and rows.dtype.kind in "OUT":

@@ -10,10 +10,9 @@ the rows of component c (Poisson), the count of side v is Poisson with mean L_c 
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from likely._typing import Array
-from likely.special import logsumexp
+from likely.special import lgamma, logsumexp
 
 DRAWS = 500  # per component, fewer for wide tables
 MOST_CELLS = 4_000_000  # of contributions that are held at once
@@ -106,7 +105,7 @@ def _around(mean: Array, n_values: int) -> Array:
 def _poisson(values: Array, mean: Array) -> Array:
     """Probabilities of counts, relative to all of ``values``, which are those that matter."""
     with np.errstate(divide="ignore"):
-        logs = _scores(values, np.log(mean), -gammaln(values + 1.0))
+        logs = _scores(values, np.log(mean), -lgamma(values + 1.0))
     return np.asarray(np.exp(logs - logsumexp(logs, axis=0)))
 
 

@@ -93,6 +93,10 @@ def orthogonal(
     """
     framing, sums = data.framing, executor.sum(partial(block_sums), data.blocks)
     mean = np.asarray(sums.x[:n_columns] / sums.weight) * float(centre)
+    if centre and framing.centre is None:  # a mean of centred rows has the digits of a constant
+        counted = CountedBlocks(data.rows, data.passes)
+        nearer = redesigned(counted, replace(framing, centre=mean), data.blocks.n_features)
+        mean = mean + executor.sum(partial(block_sums), nearer).x[:n_columns] / sums.weight
     old = np.zeros(n_columns)
     if framing.centre is not None:
         old[: len(framing.centre)] = framing.centre
