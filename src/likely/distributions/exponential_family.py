@@ -59,7 +59,7 @@ class MomentStatistics(Statistics):
     def scaled(self, factor: float) -> Self:
         return replace(self, sums=factor * self.sums, weight=factor * self.weight)
 
-    def about(self, origin: Array) -> Self:
+    def about(self, origin: Array | float) -> Self:
         """The same rows with another c: x − c' is (x − c) + (c − c')."""
         shift = self.origin - origin
         if not np.any(shift):
@@ -150,7 +150,7 @@ class ExponentialFamily:
             )
         return ExponentialMember.trusted(self, natural)
 
-    def seen_from(self, natural: Array, origin: Array) -> Array:
+    def seen_from(self, natural: Array, origin: Array | float) -> Array:
         """ω of x − c."""
         if not self.located or not np.any(origin):
             return natural
