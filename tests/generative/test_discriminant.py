@@ -535,3 +535,13 @@ def test_classes_with_covariances_of_their_own_have_no_common_axes(covariance):
         AttributeError, match=r"only the classes of a tied model.*covariance='tied'"
     ):
         _ = model.scalings_
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_classes_of_one_row_each_have_no_covariance(covariance):
+    X, y = np.array([[0.0, 1.0], [2.0, 5.0], [3.0, 3.0]]), ["a", "b", "c"]
+    with pytest.raises(InvalidInput, match="no covariance within the classes"):
+        DiscriminantAnalysis(covariance).fit(X, y)
+    prior = GaussianPrior(variance=1.0)
+    model = DiscriminantAnalysis(covariance, gaussian_prior=prior).fit(X, y)
+    assert model.predict(X).tolist() == y

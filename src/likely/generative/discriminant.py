@@ -334,12 +334,19 @@ class DiscriminantAnalysis(
             )
 
     def _refuse_points(self, statistics: Any) -> None:
-        """Refuse a class that is a single point: it has no covariance."""
-        if self.covariance == "tied" or self.shrinkage == "pooled":
-            return
+        """Refuse a class that is a single point, or classes that all are: without a covariance."""
         if self.gaussian_prior is not None and self.gaussian_prior.variance > 0:
             return
-        point = ~(statistics.without_covariances().own_variance() > 0).any(axis=1)
+        columns = statistics.without_covariances()
+        point = ~(columns.own_variance() > 0).any(axis=1)
+        if point.all() and (columns.pooled_variance() > 0).any():
+            raise InvalidInput(
+                "All rows of each class are equal (or each has only 1 row), so there is no "
+                "covariance within the classes. Give the classes more rows, or use "
+                "gaussian_prior=GaussianPrior(variance=1.0)."
+            )
+        if self.covariance == "tied" or self.shrinkage == "pooled":
+            return
         if point.any():
             label = self.classes_.tolist()[int(np.argmax(point))]
             raise InvalidInput(
