@@ -28,7 +28,7 @@ CLASSIFIERS: dict[str, tuple[Any, Any]] = {
     "naive Bayes": (NaiveBayes(), GaussianNB()),
     "linear": (DiscriminantAnalysis(), LinearDiscriminantAnalysis()),
     "quadratic": (
-        DiscriminantAnalysis("full", shrinkage=0.01),
+        DiscriminantAnalysis("full", shrinkage="auto"),
         QuadraticDiscriminantAnalysis(reg_param=0.01),
     ),
 }

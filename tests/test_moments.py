@@ -1,9 +1,15 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.linalg import eigh
 from scipy.stats import t
 
-from likely.moments import Moments, covariance_beyond_rounding, variance_beyond_rounding
+from likely.moments import (
+    Moments,
+    covariance_at_least,
+    covariance_beyond_rounding,
+    variance_beyond_rounding,
+)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 50, 150])
@@ -54,3 +60,43 @@ def test_columns_that_nearly_agree_are_two():
     found = Moments.of(np.c_[x, x + 1e-5 * z], np.ones(500))
     covariance = found.scatter / found.n
     assert covariance_beyond_rounding(covariance, found.mean) is covariance
+
+
+def test_a_covariance_is_raised_to_the_floor_in_the_directions_below_it():
+    """The maximum of the likelihood among all Σ with Σ − F positive semidefinite."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(4, 2))
+    S, floor = root @ root.T + np.diag([1e-3, 0.0, 0.0, 1e-3]), np.array([0.3, 0.2, 0.1, 0.0])
+    raised = covariance_at_least(S, floor)
+    least = np.linalg.eigvalsh(raised - np.diag(floor)).min()
+    assert least > -1e-12
+    tiny = np.diag(np.where(floor > 0, floor, 1e-9))
+    values, vectors = eigh(S, tiny)  # in the units of F, eigenvalues become max(λ, 1)
+    back = np.linalg.inv(vectors)
+    assert_allclose(raised, back.T @ np.diag(np.maximum(values, 1)) @ back, rtol=1e-6, atol=1e-7)
+
+    def log_likelihood(sigma):
+        return -np.linalg.slogdet(sigma)[1] - np.trace(np.linalg.solve(sigma, S))
+
+    for _ in range(50):
+        step = rng.normal(size=(4, 4)) * 1e-3
+        assert log_likelihood(raised + step @ step.T) < log_likelihood(raised)
+
+
+def test_a_covariance_above_the_floor_stays_as_it_is_and_constant_columns_are_0():
+    S = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    assert covariance_at_least(S, np.array([0.5, 0.5, 0.0])) is S
+    raised = covariance_at_least(S, np.array([0.9, 0.9, 0.0]))
+    assert not raised[2].any() and not raised[:, 2].any()
+    assert raised[1, 1] > 1.0
+
+
+def test_the_floor_of_one_column_does_not_depend_on_the_unit_of_another():
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(3, 3))
+    S, floor = A @ A.T, np.array([5.0, 0.0, 1e-3])
+    unit = np.array([1e-6, 1e7, 1.0])
+    expected = covariance_at_least(S, floor) * np.outer(unit, unit)
+    actual = covariance_at_least(S * np.outer(unit, unit), floor * unit**2)
+    scale = np.sqrt(np.diag(expected))
+    assert_allclose(actual / np.outer(scale, scale), expected / np.outer(scale, scale), atol=1e-12)

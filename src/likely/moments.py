@@ -119,6 +119,33 @@ def covariance_beyond_rounding(covariance: Array, mean: Array) -> Array:
     return np.dot(inside * values[~lost], inside.T)
 
 
+def covariance_at_least(covariance: Array, floor: Array) -> Array:
+    """Σ, or where it varies less than F = diag(``floor``) in some direction, the nearest that does.
+
+        Σ + F = L Lᵀ,   L⁻¹ F L⁻ᵀ = W diag(w) Wᵀ        Σ ← Σ + L W diag(max(2w − 1, 0)) Wᵀ Lᵀ
+
+    In the units of F its eigenvalues λ = 1/w − 1 become max(λ, 1).  That is the maximum of the
+    likelihood among all Σ for which Σ − F is positive semidefinite.
+    """
+    used = np.diag(covariance) + floor > 0
+    block, floor = np.ix_(used, used), floor[used]
+    scale, unit = unit_diagonal(covariance[block] + np.diag(floor))
+    share = floor / scale**2
+    if _least_pivot(unit - np.diag(2 * share)) > 0:  # of Σ − F
+        return covariance
+    values, vectors = np.linalg.eigh(unit)
+    kept = values > OF_SUMS * len(values) * values[-1]
+    values, vectors = values[kept], vectors[:, kept]
+    w, W = np.linalg.eigh(
+        np.dot((vectors.T * share) / values[:, None] ** 0.5, vectors / values**0.5)
+    )
+    low = w > 0.5
+    raised = np.dot(scale[:, None] * vectors * values**0.5, W[:, low])
+    out = covariance.copy()
+    out[block] += np.dot(raised * (2 * w[low] - 1), raised.T)
+    return out
+
+
 def _least_pivot(matrix: Array) -> float:
     """The smallest squared pivot of its Cholesky factor; 0 where there is none."""
     try:

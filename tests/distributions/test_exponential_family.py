@@ -1,5 +1,8 @@
 """Exponential families: ∇A is E[T], natural parameters there and back, moment matching."""
 
+from fractions import Fraction
+from math import log
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -65,7 +68,7 @@ def test_it_is_the_event_model_of_the_same_name(name, event, draw):
     X = draw(np.random.default_rng(0), 50)
     labels = Labels(np.arange(50) % 2, 2)
     ours, theirs = (f.from_statistics(f.statistics(X, labels)) for f in (FAMILIES[name], event))
-    assert_allclose(ours.log_prob(X), theirs.log_prob(X), rtol=1e-6)  # x² − mean² cancels at 100
+    assert_allclose(ours.log_prob(X), theirs.log_prob(X), rtol=1e-10)
 
 
 @every_family
@@ -116,3 +119,66 @@ def test_impossible_values_are_refused(name, value):
     family.check(np.array([[1.0, np.nan]]))
     with pytest.raises(InvalidInput, match=rf"{family.name} feature.*found {value:g}"):
         family.check(np.array([[1.0, value]]))
+
+
+@pytest.mark.parametrize("offset", [0.0, -1e3, 1e6, 1e7, 1e9])
+def test_gaussian_posteriors_do_not_depend_on_how_far_the_numbers_are_from_0(offset):
+    """Against exact fractions; T(x) = (x, x²) would lose offset² ε / v nats."""
+    rng, family = np.random.default_rng(1), FAMILIES["gaussian"]
+    X = np.round(rng.normal(size=(40, 1)), 3) + offset  # as doubles: rounded alike on both sides
+    X[20:] += 1.5
+    parts = [family.statistics(X[rows], Labels(codes, 2)) for rows, codes in _thirds(40)]
+    ours = family.from_statistics(parts[0] + (parts[1] + parts[2])).log_prob(X)
+    exact = np.array([_log_odds([Fraction(x) for x in X[:, 0].tolist()], 20)]).T
+    rounding = 4e-15 * abs(offset)  # ω₁ = m / v has 16 digits
+    assert_allclose(ours[:, [0]] - ours[:, [1]], exact, rtol=1e-9, atol=1e-9 + rounding)
+
+
+def _thirds(n):
+    codes = (np.arange(n) >= n // 2).astype(np.int64)
+    return [
+        (rows, codes[rows]) for rows in np.array_split(np.random.default_rng(2).permutation(n), 3)
+    ]
+
+
+def _log_odds(x, cut):
+    """log p(x | first) − log p(x | second), fitted by maximum likelihood."""
+    logs = []
+    for part in (x[:cut], x[cut:]):
+        mean = sum(part) / len(part)
+        variance = sum((each - mean) ** 2 for each in part) / len(part)
+        logs.append([-float((v - mean) ** 2 / (2 * variance)) - log(variance) / 2 for v in x])
+    return [a - b for a, b in zip(*logs, strict=True)]
+
+
+def test_imagined_rows_of_a_gaussian_lie_where_the_rows_are():
+    """α rows with the mean statistic of all rows, whatever the offset."""
+    family, X = FAMILIES["gaussian"], np.array([[0.0], [2.0], [3.0], [9.0]])
+    natural = []
+    for offset in (0.0, 1e8):
+        statistics = family.statistics(X + offset, Labels(np.array([0, 0, 1, 1]), 2))
+        prior = statistics.imagined(family, 2.0, (2, 1))
+        member = family.from_statistics(prior + statistics)
+        natural.append(member.mean_statistic[..., 0] - offset)
+        density = member.log_prob(X + offset)
+        assert_allclose(
+            member.log_likelihood_of(statistics),
+            density[[0, 1], 0].sum() + density[[2, 3], 1].sum() + 2 * np.log(2 * np.pi),
+            rtol=1e-7,
+        )
+    assert_allclose(natural[0][:, 0], [(2 + 2 * 3.5) / 4, (12 + 2 * 3.5) / 4], rtol=1e-12)
+    assert_allclose(natural[1], natural[0], rtol=1e-7)
+
+
+def test_a_column_far_from_0_that_is_constant_in_a_component_is_refused():
+    X = np.array([[1e7 + 0.1]] * 3 + [[1e7], [1e7 + 1]])
+    statistics = FAMILIES["gaussian"].statistics(X, Labels(np.array([0, 0, 0, 1, 1]), 2))
+    with pytest.raises(InvalidInput, match=r"gaussian feature 0.*component 0.*boundary"):
+        FAMILIES["gaussian"].from_statistics(statistics)
+
+
+def test_half_of_gaussian_statistics_twice_is_the_whole():
+    family, X = FAMILIES["gaussian"], np.random.default_rng(3).normal(1e6, 1, (9, 2))
+    whole = family.statistics(X, np.ones((9, 1)))
+    half = whole.scaled(0.5)
+    assert_allclose((half + half).about(whole.origin).sums, whole.sums, rtol=1e-12)

@@ -148,3 +148,15 @@ def test_a_negative_variance_is_refused_by_the_plain_constructor():
     for matrix in ([[1.0, 2.0], [2.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]):
         with pytest.raises(InvalidInput, match=r"not positive semidefinite.*identity"):
             FullGaussian(np.zeros((1, 2)), np.array([matrix]))
+
+
+@pytest.mark.parametrize("n_matrices", [1, 2])
+def test_a_column_that_is_left_out_may_have_any_value(n_matrices):
+    """−inf is for rows off the range in the columns that vary: x₁ = 2x₀."""
+    matrix = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 0.0]])
+    mean = np.array([[0.0, 0.0, 3.0], [1.0, 2.0, 3.0]])
+    member = FullGaussian(mean, np.repeat(matrix[None], n_matrices, axis=0))
+    logs = member.log_prob([[1.0, 2.0, 3.0], [1.0, 2.0, 99.0], [1.0, 2.5, 3.0]])
+    assert np.isfinite(logs[:2]).all()
+    assert_allclose(logs[1], logs[0], rtol=1e-15)
+    assert np.isneginf(logs[2]).all()

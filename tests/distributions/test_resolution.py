@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from likely.distributions.resolution import (
     MOST_VALUES,
     distinct_values,
+    grid_variance,
     rounding_variance,
     united,
 )
@@ -72,3 +73,24 @@ def test_the_unit_is_the_smallest_gap_beyond_rounding():
     )
     X = np.random.default_rng(0).normal(size=(300, 1))
     assert_array_equal(rounding_variance(distinct_values(X, labels(300))), 0.0)
+
+
+def test_only_gaps_that_are_multiples_of_the_smallest_are_a_grid():
+    """Tenths, in single precision too, thirds and indicators; not continuous numbers."""
+    rng = np.random.default_rng(0)
+    tenths = np.round(rng.normal(size=60), 1)
+    X = np.column_stack(
+        [
+            tenths,
+            tenths.astype(np.float32),
+            rng.integers(0, 4, 60) / 3,
+            rng.random(60) < 0.5,
+            rng.normal(size=60),
+            np.log1p(rng.integers(0, 5, 60)),
+            np.full(60, 0.3),
+        ]
+    )
+    found = np.sqrt(12 * grid_variance(distinct_values(X, labels(60))))
+    assert_allclose(found, [0.1, 0.1, 1 / 3, 1.0, 0.0, 0.0, 0.0], rtol=1e-6)
+    assert grid_variance(None) == 0.0
+    assert grid_variance(distinct_values(np.ones((3, 2)), labels(3))) == 0.0

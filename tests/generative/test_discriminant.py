@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
 from likely import (
@@ -19,7 +20,7 @@ from likely import (
     load,
     save,
 )
-from likely.distributions import Dirichlet
+from likely.distributions import Dirichlet, GaussianPrior
 from likely.errors import InvalidInput, RedundantColumns, SingularCovariance, UnknownName
 from tests.fits import gappy_numbers, numbers
 
@@ -405,3 +406,142 @@ def test_a_calibrated_model_is_neither_exported_nor_taught_by_soft_labels(tmp_pa
     save(model, tmp_path / "model.likely")
     again = load(tmp_path / "model.likely")
     assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-12)
+
+
+def with_rare_indicators(n=600, gaps=False):
+    """Two shifted columns, and indicators that are often constant in a class."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, n)
+    shifted = rng.normal(size=(n, 2)) + 1.5 * y[:, None]
+    if gaps:
+        shifted[::17, 1] = np.nan
+    return np.column_stack([shifted, rng.random((n, 12)) < 0.004]), y
+
+
+def log_loss(model, X, y):
+    return -model.predict_log_proba(X)[np.arange(len(y)), y].mean()
+
+
+@pytest.mark.filterwarnings("ignore::likely.errors.SingularCovariance")
+@pytest.mark.filterwarnings("ignore::likely.errors.RedundantColumns")
+@pytest.mark.parametrize(
+    ("shrinkage", "gaps"),
+    [(0.0, False), (0.001, False), ("auto", False), ("pooled", False), (0.0, True), (0.001, True)],
+)
+def test_indicators_that_are_constant_in_a_class_do_not_decide(shrinkage, gaps):
+    """Full covariances: 4 to 9 nats per row without the unit of the columns."""
+    X, y = with_rare_indicators(gaps=gaps)
+    model = DiscriminantAnalysis("full", shrinkage=shrinkage).fit(X[:300], y[:300])
+    without = DiscriminantAnalysis("full").fit(X[:300, :2], y[:300])
+    assert log_loss(model, X[300:], y[300:]) < log_loss(without, X[300:, :2], y[300:]) + 0.05
+
+
+@pytest.mark.filterwarnings("ignore::likely.errors.SingularCovariance")
+@pytest.mark.filterwarnings("ignore::likely.errors.RedundantColumns")
+@pytest.mark.parametrize("shrinkage", [0.0, "auto", "pooled"])
+def test_the_unit_of_a_column_does_not_change_the_posterior_of_full_covariances(shrinkage):
+    X, y = with_rare_indicators()
+    other = X * np.geomspace(1e-3, 1e5, X.shape[1]) + 7
+    ours, theirs = (
+        DiscriminantAnalysis("full", shrinkage=shrinkage).fit(Z, y).predict_log_proba(Z)
+        for Z in (X, other)
+    )
+    assert_allclose(theirs, ours, rtol=1e-6, atol=1e-8)
+
+
+def test_a_covariance_that_its_unit_makes_invertible_is_warned_of():
+    X = np.array([[0, 1, 0], [1, 3, 0], [2, 2, 0], [5, 5, 1], [6, 5, 0], [7, 9, 0], [5, 8, 1]])
+    y = np.array([0, 0, 0, 1, 1, 1, 1])
+    with pytest.warns(SingularCovariance, match=r"rank 2 for 3 features.*variance of rounding"):
+        model = DiscriminantAnalysis("full").fit(X, y)
+    assert_allclose(np.linalg.eigvalsh(model.covariances_[0])[0], 1 / 12, rtol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DiscriminantAnalysis("full", shrinkage=0.1).fit(X, y)
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_a_gaussian_prior_is_imagined_rows_of_every_class(covariance):
+    """κ rows at the mean of all rows and ν with their variances, by hand."""
+    X, y = data()
+    kappa, nu = 2.0, 5.0
+    prior = GaussianPrior(mean=kappa, variance=nu)
+    model = DiscriminantAnalysis(covariance, gaussian_prior=prior).fit(X, y)
+    centre, variance = X.mean(axis=0), X.var(axis=0)
+    scatters, counts = [], np.bincount(y)
+    for k, n in enumerate(counts):
+        own = X[y == k].mean(axis=0)
+        assert_allclose(model.means_[k], (n * own + kappa * centre) / (n + kappa), rtol=1e-12)
+        between = n * kappa / (n + kappa) * np.outer(own - centre, own - centre)
+        scatters.append(n * np.cov(X[y == k].T, bias=True) + between)
+    if covariance == "tied":
+        total = sum(scatters) + nu * np.diag(variance)
+        expected = total / (len(y) + len(counts) * kappa + nu)
+    else:
+        each = zip(scatters, counts, strict=True)
+        full = np.stack([(S + nu * np.diag(variance)) / (n + kappa + nu) for S, n in each])
+        diagonal = np.einsum("kjj->kj", full)
+        expected = {"full": full, "diagonal": diagonal, "spherical": diagonal.mean(axis=1)}
+        expected = expected[covariance]
+    assert_allclose(model.covariances_, expected, rtol=1e-10)
+
+
+def test_a_gaussian_prior_gives_a_class_of_one_row_a_covariance_and_fits_gaps():
+    X, y = data()
+    few = np.flatnonzero((y != 2) | (np.arange(len(y)) == np.flatnonzero(y == 2)[0]))
+    prior = GaussianPrior(mean=1.0, variance=3.0)
+    with pytest.raises(InvalidInput, match="no covariance of its own"):
+        DiscriminantAnalysis("full").fit(X[few], y[few])
+    model = DiscriminantAnalysis("full", gaussian_prior=prior).fit(X[few], y[few])
+    assert_allclose(np.diag(model.covariances_[2]) > 0, True)
+    gappy = X.copy()
+    gappy[3, 1] = np.nan
+    near = DiscriminantAnalysis("full", gaussian_prior=prior).fit(gappy, y)
+    whole = DiscriminantAnalysis("full", gaussian_prior=prior).fit(X, y)
+    assert_allclose(near.means_, whole.means_, rtol=0.05, atol=0.05)
+    with pytest.raises(InvalidInput, match="gaussian_prior is another"):
+        DiscriminantAnalysis("full", shrinkage="auto", gaussian_prior=prior).fit(X, y)
+    with pytest.raises(InvalidInput, match="a GaussianPrior or None was expected"):
+        DiscriminantAnalysis(gaussian_prior=1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_canonical_axes_are_those_of_scikit_learn(n_classes):
+    """Up to the signs of the axes; scikit-learn's "eigen" solver does not centre."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes], y[y < n_classes]
+    theirs = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
+    model = DiscriminantAnalysis().fit(X, y)
+    expected = theirs.transform(X)
+    expected -= expected.mean(axis=0)
+    ours = model.transform(X)
+    assert ours.shape == (len(X), n_classes - 1)
+    sign = np.sign((ours * expected).sum(axis=0))
+    assert_allclose(ours * sign, expected, rtol=1e-8, atol=1e-9)
+    assert_allclose(model.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-8)
+    covariance = model.scalings_.T @ model.covariances_ @ model.scalings_
+    assert_allclose(covariance, np.eye(n_classes - 1), atol=1e-10)
+    assert (model.scalings_[np.abs(model.scalings_).argmax(axis=0), range(n_classes - 1)] > 0).all()
+    names = [f"discriminantanalysis{j}" for j in range(n_classes - 1)]
+    assert model.get_feature_names_out().tolist() == names
+
+
+@pytest.mark.parametrize("covariance", ["full", "diagonal", "spherical"])
+def test_classes_with_covariances_of_their_own_have_no_common_axes(covariance):
+    X, y = data()
+    model = DiscriminantAnalysis(covariance).fit(X, y)
+    assert not hasattr(model, "transform")
+    with pytest.raises(
+        AttributeError, match=r"only the classes of a tied model.*covariance='tied'"
+    ):
+        _ = model.scalings_
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_classes_of_one_row_each_have_no_covariance(covariance):
+    X, y = np.array([[0.0, 1.0], [2.0, 5.0], [3.0, 3.0]]), ["a", "b", "c"]
+    with pytest.raises(InvalidInput, match="no covariance within the classes"):
+        DiscriminantAnalysis(covariance).fit(X, y)
+    prior = GaussianPrior(variance=1.0)
+    model = DiscriminantAnalysis(covariance, gaussian_prior=prior).fit(X, y)
+    assert model.predict(X).tolist() == y

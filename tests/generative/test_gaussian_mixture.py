@@ -10,8 +10,15 @@ from scipy.stats import multivariate_normal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from likely import GaussianMixture, MixtureModel
-from likely.errors import CollapsedComponent, InvalidInput, RedundantColumns, UnknownName
+from likely import GaussianMixture, HiddenMarkovModel, MixtureModel
+from likely.errors import (
+    CollapsedComponent,
+    InvalidInput,
+    RedundantColumns,
+    SingularCovariance,
+    UnknownName,
+    UnknownParameter,
+)
 
 COVARIANCES = ("full", "tied", "diagonal", "spherical")
 
@@ -288,3 +295,59 @@ def test_a_start_has_the_names_of_the_fitted_attributes(covariance, ending):
     del start[f"means{ending}"]
     with pytest.raises(InvalidInput, match="start lacks means; it needs weights, means and"):
         GaussianMixture(2, covariance, start=start).fit(X)
+
+
+@pytest.mark.parametrize("weight", [1e300, 1e-300, 1e307, 5e-324])
+@pytest.mark.parametrize("model", [GaussianMixture, MixtureModel, HiddenMarkovModel])
+def test_weights_whose_squares_are_no_numbers_are_refused(model, weight):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    fit = model(1).fit
+    given = np.full(1 if model is HiddenMarkovModel else 20, weight)
+    with pytest.raises(InvalidInput, match=r"sample_weight holds .*Divide them by their mean"):
+        fit(X, sample_weight=given)
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied"])
+@pytest.mark.parametrize("weight", [1e-99, 1e99])
+def test_the_unit_of_the_weights_has_no_effect(covariance, weight):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    plain = GaussianMixture(1, covariance).fit(X)
+    weighted = GaussianMixture(1, covariance).fit(X, sample_weight=np.full(30, weight))
+    assert_allclose(weighted.covariances_, plain.covariances_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.1, 1e6])
+def test_rows_in_a_plane_are_warned_of(offset):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 40))
+    plane = np.column_stack([a, b, a + b]) + offset
+    for covariance in ("full", "tied"):
+        with pytest.warns(SingularCovariance, match=r"plane of dimension 2, and 3 columns vary"):
+            GaussianMixture(1, covariance).fit(plane)
+    with pytest.warns(SingularCovariance, match="plane of dimension 2"):
+        HiddenMarkovModel(1, covariance="full").fit(plane)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GaussianMixture(1, "diagonal").fit(plane)
+        GaussianMixture(1).fit(plane + 1e-4 * rng.normal(size=plane.shape))
+
+
+def test_a_mixture_of_one_row_says_that_its_density_is_1():
+    with pytest.warns(RedundantColumns, match="no column is left, and the density is 1 everywhere"):
+        model = GaussianMixture(1).fit(np.array([[1.0, 2.0]]))
+    assert_allclose(model.score_samples([[1.0, 2.0], [5.0, 5.0]]), 0.0)
+
+
+def test_a_constant_column_may_have_any_value_in_new_rows():
+    """In the density of the model and in that of its distribution."""
+    X = np.column_stack([np.random.default_rng(0).normal(size=(30, 2)), np.full(30, 3.0)])
+    with pytest.warns(RedundantColumns):
+        model = GaussianMixture(1).fit(X)
+    new = X[:2] + np.array([0, 0, 96.0])
+    assert_allclose(model.score_samples(new), model.score_samples(X[:2]), rtol=1e-14)
+    assert_allclose(model.distribution_.log_prob(new)[:, 0], model.score_samples(new), rtol=1e-14)
+
+
+def test_a_name_of_hmmlearn_is_answered_with_ours():
+    with pytest.raises(UnknownParameter, match="hmmlearn's n_components is n_states"):
+        HiddenMarkovModel(n_components=2)

@@ -1,6 +1,5 @@
 """Standard errors of classes: equal to those of two classes, of contrasts, and of the curvature."""
 
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -48,6 +48,10 @@ class Statistics(Additive):
             "multinomial, complement and Poisson columns."
         )
 
+    def plane(self) -> tuple[int, int] | None:
+        """The dimension of the plane in which all rows lie and how many columns vary, if fewer."""
+        return None
+
     def without_covariances(self) -> "Statistics":
         """The statistics of each feature alone, which give the scale of a prior."""
         return self

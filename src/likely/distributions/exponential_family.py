@@ -7,6 +7,11 @@ likelihood.  With a shared base measure the log-odds of two components are linea
 
     log p(x|1)/p(x|0) = (ω₁ − ω₀)ᵀT(x) − A(ω₁) + A(ω₀)
 
+Where T(x) = (x, x²), the difference of the two moments cancels far from 0.  Sums and densities are
+therefore those of x − c, with c near the mean of the component; ω stays that of x:
+
+    ωᵀT(x) − A(ω) = ω'ᵀT(x − c) − A(ω')        ω' = (ω₁ + 2cω₂, ω₂)
+
 To add a family, make one ``ExponentialFamily`` and list it in ``EXPONENTIAL_FAMILIES``.
 
 References
@@ -15,15 +20,16 @@ Wainwright & Jordan, Graphical Models, Exponential Families, and Variational Inf
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.cholesky import ROUNDING
-from likely.distributions.base import Distribution, FieldwiseStatistics, LinearForm, refuse_values
+from likely.distributions.base import Distribution, LinearForm, Statistics, refuse_values
+from likely.distributions.diagonal_moments import diagonal_moments
 from likely.distributions.parameters import numbers, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.errors import InvalidInput
@@ -32,21 +38,50 @@ from likely.special import expit, lgamma, log_softmax, logit, logsumexp
 
 @final
 @dataclass(frozen=True, eq=False)
-class MomentStatistics(FieldwiseStatistics):
-    """Σ_i r_ik T(x_ij) and Σ_i r_ik over the observed cells."""
+class MomentStatistics(Statistics):
+    """Σ_i r_ik T(x_ij − c_kj) and Σ_i r_ik over the observed cells."""
 
     sums: Array  # (n_components, n_features, n_terms)
     weight: Array  # (n_components, n_features)
+    origin: Array | float = 0.0  # c, (n_components, n_features): the means where T is (x, x²)
+
+    def __add__(self, other: Self) -> Self:
+        if np.ndim(self.origin) == np.ndim(other.origin) == 0:
+            return type(self)(self.sums + other.sums, self.weight + other.weight)
+        heavier = np.where(self.weight >= other.weight, self.origin, other.origin)
+        sums = self.about(heavier).sums + other.about(heavier).sums
+        weight = self.weight + other.weight
+        mean = heavier + np.divide(
+            sums[..., 0], weight, out=np.zeros(weight.shape), where=weight > 0
+        )
+        return type(self)(sums, weight, heavier).about(mean)
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, sums=factor * self.sums, weight=factor * self.weight)
+
+    def about(self, origin: Array | float) -> Self:
+        """The same rows with another c: x − c' is (x − c) + (c − c')."""
+        shift = self.origin - origin
+        if not np.any(shift):
+            return self
+        first, second = self.sums[..., 0], self.sums[..., 1]
+        moved = first + self.weight * shift, second + shift * (2 * first + self.weight * shift)
+        return replace(self, sums=np.stack(moved, axis=-1), origin=origin)
 
     def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "MomentStatistics":
         weight = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
-        return type(self)(weight[..., None] * self.typical(family), weight)
+        mean, origin = self.typical(family)
+        return type(self)(weight[..., None] * mean, weight, np.broadcast_to(origin, shape))
 
-    def typical(self, family: "ExponentialFamily") -> Array:
-        """The mean statistic over all components, (n_features, n_terms)."""
-        total = self.weight.sum(axis=0)[:, None]
-        centre = np.broadcast_to(np.asarray(family.centre), self.sums.shape[1:]).copy()
-        return np.divide(self.sums.sum(axis=0), total, out=centre, where=total > 0)
+    def typical(self, family: "ExponentialFamily") -> tuple[Array, Array]:
+        """The mean statistic over all components, (n_features, n_terms), and its c."""
+        total = self.weight.sum(axis=0)
+        origin = np.zeros(self.weight.shape[1])
+        np.divide((self.weight * self.origin).sum(axis=0), total, out=origin, where=total > 0)
+        sums = self.about(np.broadcast_to(origin, self.weight.shape)).sums.sum(axis=0)
+        centre = np.broadcast_to(np.asarray(family.centre), sums.shape).copy()
+        total = total[:, None]
+        return np.divide(sums, total, out=centre, where=total > 0), origin
 
 
 @final
@@ -63,6 +98,7 @@ class ExponentialFamily:
     draw: Callable[[Array, np.random.Generator], Array]  # ω (…, n_terms) → x (…,)
     valid: Callable[[Array], Array]  # which x have a probability
     centre: tuple[float, ...]  # E[T] of a pseudo-observation
+    located: bool = False  # whether T(x) is (x, x²), and x − c has a density of the family too
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
@@ -74,7 +110,13 @@ class ExponentialFamily:
         )
 
     def statistics(self, X: Array, responsibility: Responsibility) -> MomentStatistics:
-        T = self.statistic(np.asarray(X, dtype=float))
+        X = np.asarray(X, dtype=float)
+        if self.located:
+            moments = diagonal_moments(X, responsibility)
+            sums = np.stack([np.zeros(moments.mean.shape), moments.scatter], axis=-1)
+            weight = np.broadcast_to(moments.weight, moments.mean.shape)
+            return MomentStatistics(sums, weight, moments.mean)
+        T = self.statistic(X)
         per_term = [observed_sums(responsibility, T[..., t]) for t in range(T.shape[-1])]
         sums = np.stack([term.sums for term in per_term], axis=-1)
         return MomentStatistics(sums, np.broadcast_to(per_term[0].weight, sums.shape[:2]))
@@ -90,10 +132,15 @@ class ExponentialFamily:
     def from_statistics(self, statistics: MomentStatistics) -> "ExponentialMember":
         """ω such that E[T] is the mean of T; a component without examples has the mean of all."""
         sums, weight = statistics.sums, statistics.weight[..., None]
-        mean = np.broadcast_to(statistics.typical(self), sums.shape).copy()
+        typical, centre = statistics.typical(self)
+        mean = np.broadcast_to(typical, sums.shape).copy()
         np.divide(sums, weight, out=mean, where=weight > 0)
+        origin = np.where(statistics.weight > 0, statistics.origin, centre)
         with np.errstate(divide="ignore", invalid="ignore"):  # looked at below
-            natural = self.natural(mean)
+            natural = self.seen_from(self.natural(mean), -origin)
+            if self.located:
+                flat = mean[..., 1] - mean[..., 0] ** 2 <= np.square(ROUNDING * origin)
+                natural[flat] = np.inf  # equal numbers
         if not np.isfinite(natural).all():
             k, j = np.argwhere(~np.isfinite(natural))[0, :2]
             raise InvalidInput(
@@ -102,6 +149,13 @@ class ExponentialFamily:
                 "Add pseudo_statistics, or use the event model of that name."
             )
         return ExponentialMember.trusted(self, natural)
+
+    def seen_from(self, natural: Array, origin: Array | float) -> Array:
+        """ω of x − c."""
+        if not self.located or not np.any(origin):
+            return natural
+        first = natural[..., 0] + 2 * origin * natural[..., 1]
+        return np.stack([first, natural[..., 1]], axis=-1)
 
 
 @final
@@ -163,13 +217,21 @@ class ExponentialMember(Distribution):
         return self.contributions(X).sum(axis=1)
 
     def log_likelihood_of(self, statistics: MomentStatistics) -> float:
-        inner = np.sum(statistics.sums * self.natural, axis=-1)
-        return float(np.sum(inner - statistics.weight * self.family.log_partition(self.natural)))
+        natural = self.family.seen_from(self.natural, statistics.origin)
+        inner = np.sum(statistics.sums * natural, axis=-1)
+        return float(np.sum(inner - statistics.weight * self.family.log_partition(natural)))
 
     def contributions(self, X: Matrix) -> Array:
-        T = self.family.statistic(np.asarray(X, dtype=float))
-        inner = np.einsum("ijt,kjt->ijk", T, self.natural)
-        shares = inner - self.family.log_partition(self.natural).T
+        X = np.asarray(X, dtype=float)
+        if self.family.located:
+            origin = self.mean_statistic[..., 0]
+            natural = self.family.seen_from(self.natural, origin)
+            T = self.family.statistic(X[:, None, :] - origin)
+            inner = np.einsum("ikjt,kjt->ijk", T, natural)
+        else:
+            natural = self.natural
+            inner = np.einsum("ijt,kjt->ijk", self.family.statistic(X), natural)
+        shares = inner - self.family.log_partition(natural).T
         return np.where(np.isnan(shares), 0.0, shares)  # a missing cell is summed out
 
     def linear_form(self) -> LinearForm:
@@ -318,6 +380,7 @@ GAUSSIAN = ExponentialFamily(
     draw=_gaussian_draw,
     valid=np.isfinite,
     centre=(0.0, 1.0),
+    located=True,
 )
 
 

@@ -7,6 +7,9 @@ the quadratic term is shared, and the posterior is logistic (tied) in x:
 
     log p(k | x) = xᵀ Σ⁻¹ m_k − ½ m_kᵀ Σ⁻¹ m_k + log π_k + const
 
+No direction v of a column varies less than values that are rounded to its unit u do
+(``resolution``): where vᵀΣv < vᵀFv, F = diag(u²/12), Σ is raised to it.
+
 An inverse-Wishart prior adds to the scatter and to its divisor.  Missing cells need
 expectations (``missing_cells``): the plain statistics need complete rows.
 
@@ -16,7 +19,7 @@ Bishop, Pattern Recognition and Machine Learning, §4.2.1.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -47,13 +50,14 @@ from likely.distributions.missing_cells import (
 )
 from likely.distributions.parameters import component_rows, numbers, refuse_parameters
 from likely.distributions.priors import GaussianPrior, refuse_other_prior
+from likely.distributions.resolution import distinct_values, grid_variance
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
     Responsibility,
 )
 from likely.errors import InvalidInput
-from likely.moments import covariance_beyond_rounding
+from likely.moments import covariance_at_least, covariance_beyond_rounding
 from likely.special import logsumexp, softmax
 
 FAST_GAPPY_CELLS = 10_000  # fewer than ``FAST_CELLS``: the readable step is slower with gaps
@@ -70,6 +74,7 @@ class FullFamily:
     ddof: int = 0  # 0 divides by n, 1 by n − 1 (tied: by n − K)
     shrinkage: float = 0.0  # towards a multiple of the identity, Σ ← (1 − s)Σ + s (tr Σ / d) I
     prior: GaussianPrior | None = None
+    rounded: bool = False  # whether Σ is at least that of rounding to the units of the features
 
     floor: ClassVar[float] = 0.0
     smoothed: ClassVar[bool] = False
@@ -82,7 +87,10 @@ class FullFamily:
         DiagonalFamily().check(X)
 
     def statistics(self, X: Matrix, responsibility: Responsibility) -> FullMoments:
-        return full_moments(X, responsibility, tied=self.tied)
+        moments = full_moments(X, responsibility, tied=self.tied)
+        if self.rounded and isinstance(responsibility, Labels):
+            return replace(moments, values=distinct_values(X, responsibility))
+        return moments
 
     def pseudo_statistics(
         self, alpha: float, shape: tuple[int, int], *, scale: Array | float = 1.0
@@ -98,7 +106,7 @@ class FullFamily:
         return 0.0  # nothing is smoothed
 
     def from_statistics(self, statistics: FullMoments) -> "FullGaussian":
-        """m_k and Σ_k = scatter / (n_k − ddof)."""
+        """m_k and Σ_k = scatter / (n_k − ddof), no lower than the variance of rounding."""
         weight = statistics.weight
         if self.tied:
             divisor = weight.sum(keepdims=True) - self.ddof * len(weight) + statistics.degrees
@@ -109,6 +117,9 @@ class FullFamily:
         sizes = size.max(axis=0, keepdims=True) if self.tied else size
         pairs = zip(statistics.scatter / positive, sizes, strict=True)
         covariance = np.stack([covariance_beyond_rounding(*pair) for pair in pairs])
+        lowest = np.broadcast_to(grid_variance(statistics.values), size.shape[1])
+        if self.rounded and lowest.any():
+            covariance = np.stack([covariance_at_least(each, lowest) for each in covariance])
         if self.shrinkage:
             used = np.einsum("kjj->j", covariance) > 0  # constant columns stay so
             average = np.trace(covariance, axis1=1, axis2=2)[:, None, None] / max(used.sum(), 1)
@@ -208,12 +219,14 @@ class FullGaussian(Distribution):
     def log_prob(self, X: Any) -> Array:
         """log p(x_i | k); of a singular Σ the density on its range, and −inf off it."""
         X = self._rows(X)
-        out = super().log_prob(X)
+        out, used = super().log_prob(X), ~self.left_out()
         for k, factor in enumerate(self.factors):
-            if factor.null.shape[1]:
-                size = (np.abs(X) + np.abs(self.mean[k])) / factor.scale
-                off = np.abs(((X - self.mean[k]) / factor.scale) @ factor.null)
-                out[(off > OFF_RANGE * (size @ np.abs(factor.null))).any(axis=1), k] = -np.inf
+            null = factor.null[used]  # columns that are left out have any value
+            if null.any():
+                scale, mean = factor.scale[used], self.mean[k, used]
+                size = (np.abs(X[:, used]) + np.abs(mean)) / scale
+                off = np.abs(((X[:, used] - mean) / scale) @ null)
+                out[(off > OFF_RANGE * (size @ np.abs(null))).any(axis=1), k] = -np.inf
         return out
 
     def log_density(self, X: Matrix) -> Array:

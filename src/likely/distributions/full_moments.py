@@ -12,16 +12,17 @@ References
 Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 
 from likely._typing import Array
-from likely.cholesky import InverseRoot
+from likely.cholesky import InverseRoot, inverse_root
 from likely.distributions.base import CLEARLY, SMALLEST_SHARE, STRONG_SHARE, Statistics
 from likely.distributions.diagonal_moments import DiagonalMoments, merged_means, refuse_extremes
 from likely.distributions.gaussian import LOG_2PI
+from likely.distributions.resolution import united
 from likely.distributions.responsibility import (
     Labels,
     Responsibility,
@@ -31,6 +32,7 @@ from likely.distributions.responsibility import (
     weighted_sums,
 )
 from likely.errors import MissingCells
+from likely.moments import covariance_beyond_rounding
 
 MOST_FEATURES = 64  # beyond, BLAS on whole blocks is as fast as the compiled loop
 
@@ -47,6 +49,7 @@ class FullMoments(Statistics):
     mean: Array  # (n_components, n_features)
     scatter: Array  # (n_components, d, d), or (1, d, d) when tied
     degrees: float = 0.0  # of a prior: they divide the scatter but do not move the mean
+    values: Array | None = None  # distinct ones, (m, n_features), where a floor needs them
 
     def __add__(self, other: Self) -> Self:
         weight, mean, between = merged_means(self.weight, self.mean, other.weight, other.mean)
@@ -55,16 +58,18 @@ class FullMoments(Statistics):
         if len(self.scatter) < len(moved):
             moved = moved.sum(axis=0, keepdims=True)
         scatter = self.scatter + other.scatter + moved
-        return type(self)(weight, mean, scatter, self.degrees + other.degrees)
+        degrees, values = self.degrees + other.degrees, united(self.values, other.values)
+        return type(self)(weight, mean, scatter, degrees, values)
 
     def scaled(self, factor: float) -> Self:
-        return type(self)(
-            factor * self.weight, self.mean, factor * self.scatter, factor * self.degrees
+        weight, scatter, degrees = self.weight, self.scatter, self.degrees
+        return replace(
+            self, weight=factor * weight, scatter=factor * scatter, degrees=factor * degrees
         )
 
     def without_covariances(self) -> DiagonalMoments:
         scatter = np.diagonal(self.scatter, axis1=1, axis2=2)
-        return DiagonalMoments(self.weight, self.mean, scatter)
+        return DiagonalMoments(self.weight, self.mean, scatter, values=self.values)
 
     def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
         return self.without_covariances().imagined(family, alpha, shape)
@@ -72,7 +77,7 @@ class FullMoments(Statistics):
     def pooled(self) -> Self:
         """These moments with one scatter that sums over the components."""
         scatter = self.scatter.sum(axis=0, keepdims=True)
-        return type(self)(self.weight, self.mean, scatter, self.degrees)
+        return replace(self, scatter=scatter)
 
     def collapsed(self, family: Any, prior: "FullMoments") -> tuple[int, ...]:
         """Components without variance in a direction in which all rows vary."""
@@ -95,6 +100,13 @@ class FullMoments(Statistics):
             spread = np.einsum("jv,jl,lv->v", narrow, whole, narrow)
             flat[k] = bool((spread >= CLEARLY * share).any())
         return tuple(np.flatnonzero(flat & (self.weight[:, 0] > 0)).tolist())
+
+    def plane(self) -> tuple[int, int] | None:
+        n = float(self.weight.sum())
+        size = np.abs(self.mean).max(axis=0)
+        whole = covariance_beyond_rounding(self._total_scatter() / n, size)
+        rank, n_varying = inverse_root(whole).rank, int(np.count_nonzero(np.diag(whole)))
+        return (rank, n_varying) if rank < n_varying else None
 
     def _total_scatter(self) -> Array:
         """T: within the components, and between their means."""

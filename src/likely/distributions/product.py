@@ -127,6 +127,9 @@ class ProductStatistics(Statistics):
             chosen = columns.values(per_column) if part.family.smoothed else 0.0
             yield own, part.family, chosen, (shape[0], len(columns.columns))
 
+    def plane(self) -> tuple[int, int] | None:
+        return next(filter(None, (part.plane() for part in self.parts)), None)
+
     def without_covariances(self) -> Self:
         return type(self)(tuple(part.without_covariances() for part in self.parts))
 

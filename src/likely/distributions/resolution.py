@@ -4,6 +4,7 @@
 
 A column of a few distinct values (an indicator, a count, a pixel) has such a unit.  No class can
 be known to vary less than values within one unit of each other do, even if all its rows are equal.
+In a direction v of several columns that is vᵀFv, F = diag(u²/12).
 The distinct values of blocks are united, so the answer does not depend on the blocks; a column of
 more than ``MOST_VALUES`` is read as continuous, and has no unit.
 
@@ -20,6 +21,7 @@ from likely.distributions.responsibility import FAST_CELLS, Labels, for_loop
 
 MOST_VALUES = 256  # of a column with a unit: a byte
 CONTINUOUS = np.inf  # stands for the values of a column that has more of them
+ON_GRID = 1e-3  # × u: how far from a multiple of u a gap may be, rounding to single precision too
 
 
 def distinct_values(X: Array, labels: Labels) -> Array:
@@ -50,12 +52,31 @@ def rounding_variance(values: Array | None) -> Array | float:
     """u²/12 of each column, (n_features,); 0 without a unit."""
     if values is None or len(values) < 2:
         return 0.0
+    return _gaps_and_unit(values)[1] ** 2 / 12
+
+
+def grid_variance(values: Array | None) -> Array | float:
+    """u²/12 of columns whose gaps are multiples of u, (n_features,); 0 of others.
+
+    The smallest gap of a few continuous numbers is no unit.  As the floor of a variance it is too
+    small to matter; the inverse of a covariance of few rows would be all of it.
+    """
+    if values is None or len(values) < 2:
+        return 0.0
+    gap, unit = _gaps_and_unit(values)
+    multiple = np.divide(gap, unit, out=np.zeros(gap.shape), where=(gap > 0) & (unit > 0))
+    off = np.abs(multiple - np.round(multiple)) > ON_GRID
+    return np.where(off.any(axis=0), 0.0, unit) ** 2 / 12
+
+
+def _gaps_and_unit(values: Array) -> tuple[Array, Array]:
+    """The gaps of each column, 0 where only rounding parts two values, and the smallest one."""
     with np.errstate(invalid="ignore"):  # of continuous columns
         gap = np.diff(values, axis=0)
     largest = np.nanmax(np.abs(values), axis=0, initial=0.0)
     apart = gap > ROUNDING * largest  # beyond what arithmetic leaves between equal numbers
     unit = np.min(gap, axis=0, where=apart, initial=np.inf)
-    return np.where(np.isfinite(unit), unit, 0.0) ** 2 / 12
+    return np.where(apart, gap, 0.0), np.where(np.isfinite(unit), unit, 0.0)
 
 
 def _in_order(values: Array) -> Array:

@@ -25,9 +25,11 @@ from likely.objectives.shrinkage import fourth_powers, ledoit_wolf, shrunk_by, u
 MORE_THAN_COLUMNS = 2  # imagined rows of the pooled prior, beyond the number of columns
 
 
-def ledoit_wolf_shrinkages(statistics: FullMoments, blocks: Blocks, executor: Executor) -> Array:
+def ledoit_wolf_shrinkages(
+    statistics: FullMoments, blocks: Blocks, executor: Executor, *, tied: bool
+) -> Array:
     """Ledoit and Wolf's shrinkage of each class, (n_classes,), by one more pass over the rows."""
-    empirical = FullFamily().from_statistics(statistics).covariance
+    empirical = FullFamily(rounded=not tied).from_statistics(statistics).covariance
     scale = np.stack([unit_scale(covariance) for covariance in empirical])
     quartic = fourth_powers(statistics.mean, scale, blocks, executor)
     varying = empirical[(slice(None), *_varying(empirical))]
@@ -37,7 +39,7 @@ def ledoit_wolf_shrinkages(statistics: FullMoments, blocks: Blocks, executor: Ex
 
 def shrunk_alone(statistics: FullMoments, shrinkage: Array, *, tied: bool) -> FullGaussian:
     """Each class shrunk towards its own variances; pooled by class shares when tied."""
-    empirical = FullFamily().from_statistics(statistics)
+    empirical = FullFamily(rounded=not tied).from_statistics(statistics)
     covariance, block = np.zeros(empirical.covariance.shape), _varying(empirical.covariance)
     for k, share in enumerate(shrinkage):
         covariance[k][block] = shrunk_by(empirical.covariance[k][block], share)
@@ -60,7 +62,7 @@ def pooled_shrinkages(count: Array, n_features: int) -> Array:
 
 def shrunk_to_pooled(statistics: FullMoments, *, ddof: int) -> FullGaussian:
     """Each class shrunk towards the covariance that all classes share."""
-    own = FullFamily(ddof=ddof).from_statistics(statistics)
+    own = FullFamily(ddof=ddof, rounded=True).from_statistics(statistics)
     count = statistics.weight[:, 0]
     share = pooled_shrinkages(count, own.mean.shape[1])[:, None, None]
     pooled = np.average(own.covariance, axis=0, weights=count)

@@ -33,7 +33,7 @@ from likely.distributions.gaussian import DiagonalFamily
 from likely.distributions.priors import Dirichlet
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
-from likely.errors import CollapsedComponent, warn_user
+from likely.errors import CollapsedComponent, InvalidInput, SingularCovariance, warn_user
 from likely.formatting import capitalised
 from likely.generative.starts import Subset, draw_labels
 from likely.objectives.components import (
@@ -51,6 +51,7 @@ SAME_END = 1e-9  # two starts whose likelihoods differ by less, relatively, have
 SHORT_RUN = 30  # steps of EM that each start is given
 PATIENCE = 3  # sizes in a row that do not lower BIC
 FLAT = Dirichlet()
+MOST_WEIGHT = 1e100  # of a row: its square, times the number of rows, is a number
 MORE_STARTS = 3  # times n_init, drawn when every start has collapsed
 
 
@@ -239,17 +240,42 @@ def warn_collapsed(
     )
 
 
+def warn_if_flat(statistics: Any, *, regularised: bool) -> None:
+    """Warn where all rows lie in a plane: across it the density comes from the prior alone."""
+    found = statistics.plane()
+    if found is not None:
+        across = "from the prior alone" if regularised else "not defined"
+        warn_user(
+            f"All rows lie in a plane of dimension {found[0]}, and {found[1]} columns vary: they "
+            "repeat or add up to others, or outnumber the rows. Across the plane the density is "
+            f"{across}. Drop such columns, or use covariance='diagonal'.",
+            SingularCovariance,
+        )
+
+
 def pooled_totals(family: Family, blocks: Blocks, executor: Executor) -> ComponentTotals:
     """All rows as one component; the values are checked in the same pass."""
     return refuse_no_weight(executor.sum(partial(block_pooled, family), blocks))
 
 
 def block_pooled(family: Family, block: Block) -> ComponentTotals:
+    if block.weight is not None:
+        _refuse_extreme_weights(block.weight)
     labels = Labels(np.zeros(block.n_rows, dtype=np.int64), 1, block.weight)
     with placing(block):
         X = block.X.stored()
         family.check(X)
         return ComponentTotals(totals(labels), scale_statistics(family, X, labels))
+
+
+def _refuse_extreme_weights(weight: Array) -> None:
+    """Refuse weights whose squares, or products with squares of numbers, overflow or underflow."""
+    bad = (weight > MOST_WEIGHT) | ((weight > 0) & (weight < 1 / MOST_WEIGHT))
+    if bad.any():
+        raise InvalidInput(
+            f"sample_weight holds {weight[bad][0]:.3g}; weights between {1 / MOST_WEIGHT:g} and "
+            f"{MOST_WEIGHT:g}, or 0, were expected. Divide them by their mean."
+        )
 
 
 def scale_statistics(family: Family, X: Any, labels: Labels) -> Any:

@@ -10,11 +10,12 @@ References
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §4.3.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
 from likely._typing import Array
@@ -26,8 +27,10 @@ from likely.distributions import (
     Dirichlet,
     FullFamily,
     FullGaussian,
+    GaussianPrior,
 )
 from likely.distributions.diagonal_moments import DiagonalMoments
+from likely.distributions.priors import refuse_other_prior
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.generative.class_covariances import (
     ledoit_wolf_shrinkages,
@@ -66,7 +69,13 @@ VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
 MOST_WITH_MISSING = 60  # columns, of which EM completes missing cells
 
 
-class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
+class DiscriminantAnalysis(
+    FittedDiscriminant,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    Estimator,
+):
     """Linear and quadratic discriminant analysis.
 
     Parameters
@@ -85,6 +94,8 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
     prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
         Class probabilities: estimated from the labels (a ``likely.distributions.Dirichlet`` is
         their prior), equal (``"uniform"``), or given.
+    gaussian_prior : GaussianPrior, default=None
+        Pseudo-rows with the mean and the variance of the columns in every class.
     ddof : {0, 1}, default=0
         Divisor of the covariance: 0 is n (maximum likelihood), 1 is n − 1 (tied: n − n_classes).
     tol : float, default=1e-8
@@ -132,6 +143,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         shrinkage: float | str = 0.0,
         calibrate: str | None = None,
         prior: str | Dirichlet | Array = "estimate",
+        gaussian_prior: GaussianPrior | None = None,
         ddof: int = 0,
         tol: float = 1e-8,
         max_iter: int = 1000,
@@ -142,6 +154,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         self.shrinkage = shrinkage
         self.calibrate = calibrate
         self.prior = prior
+        self.gaussian_prior = gaussian_prior
         self.ddof = ddof
         self.tol = tol
         self.max_iter = max_iter
@@ -177,7 +190,7 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
         self.components_ = self._components(here)
         if isinstance(self.distribution_, DiagonalGaussian):
             self._warn_if_narrow(here.statistics)
-        self._warn_if_singular()
+        self._warn_if_singular(here.statistics)
         warn_if_constant(self)
         self.temperature_, self.outlier_share_ = 1.0, None
         if self.calibrate is not None:
@@ -212,6 +225,12 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
                 f"shrinkage must lie between 0 and 1; found {self.shrinkage!r}. "
                 "0 means no shrinkage, 'auto' estimates it."
             )
+        refuse_other_prior(self.gaussian_prior)
+        if self.gaussian_prior is not None and isinstance(self.shrinkage, str):
+            raise InvalidInput(
+                f"shrinkage={self.shrinkage!r} is a prior of the covariances, and gaussian_prior "
+                "is another; one was expected. Give shrinkage a number, or no gaussian_prior."
+            )
         if not is_number(self.ddof) or self.ddof not in (0, 1):
             raise InvalidInput(
                 f"ddof must be 0 or 1; found {self.ddof!r}. 0 divides by n, 1 by n − 1."
@@ -223,8 +242,9 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
     def _family(self, shrinkage: float) -> DiagonalFamily | FullFamily:
         if self.covariance in ("tied", "full"):
             # automatic shrinkage is estimated class by class, and pooled afterwards
-            tied = self.covariance == "tied" and self.shrinkage != "auto"
-            return FullFamily(tied=tied, ddof=self.ddof, shrinkage=shrinkage)
+            shared = self.covariance == "tied"
+            tied = shared and self.shrinkage != "auto"
+            return FullFamily(tied=tied, ddof=self.ddof, shrinkage=shrinkage, rounded=not shared)
         spherical = self.covariance == "spherical"
         return DiagonalFamily(spherical, self.ddof, VARIANCE_FLOOR, shrinkage)
 
@@ -236,7 +256,8 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
     def _shrinkages(self, totals: ComponentTotals, data: EncodedRows[Schema]) -> Array:
         """The shrinkage of each class, (n_classes,)."""
         if self.shrinkage == "auto":
-            return ledoit_wolf_shrinkages(totals.statistics, data.blocks, data.executor)
+            tied = self.covariance == "tied"
+            return ledoit_wolf_shrinkages(totals.statistics, data.blocks, data.executor, tied=tied)
         if self.shrinkage == "pooled":
             return pooled_shrinkages(totals.count, self.n_features_in_)
         return np.full(len(self.classes_), float(self.shrinkage))
@@ -247,11 +268,18 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
 
     def _member(self, statistics: Any) -> Any:
         """The class-conditionals from completed totals, shrunk."""
+        if self.gaussian_prior is not None:
+            statistics = statistics + self._imagined(statistics)
         if self.shrinkage == "auto":
             return shrunk_alone(statistics, self.shrinkage_, tied=self.covariance == "tied")
         if self.shrinkage == "pooled":
             return shrunk_to_pooled(statistics, ddof=self.ddof)
         return self.family_.from_statistics(statistics)
+
+    def _imagined(self, statistics: Any) -> Any:
+        """The pseudo-rows of the prior of the classes, with the scale of all rows."""
+        family = replace(self._family(0.0), prior=self.gaussian_prior)
+        return statistics.imagined(family, 0.0, statistics.mean.shape)
 
     def _cool(self, data: EncodedRows[Schema], totals: ComponentTotals) -> None:
         """Choose the temperature; cells that are missing have the expectations of the fit."""
@@ -278,17 +306,18 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
                 "Give shrinkage a number, or remove the rows."
             )
         family = self._family(0.0)
-        observed = total(DiagonalFamily(), len(self.classes_), data.blocks, data.executor)
+        columns = DiagonalFamily(floor=VARIANCE_FLOOR)
+        observed = total(columns, len(self.classes_), data.blocks, data.executor)
         log_prior = class_prior(self.prior, observed.count)
         first = DiagonalFamily().from_statistics(observed.statistics)
         start = Components(log_prior, FullGaussian(first.mean, first.covariance))
-        none = family.pseudo_statistics(0.0, first.mean.shape)
+        values = observed.statistics.values
+        none = replace(self._imagined(observed.statistics), values=values)
         objective = ComponentsObjective(family, data.blocks, data.executor, none, log_prior)
         solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
         warn_unless_converged(self, solution)
         self.solution_ = solution
-        completed: ComponentTotals = state.totals
-        return completed
+        return ComponentTotals(state.totals.count, replace(state.totals.statistics, values=values))
 
     def _warn_if_narrow(self, statistics: DiagonalMoments) -> None:
         """Warn of a class without variance in a column whose values have no unit either."""
@@ -305,10 +334,19 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
             )
 
     def _refuse_points(self, statistics: Any) -> None:
-        """Refuse a class that is a single point: it has no covariance."""
+        """Refuse a class that is a single point, or classes that all are: without a covariance."""
+        if self.gaussian_prior is not None and self.gaussian_prior.variance > 0:
+            return
+        columns = statistics.without_covariances()
+        point = ~(columns.own_variance() > 0).any(axis=1)
+        if point.all() and (columns.pooled_variance() > 0).any():
+            raise InvalidInput(
+                "All rows of each class are equal (or each has only 1 row), so there is no "
+                "covariance within the classes. Give the classes more rows, or use "
+                "gaussian_prior=GaussianPrior(variance=1.0)."
+            )
         if self.covariance == "tied" or self.shrinkage == "pooled":
             return
-        point = ~(statistics.without_covariances().own_variance() > 0).any(axis=1)
         if point.any():
             label = self.classes_.tolist()[int(np.argmax(point))]
             raise InvalidInput(
@@ -317,13 +355,26 @@ class DiscriminantAnalysis(FittedDiscriminant, ClassifierMixin, Estimator):
                 "class more rows."
             )
 
-    def _warn_if_singular(self) -> None:
-        if isinstance(self.distribution_, FullGaussian) and self.distribution_.singular:
-            rank = min(factor.rank for factor in self.distribution_.factors)
-            n_varying = np.count_nonzero(~self.distribution_.left_out())
-            warn_user(
-                f"A covariance has rank {rank} for {n_varying} features that vary, so it has no "
-                "inverse, and its pseudo-inverse is used: columns are constant in a class, repeat "
-                "one another, or outnumber the rows. Drop them, or set shrinkage='auto'.",
-                SingularCovariance,
-            )
+    def _warn_if_singular(self, statistics: Any) -> None:
+        """Warn of a covariance whose rows alone do not make it invertible."""
+        if not isinstance(self.distribution_, FullGaussian):
+            return
+        own = self.distribution_
+        if not own.singular and self.covariance == "full" and not self.shrinkage:
+            if self.gaussian_prior is not None:
+                statistics = statistics + self._imagined(statistics)
+            own = replace(self.family_, rounded=False).from_statistics(statistics)
+        if not own.singular:
+            return
+        rank = min(factor.rank for factor in own.factors)
+        remedy = (
+            "it has no inverse, and its pseudo-inverse is used"
+            if self.distribution_.singular
+            else "in some direction the variance of rounding to the units of the columns is used"
+        )
+        warn_user(
+            f"A covariance has rank {rank} for {np.count_nonzero(~own.left_out())} features that "
+            f"vary, so {remedy}: columns are constant in a class, repeat one another, or outnumber "
+            "the rows. Drop them, or set shrinkage='auto'.",
+            SingularCovariance,
+        )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
@@ -20,6 +21,15 @@ from likely.inputs.estimators import feature_names
 from likely.inputs.rows import encode_new_rows
 from likely.objectives.components import CooledEvidence
 from likely.solvers.minimise import Solution
+
+
+def _has_common_axes(model: "FittedDiscriminant") -> bool:
+    if model.covariance == "tied":
+        return True
+    raise AttributeError(
+        f"covariance is {model.covariance!r}; only the classes of a tied model have common axes. "
+        "Set covariance='tied'."
+    )
 
 
 class FittedDiscriminant(FittedClassifier):
@@ -58,6 +68,29 @@ class FittedDiscriminant(FittedClassifier):
             against,
             feature_names(self),
         )
+
+    @available_if(_has_common_axes)
+    def transform(self, X: Any) -> Array:
+        """Rows on the canonical axes of a tied model, (n, at most n_classes − 1).
+
+            (x − m̄) A,   AᵀΣA = I        m̄ = Σ_k π_k m_k
+
+        Classes have unit covariance there; their means spread most along the first axis, and the
+        other directions say nothing about the class.
+        """
+        scalings, _ = self._canonical()
+        rows = np.asarray(self._encode(X).stored(), dtype=float)
+        return np.dot(rows - np.dot(np.exp(self.class_log_prior_), self.means_), scalings)
+
+    @property
+    def scalings_(self) -> Array:
+        """A of ``transform``, (n_features, n_axes)."""
+        return self._canonical()[0]
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """The share of each axis of ``transform`` in the spread of the means, (n_axes,)."""
+        return self._canonical()[1]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Draw labelled rows."""
@@ -127,6 +160,23 @@ class FittedDiscriminant(FittedClassifier):
 
     def _decode(self, drawn: Any) -> Any:
         return self.schema_.decode(drawn, np.empty((len(drawn), 0), np.int32), self.library_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.scalings_.shape[1])
+
+    def _canonical(self) -> tuple[Array, Array]:
+        """A and the shares of its axes: the singular vectors of the whitened means."""
+        check_is_fitted(self)
+        _has_common_axes(self)
+        W, share = self.distribution_.factors[0].root, np.exp(self.class_log_prior_)
+        apart = np.sqrt(share)[:, None] * (self.means_ - np.dot(share, self.means_))
+        _, spread, axes = np.linalg.svd(np.dot(apart, W), full_matrices=False)
+        kept = min(len(self.classes_) - 1, len(axes))
+        scalings = np.dot(W, axes[:kept].T)
+        largest = np.abs(scalings).argmax(axis=0)
+        sign = np.where(scalings[largest, np.arange(kept)] < 0, -1.0, 1.0)
+        return scalings * sign, spread[:kept] ** 2 / np.sum(spread**2)
 
     def _linear_form(self) -> tuple[Array, Array]:
         check_is_fitted(self)

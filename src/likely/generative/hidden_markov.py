@@ -37,6 +37,7 @@ from likely.generative.clusters import (
     fit_clusters,
     pooled_totals,
     warn_collapsed,
+    warn_if_flat,
 )
 from likely.generative.events import (
     Event,
@@ -354,6 +355,8 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
         if found.collapsed:
             given = self.start is not None
             warn_collapsed(found.collapsed, self.n_states, given_start=given, noun="states")
+        else:
+            warn_if_flat(found.totals.statistics, regularised=self.regularisation > 0)
 
     def _check_arguments(self) -> None:
         refuse_unless_whole("n_states", self.n_states, lowest=1, advice="Use 2.")

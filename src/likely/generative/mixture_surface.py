@@ -28,6 +28,7 @@ from likely.generative.clusters import (
     fit_clusters,
     pooled_totals,
     warn_collapsed,
+    warn_if_flat,
 )
 from likely.generative.plots import plot_mixture
 from likely.generative.priors import mixing_prior
@@ -278,6 +279,8 @@ class FittedMixture(FittedComponents):
         warn_unless_converged(self, found.solution)
         if found.collapsed:
             warn_collapsed(found.collapsed, self.n_components_, given_start=self.start is not None)
+        else:
+            warn_if_flat(found.totals.statistics, regularised=self.regularisation > 0)
 
     def _check_arguments(self) -> None:
         k = self.n_components

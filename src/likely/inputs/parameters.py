@@ -191,7 +191,8 @@ PEERS: dict[str, Mapping[str, Peer]] = {
     "HiddenMarkovModel": {
         **_GAUSSIAN,
         **_MIXTURE,
-        "n_clusters": Peer("", "n_clusters is the number of states"),
+        "n_components": Peer("n_states", "hmmlearn's n_components is n_states"),
+        "n_clusters": Peer("n_states", "n_clusters is n_states"),
         "startprob_prior": Peer("start_smoothing", "startprob_prior is start_smoothing + 1"),
         "transmat_prior": Peer(
             "transition_smoothing", "transmat_prior is transition_smoothing + 1"

@@ -53,6 +53,9 @@ LONG = 1000  # items of a sequence from which on it is written as runs
 FEW = 8  # items that a run has on average, at least
 ADDED: dict[str, dict[str, Json]] = {  # what files of earlier versions lack, with its value there
     "DiagonalMoments": {"values": None},
+    "FullFamily": {"rounded": False},
+    "FullMoments": {"values": None},
+    "MomentStatistics": {"origin": 0.0},
     "FitReport": {"structure": "", "limits": "", "library": None},
 }
 
