@@ -3,8 +3,8 @@
     python -m benchmarks.honest_folds
 
 Ten tables of noise: nothing can be predicted, and whoever says "clearly better" is wrong, unless a
-leak makes the score true and useless.  Ten tables of few categories: equal rows are no copies, folds
-are of equal size, and fresh rows of the same source are no sealed ones.
+leak makes the score true and useless.  Ten tables of few categories: equal rows are no copies,
+folds are of equal size, and fresh rows of the same source are no sealed ones.
 """
 
 import os
