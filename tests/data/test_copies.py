@@ -78,6 +78,28 @@ def test_rows_of_few_cells_are_equal_by_chance(X):
     assert n_kept_together(X) < 0.01 * len(X)
 
 
+SPARSE_CELLS = {
+    "three columns of 50 values": rng().integers(0, 50, (5000, 3)),
+    "four columns of 20 values": rng().integers(0, 20, (5000, 4)),
+    "three columns of 100 values": rng().integers(0, 100, (20000, 3)),
+    "thirty columns with a tenth of ones": rng().random((2000, 30)) < 0.1,
+    "two digits and a tenth of ones": np.column_stack(
+        [rng().normal(size=2000).round(2), np.random.default_rng(1).random((2000, 3)) < 0.1]
+    ),
+}
+
+
+@pytest.mark.parametrize("X", SPARSE_CELLS.values(), ids=SPARSE_CELLS.keys())
+def test_pairs_of_independent_columns_with_more_cells_than_rows_are_no_copies(X):
+    assert len(np.unique(X, axis=0)) < len(X) - 5
+    assert n_kept_together(X.astype(float)) == 0
+
+
+def test_rows_copied_among_pairs_that_are_equal_by_chance_are_seen():
+    X = rng().integers(0, 50, (5000, 3))
+    assert n_kept_together(np.concatenate([X, X[:2000]])) > 4000
+
+
 def test_a_balanced_design_of_all_cells_has_no_copies():
     cells = np.stack(np.meshgrid(*[np.arange(3)] * 4), axis=-1).reshape(-1, 4)
     assert copies_in(np.repeat(cells, 5, axis=0)) is None

@@ -9,7 +9,9 @@ in column j are expected beside N rows that differ from them in column j alone:
 Equal rows are copies if all columns together explain less than a third of them in this way, or if
 over the whole table they explain less than a quarter of the pairs of equal rows.  Columns may
 depend on each other, because N is counted among rows that agree in all the others; columns that are
-renamed versions of another are left out.  Three rules for what neighbours do not tell:
+renamed versions of another are left out.  Sets of equal rows are chosen because they are equal, so
+first all rows are asked: if the neighbours of all rows by one column alone foretell half as many
+pairs as there are, chance explains them.  Three rules for what neighbours do not tell:
 
     equal texts, and equal numbers of seven digits or more, are not by chance, unless each different
     row is repeated ten times, as the levels of a design are
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 EXPLAINED = 3.0  # neighbours explain equal rows if they predict at least one in so many
 EXPLAINED_PAIRS = 4.0  # the same of all pairs of equal rows
+FORETOLD = 2.0  # pairs of equal rows to each that the neighbours of all rows foretell: by chance
 LONG = 2e-7  # a number this far, relatively, from its six digits has more; float32 adds 6e-8
 MOST_REPEATED = 10  # rows to each different one; with more, long numbers are levels of a design
 FEWEST_EQUAL = 20  # sets with the same number of repeats
@@ -138,7 +141,7 @@ def _copies(columns: Sequence[_Column], n: int, *, never_by_chance: bool = False
         return None
     kept = np.ones(several.size, dtype=bool)
     if not never_by_chance:
-        groups = _Groups(first[several], size[several], len(size), n)
+        groups = _Groups(first[several], size[several], first, size, n)
         kept = groups.are_copies(columns)
     if not kept.any():
         return None
@@ -152,8 +155,13 @@ class _Groups(NamedTuple):
 
     first: Codes  # (G,)
     size: Codes  # (G,)
-    n_different: int
+    all_first: Codes  # (n_different,), single rows too
+    all_size: Codes
     n: int
+
+    @property
+    def n_different(self) -> int:
+        return len(self.all_first)
 
     def are_copies(self, columns: Sequence[_Column]) -> Array:
         """Which sets chance does not explain."""
@@ -163,8 +171,11 @@ class _Groups(NamedTuple):
         if certain.all() or (self.n_different**2 <= self.n and not long.any()):
             return certain
         cells, n_cells = _different(columns, self.first)
-        explained = self._explained(cells)
         pairs = float((self.size * (self.size - 1.0)).sum())
+        foretold = self._foretold(cells, self.all_first, self.all_size) @ self.all_size
+        if pairs <= FORETOLD * foretold.max(initial=0.0):
+            return certain
+        explained = self._foretold(cells, self.first, self.size).sum(axis=0)
         all_pairs = pairs > EXPLAINED_PAIRS * float(self.size @ explained)
         if all_pairs or (self._equally_often and self.n_different < n_cells / 2):
             return np.ones_like(long)
@@ -195,21 +206,21 @@ class _Groups(NamedTuple):
                     long |= fraction
         return long
 
-    def _explained(self, cells: Sequence[Array]) -> Array:
-        """How many equal rows the neighbours of each set explain."""
+    def _foretold(self, cells: Sequence[Array], first: Codes, size: Codes) -> Array:
+        """How many equal rows the neighbours of each row by each column foretell, (d, rows)."""
         step = max(1, -(-self.n * len(cells) // MOST_CELLS))
         some = slice(None, None, step)  # of many rows, every so manieth
         total = np.zeros(self.n, dtype=np.uint64)
         for cell in cells:
             total += cell
-        explained = np.zeros(self.first.size)
-        for cell in cells:
+        found = np.empty((len(cells), first.size))
+        for j, cell in enumerate(cells):
             others = total - cell
-            agreeing = step * _occurrences(others[some], others[self.first])
-            share = step * _occurrences(cell[some], cell[self.first]) / self.n
+            agreeing = step * _occurrences(others[some], others[first])
+            share = step * _occurrences(cell[some], cell[first]) / self.n
             share = np.clip(share, 1 / self.n, 1 - 1 / self.n)
-            explained += np.maximum(agreeing - self.size, 0.0) * share / (1 - share)
-        return explained
+            found[j] = np.maximum(agreeing - size, 0.0) * share / (1 - share)
+        return found
 
 
 def _different(columns: Sequence[_Column], first: Codes) -> tuple[list[Array], float]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.arrow import values_of
+from likely.data.copies import copies_in_table
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
 from likely.intervals import Estimate, n_groups_of
@@ -287,11 +288,16 @@ def _best_so_far(seal: SealFolder, metric: str) -> float | None:
 
 
 def _groups(seal: SealFolder) -> Codes | None:
-    """The group of each sealed row, as the split saw them; None where the seal has none."""
-    group = seal.manifest.group
-    if group is None:
-        return None
-    found = row_fingerprints(seal.features, [group], "")
+    """The group of each sealed row, as the split saw them, and copies of a row without groups.
+
+    None where each sealed row counts.
+    """
+    manifest = seal.manifest
+    if manifest.group is None:
+        others = {*manifest.roles.values(), *manifest.dropped, *(manifest.identifiers or ())}
+        names = [name for name in seal.features.column_names if name not in others]
+        return copies_in_table(seal.features, names, texts=manifest.texts or ())
+    found = row_fingerprints(seal.features, [manifest.group], "")
     return np.unique(found, return_inverse=True)[1]
 
 

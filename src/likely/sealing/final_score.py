@@ -56,7 +56,8 @@ class FinalScore:
         ladder and thresholdout.
     group, n_groups : str, int or None
         For a seal by group: its column, and the number of sealed groups.  Intervals are then
-        cluster-robust, because the rows of a group are not independent.
+        cluster-robust, because the rows of a group are not independent.  Without a group, where
+        sealed rows are copies of each other: None, and the number of different rows.
     cv_estimate : float or None
         The cross-validation estimate on the training part, where one was given.
     of_this_model : bool
@@ -176,9 +177,11 @@ class FinalScore:
         metric = capitalised(self.title)
         if not self.of_this_model:
             metric = f"Best score so far (an earlier model's): {self.title}"
-        groups = (
-            "" if self.n_groups is None else f" in {count(self.n_groups, 'group')} of {self.group}"
-        )
+        groups = ""
+        if self.n_groups is not None and self.group is None:
+            groups = f" ({count(self.n_groups, 'different row')})"
+        elif self.n_groups is not None:
+            groups = f" in {count(self.n_groups, 'group')} of {self.group}"
         parts = [
             f"{metric} {value} on {count(self.n_rows, 'sealed row')}{groups}; {number}.",
             f"Baseline (constant): {constant}.",

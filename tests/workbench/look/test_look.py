@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import sklearn.datasets
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,11 +125,71 @@ CASES = {  # code: tables that have it, and the columns in which it is
         )
     ],
 }
+DRAWS = np.random.default_rng(5)
+NUMBERS = DRAWS.normal(size=(100, 4))[np.arange(N) % 100]
+ROWS = pd.DataFrame(NUMBERS, columns=list("abcd")).assign(ill=sound()["ill"].to_numpy())
+COUNTS = pd.DataFrame(DRAWS.poisson(50, (N, 5)), columns=list("abcde"))
+KINDS = DRAWS.integers(0, 60, N)
+CASES |= {
+    "LK205": [
+        (ROWS.assign(**{c: ROWS[c] + 1e-6 * DRAWS.normal(size=N) for c in "abcd"}), ()),
+        (ROWS.assign(b=DRAWS.normal(size=N)), ()),
+    ],
+    "LK206": [
+        (ROWS.iloc[np.arange(N) % 3].assign(ill=sound()["ill"].to_numpy()), ()),
+        (pd.concat([ROWS.iloc[:200], *[ROWS.iloc[:1]] * 60]), ()),
+    ],
+    "LK403": [
+        (with_column(pd.Series(ILL).groupby(KINDS).transform("mean")), ("it",)),
+        (
+            with_column(
+                (pd.Series(ILL).groupby(KINDS).transform("sum") + 3)
+                / (pd.Series(ILL).groupby(KINDS).transform("count") + 9)
+            ),
+            ("it",),
+        ),
+    ],
+    "LK404": [
+        (COUNTS.assign(ill=COUNTS.a + COUNTS.c + 0.5), ("a", "c")),
+        (COUNTS.assign(ill=COUNTS.a - 0.5 * COUNTS.c + 0.25 * COUNTS.e), ("a", "c", "e")),
+        (COUNTS.assign(ill=COUNTS.a > COUNTS.d), ("a", "d")),
+        (COUNTS.assign(ill=COUNTS.b + COUNTS.d >= 100), ("b", "d")),
+    ],
+}
 EACH = [(code, table, columns) for code, cases in CASES.items() for table, columns in cases]
 
 
 def test_every_code_has_a_case():
     assert set(CASES) == set(CODES)
+
+
+@pytest.mark.parametrize("name", ["wine", "breast_cancer", "diabetes", "digits"])
+def test_no_copies_and_no_leaks_are_found_in_honest_tables(name):
+    frame = getattr(sklearn.datasets, f"load_{name}")(as_frame=True).frame
+    assert not [code for code in lk.look(frame, "target").codes if code[:3] in ("LK2", "LK4")]
+
+
+def test_a_column_that_explains_groups_is_not_made_from_the_target():
+    draws = np.random.default_rng(0)
+    kinds = draws.integers(0, 80, 1500)
+    level = draws.normal(size=80)
+    frame = pd.DataFrame({"level": level[kinds], "x": draws.normal(size=1500)})
+    for noise in (0.05, 0.3, 3.0):
+        frame["y"] = 2 * frame.level + noise * draws.normal(size=1500)
+        assert "LK403" not in lk.look(frame, "y").codes
+
+
+def test_the_effects_of_a_balanced_design_are_not_made_from_the_target():
+    a, b = (each.ravel() for each in np.meshgrid(np.arange(20.0), np.arange(20.0)))
+    noise = np.random.default_rng(0).normal(size=400)
+    frame = pd.DataFrame({"a": a, "b": b, "x": noise, "y": a + np.sin(b) + 0.1 * noise**2})
+    assert not {"LK403", "LK404"} & {*lk.look(frame, "y").codes}
+
+
+def test_a_possible_group_is_named_beside_near_copies():
+    table = ROWS.assign(b=DRAWS.normal(size=N), patient=np.arange(N) % 100)
+    (found,) = (each for each in lk.look(table, "ill").findings if each.code == "LK205")
+    assert "in all features but 'b'; 'patient' may be their group" in found.found
 
 
 def test_nothing_is_found_in_a_sound_table():

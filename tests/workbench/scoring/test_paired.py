@@ -84,3 +84,20 @@ def test_on_overlapping_folds_the_plain_test_is_too_sure_and_this_one_is_not():
             rejected[ratio] += corrected_test(np.array(gaps), test_per_train=ratio).p < 0.05
     most = 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)  # what a test of level 0.05 stays below
     assert rejected[0.25] / 400 < most < rejected[0.0] / 400
+
+
+def test_the_best_model_is_first_and_one_without_a_score_is_last_in_both_directions():
+    from likely.workbench.scoring.paired import standings
+
+    scores = {"low": 1.0, "none": float("nan"), "high": 3.0, "middle": 2.0}
+    folds = {name: np.array([x - 0.5, x + 0.5]) for name, x in scores.items()}
+    for better, order in (
+        ("lower", ["low", "middle", "high", "none"]),
+        ("higher", ["high", "middle", "low", "none"]),
+    ):
+        found = standings(folds, scores, better=better, baseline="middle", test_per_train=0.25)
+        assert [each.name for each in found] == order
+        assert found[0].against_best is None
+        assert found[1].against_best.difference == scores["middle"] - scores[order[0]]
+        assert found[1].against_baseline is None
+        assert found[2].against_baseline.difference == scores[order[2]] - 2.0

@@ -154,6 +154,33 @@ def test_leak_a_suspect_among_the_features_is_said():
     assert judged(of_held(found, findings=leak, features=frozenset({"age"}))) == []
 
 
+def test_leak_and_what_it_says_stands_in_the_conclusion():
+    leak = [{"code": "LK401", "columns": ["paid"], "text": ""}]
+    made = [{"code": "LK404", "columns": ["a", "b"], "text": "y is a + b."}]
+    verdict = verdict_on(of_held(classes(), findings=[*leak, *made]))
+    assert not verdict.better
+    assert verdict.reasons == ()
+    assert "clearly better" not in verdict.conclusion
+    assert "'paid' is suspiciously close" in verdict.conclusion
+    assert "LK404: y is a + b." in verdict.conclusion
+    some = frozenset({"a"})
+    assert judged(of_held(classes(), findings=made, features=some)) == []
+
+
+@pytest.mark.parametrize("code", ["LK205", "LK206"])
+def test_copies_that_folds_cannot_keep_together_leave_it_open_which_model_is_better(code):
+    found = [{"code": code, "columns": [], "sentence": "Rows are alike."}]
+    wide = replace(numbers(), pit=0.3 + 0.4 * np.random.default_rng(0).uniform(size=400))
+    verdict = verdict_on(of_held(wide, findings=found))
+    assert [each.rule for each in verdict.objections] == ["copies", "quantiles"]
+    assert [each.rule for each in verdict.reasons] == ["quantiles"]
+    assert not verdict.better
+    assert verdict.to_json()["better_than_baseline"] is False
+    assert f"but: {code}: Rows are alike." in verdict.conclusion
+    other = gained(0.1, -0.1, 0.3, r2=Estimate(0.156, 0.12, 0.19, 0.0))
+    assert "clearly better:" not in verdict_on(replace(other, findings=found)).conclusion
+
+
 def test_probabilities_that_are_too_certain_are_said():
     assert "probabilities" in judged(of_held(classes(n=2000, factor=3.0)))
 
@@ -181,6 +208,46 @@ def test_folds_in_which_the_model_is_worse_than_the_baseline_are_said():
     evidence = of_held(replace(found, gain=gain))
     assert judged(evidence) == ["folds"]
     assert "In fold 3 of 5 the model is clearly worse" in verdict_on(evidence).doubts[0]
+
+
+def copied(found, times=4):
+    """The same rows several times, with the first of each as its group."""
+    n = len(found.row)
+    index = np.tile(np.arange(n), times)
+    score = replace(found.score, n_groups=n, n_rows=times * n)
+    return replace(
+        found,
+        truth=found.truth.rows(index),
+        prediction=found.prediction.rows(index),
+        row=np.arange(times * n),
+        fold=found.fold[index],
+        gain=found.gain[index],
+        score=score,
+        groups=index,
+    )
+
+
+def test_paired_differences_of_copies_are_those_of_the_different_rows():
+    for found in (numbers(), classes()):
+        alone, several = paired_differences(found), paired_differences(copied(found))
+        assert alone.keys() == several.keys() != set()
+        for name, ends in alone.items():
+            np.testing.assert_allclose(several[name], ends, rtol=1e-6)
+        assert paired_differences(replace(copied(found), groups=None)) == {}
+
+
+def test_folds_of_copies_that_are_worse_are_said_and_copies_do_not_make_them_so():
+    found = numbers()
+    gain = 1.0 + 0.1 * np.random.default_rng(0).normal(size=400)
+    bad = replace(found, gain=np.where(found.fold == 2, -gain, gain))
+    assert judged(of_held(copied(bad))) == ["folds"]
+    assert judged(of_held(replace(copied(bad), groups=None))) == []
+    grouped = copied(bad)
+    grouped = replace(grouped, score=replace(grouped.score, group="shop"))
+    assert judged(of_held(grouped)) == []
+    few = np.random.default_rng(2).normal(-0.2, 1.0, 400)
+    unclear = replace(found, gain=np.where(found.fold == 2, few, gain))
+    assert judged(of_held(unclear)) == judged(of_held(copied(unclear))) == []
 
 
 def test_sealed_rows_that_are_harder_than_held_out_ones_are_said():

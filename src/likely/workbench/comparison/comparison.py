@@ -31,6 +31,8 @@ from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds
 from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import Task
+from likely.workbench.look.findings import Finding
+from likely.workbench.look.look import flattering_findings
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import BASELINE, MODELS, entries_by_name
 from likely.workbench.preparation.prepared import Prepared, prepared
@@ -65,6 +67,8 @@ class Comparison:
         Why the metric is not the usual one, and which models would have taken too long.
     kept : tuple of Path
         The file in which it is saved for the report: that of the seal, if it could be written.
+    doubts : tuple of Finding
+        Leaks and near copies, with which every score is too good: no model is then called better.
     """
 
     entries: tuple[Entry, ...]
@@ -77,6 +81,7 @@ class Comparison:
     unable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     kept: tuple[Path, ...] = ()
+    doubts: tuple[Finding, ...] = ()
 
     @property
     def best(self) -> Entry:
@@ -195,7 +200,8 @@ class Comparison:
             "left_out": list(self.left_out),
             "unable": {role: list(names) for role, names in self.unable.items()},
             "unseen_classes": list(self.unseen),
-            "notes": [*self.remarks, *self.rows.notes],
+            "findings": [each.facts() for each in self.doubts],
+            "notes": [*self.remarks, *self.rows.notes, *map(str, self.doubts)],
         }
 
 
@@ -314,6 +320,7 @@ def compare(
         unseen=_unseen_classes(rows, plan),
         unable=chosen.unable,
         remarks=(*remarks, *chosen.too_long, *chosen.unread),
+        doubts=flattering_findings(rows),
     )
     return compared if rows.seal is None else _saved(compared, rows.seal)
 

@@ -91,7 +91,7 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     """The conclusions, with their limits."""
     parts = [_verdict(found, in_terminal), *_about_near(found), *_about_worse(found)]
     parts += _about_lone_rows(found)
-    parts += [*_about_links(found), *found.remarks, *found.rows.notes]
+    parts += [*_about_links(found), *found.remarks, *found.rows.notes, *map(str, found.doubts)]
     failures = _once(found, lambda each: filter(None, [each.problem]))
     parts += [f"{names} failed {problem}" for names, problem in failures]
     parts += [f"{names}: {note}" for names, note in _once(found, lambda each: each.notes)]
@@ -220,25 +220,37 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
             "No model is better than the baseline (constant): no model predicts better than "
             "ignoring the columns."
         )
-    word = "clearly better" if best.score.better_than_baseline else "not clearly better"
+    better = best.score.better_than_baseline and not found.doubts
+    word = "clearly better" if better else "not clearly better"
     sealed = in_terminal and found.rows.sealed
     advice = "run likely final on the sealed rows" if sealed else "score it on sealed rows"
     unit = UNIT if best.score.in_nats and not _of_gain(found) else ""
     return (
         f"Best: {best.name}, {word} than the baseline: the {GAIN}{unit} is "
-        f"{estimate(*best.score.gain[:3])}.{_contradicted(best)} It was chosen on these folds, so "
-        f"its score is slightly optimistic; {advice} for an unbiased score."
+        f"{estimate(*best.score.gain[:3])}.{_doubted(found)}{_contradicted(best)} It was chosen on "
+        f"these folds, so its score is slightly optimistic; {advice} for an unbiased score."
     )
 
 
 def _learned_otherwise(found: "Comparison") -> str:
     """A sentence about a model that is clearly better than the baseline by another metric."""
+    if found.doubts:
+        return ""
     for each in found.entries:
         measures = {} if each.score is None or each.name == BASELINE else each.score.estimates
         better = better_metrics(measures, each.score.n_rows if each.score else 0)
         if better:
             return f" But {each.name} is clearly better by {in_words(better, measures)}."
     return ""
+
+
+def _doubted(found: "Comparison") -> str:
+    """Why a gain is not called clear, although its interval is above 0."""
+    score = found.best.score
+    if not found.doubts or score is None or not score.better_than_baseline:
+        return ""
+    codes = ", ".join(each.code for each in found.doubts)
+    return f" A gain in these rows shows little, because of what is said below ({codes})."
 
 
 def _contradicted(best: "Entry") -> str:

@@ -37,6 +37,7 @@ from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.dataset_notes import target_left_out
 from likely.workbench.data.folds import share_of_rows
 from likely.workbench.data.opening import dataset
+from likely.workbench.look.look import about_scores
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import entry_for
 from likely.workbench.preparation.prepared import Prepared, built
@@ -237,7 +238,7 @@ def learning_curve(
         points = AXES.get(of, _by_setting)(
             _CurvePlan(fits, name, entry, estimator, of, seed), values
         )
-    found = Curve(of, points, main, name, rows, folds, seed, (*notes, *rows.notes))
+    found = Curve(of, points, main, name, rows, folds, seed, (*notes, *about_scores(rows)))
     if rows.seal is not None:
         keep_curve(rows.seal.path, found.facts())  # for the reports of its runs
     return found

@@ -196,6 +196,20 @@ CODES: Mapping[str, FindingCode] = {
         "Hold out all rows of a group together, with --group COL or group=, and drop the column.",
         "seems to identify things that have several rows each",
     ),
+    "LK205": FindingCode(
+        "near copies",
+        "warn",
+        "with nearly the same row in training and test, every score is too good",
+        "Drop the repetitions, or hold out those of one person or thing together, with --group COL "
+        "or group=.",
+    ),
+    "LK206": FindingCode(
+        "too few different rows",
+        "warn",
+        "equal rows cannot be held out apart in folds of equal size, so scores do not tell how "
+        "well new rows are predicted",
+        "Drop the copies, and collect different rows.",
+    ),
     "LK301": FindingCode(
         "missing targets",
         "warn",
@@ -246,10 +260,24 @@ CODES: Mapping[str, FindingCode] = {
         "Ask who leaves it empty and when. If after the outcome, drop the column.",
         "is missing more often for some targets than for others",
     ),
+    "LK403": FindingCode(
+        "column made from the target",
+        "warn",
+        "means of the target that were taken over all rows contain the answer of each row",
+        "Drop it, and keep the categories: means have to be taken inside the training rows.",
+        "follows the mean target of its values more closely than chance allows",
+    ),
+    "LK404": FindingCode(
+        "target computed from columns",
+        "warn",
+        "a target that is the sum or the difference of columns is known as soon as they are",
+        "Drop the columns that are not known before the outcome.",
+    ),
 }
 
 
 OF_TARGET = ("LK202", "LK3", "LK4")  # codes that depend on the values of the target
+FLATTERING = ("LK205", "LK206", "LK401", "LK403", "LK404")  # with these a score is too good
 WITHOUT_LABELS = frozenset(
     code for code in CODES if not code.startswith(OF_TARGET) or code == "LK301"
 )

@@ -9,6 +9,14 @@ an identifier explains nothing.  For a target that is a number, the same with sq
 
     share = 1 − Σ_i (r_i − r̄_{−i, v})² / Σ_i (r_i − r̄)²
 
+A column that holds mean targets of categories follows them more closely than their own noise
+allows: around the line of the means ȳ_v on the values v of a column that knows nothing of the
+targets,
+
+    F = Σ_v n_v (ȳ_v − a − b v)² / (V − 2)  /  (Σ_i (y_i − ȳ_v)² / (n − V))
+
+is at least about 1, and is 0 for a column that was made from them.
+
 References
 ----------
 Stone, Cross-validatory choice and assessment of statistical predictions, JRSS B 36 (1974), §3.
@@ -35,6 +43,11 @@ EXPLAINED_RANKS = 0.98  # of the variance of ranks; measurements of one thing of
 MOST_VALUES = 8  # of a column into which a number, the target, may have been cut
 FEWEST_EXCEPTIONS = 5  # rows that do not have the most frequent value
 FEWEST_MISSING = 10
+FEWEST_MEANS = 10  # different values of a column that may hold mean targets
+MOST_CODED = 10  # classes whose shares are examined
+TOO_CLOSE = 1e-6  # P(F) of means that follow a column, and
+FOLLOWED = 0.5  # the least share of their variance that it explains
+EVEN = 1e-6  # steps, relatively, of the levels of a design
 QUARTERS = 4  # of a target that is a number, to compare how often a cell is missing
 SURE = 0.001  # the chance of a false alarm among all columns
 GAP = 0.1  # between the largest and the smallest share of missing cells
@@ -151,6 +164,52 @@ def leak(column: Column, suspicion: Suspicion) -> str | None:
     return f"the target explains {percent(share)} of it" if share >= EXPLAINED else None
 
 
+def made_from_target(column: Column, suspicion: Suspicion) -> str | None:
+    """A column of numbers that follows the mean targets of its own values too closely."""
+    target = suspicion.target
+    known = column.codes[suspicion.rows] >= 0
+    if not column.is_number or column.n_distinct < FEWEST_MEANS or _is_even(column):
+        return None
+    codes, y = column.codes[suspicion.rows][known], target.codes[suspicion.rows][known]
+    if not target.reads_as_classes:
+        answers = [target.numbers[y]]
+    elif target.n_distinct <= MOST_CODED:
+        n_shares = target.n_distinct if target.n_distinct > 2 else 1
+        answers = [(y == k).astype(np.float64) for k in range(n_shares)]
+    else:
+        return None
+    if any(_follows_means(column.numbers, codes, answer) for answer in answers):
+        return f"{column.n_distinct:,} values"
+    return None
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _is_even(column: Column) -> bool:
+    steps = np.diff(column.ascending[0])
+    return not np.isfinite(steps).all() or bool(np.ptp(steps) <= EVEN * steps.max())
+
+
+@np.errstate(over="ignore", invalid="ignore")  # numbers of any size
+def _follows_means(values: Array, codes: Codes, y: Array) -> bool:
+    from scipy.special import fdtr
+
+    count = np.bincount(codes, minlength=len(values))
+    seen = np.flatnonzero(count)
+    n, free = codes.size, codes.size - seen.size
+    if seen.size < FEWEST_MEANS or free < FEWEST_ROWS or not np.isfinite(y).all():
+        return False
+    mean = np.bincount(codes, weights=y, minlength=len(values)) / np.maximum(count, 1)
+    inside = float(np.square(y - mean[codes]).sum())
+    weight, x, m = count[seen], values[seen], mean[seen]
+    x, m = x - np.average(x, weights=weight), m - np.average(m, weights=weight)
+    spread, between = float(weight @ np.square(x)), float(weight @ np.square(m))
+    if not (0 < spread < np.inf and 0 < between < np.inf and inside > EVEN * n * float(np.var(y))):
+        return False
+    around = max(between - float(weight @ (x * m)) ** 2 / spread, 0.0)
+    f = (around / (seen.size - 2)) / (inside / free)
+    return around < (1 - FOLLOWED) * between and fdtr(seen.size - 2, free, f) < TOO_CLOSE
+
+
 def missing_by_target(column: Column, suspicion: Suspicion) -> str | None:
     """The χ² test of independence of "missing" and the target."""
     missing = column.codes[suspicion.rows] < 0
@@ -179,4 +238,4 @@ def _chance(rows: Array, empty: Array) -> float:
     return float(chdtrc(rows.size - 1, statistic))
 
 
-LEAK_CHECKS = {"LK401": leak, "LK402": missing_by_target}
+LEAK_CHECKS = {"LK401": leak, "LK402": missing_by_target, "LK403": made_from_target}

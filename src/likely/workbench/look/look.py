@@ -22,11 +22,21 @@ from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import Task, task_of
 from likely.workbench.look.column_checks import CHECKS_OF_TEXT, COLUMN_CHECKS
 from likely.workbench.look.dependence import dependent_columns
-from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
+from likely.workbench.look.findings import (
+    CODES,
+    FLATTERING,
+    Finding,
+    Mute,
+    in_columns,
+    mute_of,
+    sorted_findings,
+)
 from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
 from likely.workbench.look.look_text import html_of, text_of
+from likely.workbench.look.near_copies import near_copies, too_few_different
 from likely.workbench.look.profile import Column, Profile, profile_of, time_of_rows
 from likely.workbench.look.sealed_rows import warn_of_sealed_rows
+from likely.workbench.look.sums import computed_target
 from likely.workbench.look.table_checks import TABLE_CHECKS
 from likely.workbench.look.text_columns import TextFacts, text_facts
 
@@ -37,6 +47,12 @@ LOOKED_AT_BYTES = 256 * 2**20  # of a larger file some rows are looked at
 MOST_TOP = 5  # values of a column that are kept
 MOST_CLASSES = 100  # in the balance
 NOTHING_MUTED = Mute(frozenset(), frozenset())
+ALL_TABLE_CHECKS = {
+    **TABLE_CHECKS,
+    "LK205": near_copies,
+    "LK206": too_few_different,
+    "LK404": computed_target,
+}
 
 
 @final
@@ -218,6 +234,19 @@ def findings_of(given: Dataset, silent: Mute = NOTHING_MUTED) -> tuple[Finding, 
     return sorted_findings(_findings(_profile(given, table, _task(given, table)), silent))
 
 
+def flattering_findings(given: Dataset) -> tuple[Finding, ...]:
+    """The findings with which every score of these rows is too good; none of a streamed file."""
+    if not given.in_memory:
+        return ()
+    found = findings_of(given, Mute(frozenset(CODES) - frozenset(FLATTERING), frozenset()))
+    return tuple(each for each in found if not {*each.columns} & given.apart)
+
+
+def about_scores(given: Dataset) -> tuple[str, ...]:
+    """What should be known about every score of these rows: their notes, and those findings."""
+    return (*given.notes, *map(str, flattering_findings(given)))
+
+
 def checked(given: Dataset, silent: Mute = NOTHING_MUTED) -> Look:
     """The checks of data that were opened."""
     given = given.settled_columns if given.sealed else given  # a seal is read once
@@ -294,7 +323,7 @@ def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:
     if "LK120" not in mute.everywhere:
         copied = [each.name for each in profile.features if profile.twin_of(each) is not None]
         yield from _in_columns("LK120", dependent_columns(profile, copied).items(), mute)
-    for code, whole in TABLE_CHECKS.items():
+    for code, whole in ALL_TABLE_CHECKS.items():
         found = None if code in mute.everywhere else whole(profile)
         if found is not None and not all(mute.hides(code, name) for name in found.columns or ("",)):
             yield found

@@ -49,6 +49,7 @@ class Validation:
     gain: Array | None = None  # (n,), over the constant of the same fold
     surprising: tuple[Mapping[str, Any], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)  # seed, by_time, identifier
+    groups: Codes | None = None  # (n,); groups or copies that were held out together
 
     @property
     def has_classes(self) -> bool:
@@ -70,6 +71,7 @@ class Validation:
             "pit": self.pit,
             "gain": self.gain,
             "weight": self.truth.weight,
+            "group": self.groups,
         }
         return found | {name: values for name, values in numbers.items() if values is not None}
 
@@ -106,6 +108,7 @@ class Validation:
             gain=columns.get("gain"),
             surprising=tuple(facts["surprising"]),
             facts=facts,
+            groups=columns.get("group"),
         )
 
 
@@ -143,6 +146,7 @@ def validation_of(
             "by_time": by_time,
             "identifier": identifier_of(table, held.task.target),
         },
+        groups=held.groups,
     )
 
 

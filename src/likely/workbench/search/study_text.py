@@ -17,6 +17,7 @@ from likely.formatting import (
     setting,
     text_table,
 )
+from likely.workbench.look.look import about_scores
 from likely.workbench.search.choice import EQUAL
 from likely.workbench.search.exploration import FINISHED, best_of
 from likely.workbench.search.strategies import ranked
@@ -70,7 +71,7 @@ def sentences(study: "Study") -> list[str]:
         f"Baseline (constant): {constant}.",
         choice_text(study, choice),
     ]
-    found += [*_rounds(study), *question.objective.rows.notes]
+    found += [*_rounds(study), *about_scores(question.objective.rows)]
     if study.outer:
         found.append(_nested_sentence(study, title))
     elif len(scored) > 1 and not choice.is_default:

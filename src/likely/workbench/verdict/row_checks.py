@@ -15,6 +15,7 @@ from likely._typing import Array, Codes
 from likely.formatting import all_listed, count, percent, quoted, short_number
 from likely.intervals import about_mean, clearly_better
 from likely.workbench.verdict.evidence import Evidence
+from likely.workbench.verdict.paired_metrics import mean_ends
 
 if TYPE_CHECKING:
     from likely.workbench.scoring.validation import Validation
@@ -83,16 +84,18 @@ def shifted_quantiles(evidence: Evidence) -> str:
 
 def worse_folds(evidence: Evidence) -> str:
     held, score = evidence.held, evidence.score
-    if held is None or held.gain is None or score is None or score.n_groups is not None:
+    if held is None or held.gain is None or score is None:
         return ""
+    if score.n_groups is not None and (score.group is not None or held.groups is None):
+        return ""  # a fold of few groups may be worse by chance
     folds = np.unique(held.fold)
     if len(folds) < 2 or not clearly_better(score.gain):
         return ""
     level, bad = 1 - 0.05 / len(folds), []
     for fold in folds:
-        gain = held.gain[held.fold == fold]
-        mean = float(gain.mean())
-        if about_mean(mean, float(np.square(gain - mean).sum()), len(gain), level)[1] < 0:
+        rows = held.fold == fold
+        units = None if held.groups is None else held.groups[rows]
+        if mean_ends(held.gain[rows], np.ones(int(rows.sum())), units, level)[1] < 0:
             bad.append(str(fold + 1))
     if not bad:
         return ""

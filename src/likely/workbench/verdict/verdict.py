@@ -34,7 +34,9 @@ from likely.workbench.verdict.row_checks import (
 Severity = Literal["good", "note", "warn", "stop"]
 SEVERITIES: tuple[Severity, ...] = ("good", "note", "warn", "stop")
 
-LEAKS = ("LK401",)
+LEAKS = ("LK401", "LK403", "LK404")
+COPIES = ("LK205", "LK206")
+FLATTERED = ("leak", "copies")  # rules with whose objections no gain is called clear
 CALIBRATION = "calibration-error"
 MISCALIBRATED = 0.02  # a calibration error that is clearly above this is worth a sentence
 UNEXPLAINED = 1e-4  # a share of the loss of the baseline, below which a fit is suspiciously good
@@ -83,20 +85,30 @@ class Verdict:
 
     @property
     def better(self) -> bool:
-        return clearly_better(self.gain)
+        """Whether the gain is clearly above 0, and no leak or copy may explain it."""
+        return clearly_better(self.gain) and not self._flattered
+
+    @property
+    def _flattered(self) -> tuple[Objection, ...]:
+        return tuple(each for each in self.objections if each.rule in FLATTERED)
 
     @property
     def conclusion(self) -> str:
         """The sentence about the gain."""
-        if not self.better:
+        if not clearly_better(self.gain):
             return self.objections[0].text
         gain = estimate(*self.gain[:3])
+        if self._flattered:
+            first = "It is not known whether the model is better than the baseline. The "
+            return f"{first}{self.gain_title} is {gain}, but: {self._flattered[0].text}"
         first = f"The model is clearly better than the baseline: the {self.gain_title} is {gain}"
         return f"{first}, but not everything agrees." if self._doubtful else f"{first}."
 
     @property
     def reasons(self) -> tuple[Objection, ...]:
         """The objections that the conclusion has not said."""
+        if self._flattered and clearly_better(self.gain):
+            return tuple(each for each in self.objections if each is not self._flattered[0])
         return self.objections if self.better else self.objections[1:]
 
     @property
@@ -212,7 +224,7 @@ def _no_gain(evidence: Evidence) -> str:
 def _better_by(evidence: Evidence) -> str:
     """A sentence about metrics that contradict a bad gain; may be empty."""
     better = _better_in(evidence)
-    if not better:
+    if not better or _leaks(evidence) or _copies(evidence):
         return ""
     return f" By other metrics it is clearly better: {in_words(better, evidence.measures)}."
 
@@ -258,16 +270,32 @@ def _leaks(evidence: Evidence) -> str:
     suspects = [
         str(column)
         for found in evidence.findings
-        if found.get("code") in LEAKS
+        if found.get("code") == LEAKS[0]
         for column in found.get("columns") or ()
         if evidence.features is None or column in evidence.features
     ]
+    others = _found(evidence, LEAKS[1:])
     if not suspects:
-        return ""
+        return others
     names, verb = quoted(list(dict.fromkeys(suspects))), "is" if len(set(suspects)) == 1 else "are"
-    return (
+    text = (
         f"{names} {verb} suspiciously close to the target ({LEAKS[0]}): if filled in after the "
         "outcome, every score is too good."
+    )
+    return f"{text} {others}".rstrip()
+
+
+def _copies(evidence: Evidence) -> str:
+    return _found(evidence, COPIES)
+
+
+def _found(evidence: Evidence, codes: tuple[str, ...]) -> str:
+    """The findings with these codes, all of whose columns the model uses."""
+    return " ".join(
+        f"{found['code']}: {found.get('text') or found.get('sentence') or ''}"
+        for found in evidence.findings
+        if found.get("code") in codes
+        and (evidence.features is None or evidence.features >= {*(found.get("columns") or ())})
     )
 
 
@@ -351,7 +379,15 @@ RULES: Mapping[str, Rule] = {
         "warn", "the model gave probability 0 to a value that occurred", impossible_values
     ),
     "leak": Rule(
-        "warn", "a column of the model is suspiciously close to the target (LK401)", _leaks
+        "warn",
+        "a column of the model is suspiciously close to the target (LK401), was made from it "
+        "(LK403), or gives it together with others (LK404)",
+        _leaks,
+    ),
+    "copies": Rule(
+        "warn",
+        "rows are near copies of others (LK205), or too few are different (LK206)",
+        _copies,
     ),
     "computed": Rule(
         "warn",
@@ -371,7 +407,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "folds": Rule(
         "warn",
-        "the model is clearly worse than the baseline in a fold (not for rows in groups)",
+        "the model is clearly worse than the baseline in a fold (not for groups of a column)",
         worse_folds,
     ),
     "sealed": Rule(
