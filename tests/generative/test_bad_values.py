@@ -96,7 +96,7 @@ def test_misspelt_names_are_refused_with_the_nearest(name):
 
 
 def test_a_smoothing_that_is_no_number_is_refused_with_the_choices():
-    with pytest.raises(InvalidInput, match="'aut'; expected a number.* a Dirichlet or 'auto'"):
+    with pytest.raises(InvalidInput, match=r"'aut'; expected a number.* a Dirichlet or 'auto'"):
         NaiveBayes(smoothing="aut").fit(X, Y)
 
 

@@ -426,3 +426,19 @@ def test_one_row_among_sealed_ones_is_counted_by_the_interval_and_not_shown():
     assert "zeros in 'x', 'y'" in text
     usual = final(replace(found.score, gain=Estimate(-0.2, -0.6, 0.2, 0.0)))
     assert "one-row" not in judged(Evidence(found.score, usual, found))
+
+
+def test_one_of_several_metrics_and_models_must_be_further_from_the_baseline():
+    """z = 2.2 of one metric is clear; of five, or of one metric of five models, it is chance."""
+    names = ("accuracy", "auc", "f1", "balanced-accuracy", "kappa")
+    found = {name: Estimate(0.61, 0.61 - 0.098, 0.61 + 0.098, 0.5) for name in names}
+    one = {"auc": found["auc"]}
+    assert better_metrics(one, 200) == ["auc"]
+    assert better_metrics(found, 200) == []
+    assert better_metrics(one, 200, n_models=5) == []
+    far = {name: Estimate(0.7, 0.602, 0.798, 0.5) for name in names}
+    assert better_metrics(far, 200, n_models=5) == ["auc", "balanced-accuracy", "kappa"]
+    ends = {"accuracy": (0.01, 0.2)}
+    assert better_metrics({"accuracy": found["accuracy"]}, 200, ends) == ["accuracy"]
+    assert better_metrics(found, 200, ends) == []
+    assert better_metrics(found, 200, {"accuracy": (0.05, 0.2)}) == ["accuracy"]

@@ -236,9 +236,11 @@ def _learned_otherwise(found: "Comparison") -> str:
     """A sentence about a model that is clearly better than the baseline by another metric."""
     if found.doubts:
         return ""
+    n_models = max(sum(each.name != BASELINE for each in found.entries), 1)
     for each in found.entries:
         measures = {} if each.score is None or each.name == BASELINE else each.score.estimates
-        better = better_metrics(measures, each.score.n_rows if each.score else 0)
+        n_rows = each.score.n_rows if each.score else 0
+        better = better_metrics(measures, n_rows, n_models=n_models)
         if better:
             return f" But {each.name} is clearly better by {in_words(better, measures)}."
     return ""

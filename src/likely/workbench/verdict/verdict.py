@@ -13,6 +13,7 @@ Zou & Donner (2008), Construction of confidence limits about effect measures, St
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite, sqrt
+from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, final
 
 from likely.formatting import all_listed, count, estimate, quoted
@@ -21,7 +22,7 @@ from likely.metrics import METRICS
 from likely.metrics.losses import LOSSES
 from likely.metrics.score import gain_title, title_of
 from likely.workbench.verdict.evidence import Evidence
-from likely.workbench.verdict.paired_metrics import paired_differences
+from likely.workbench.verdict.paired_metrics import LEVEL, paired_differences
 from likely.workbench.verdict.row_checks import (
     far_predictions,
     impossible_values,
@@ -135,28 +136,41 @@ def verdict_on(evidence: Evidence) -> Verdict | None:
 
 
 def better_metrics(
-    measures: Mapping[str, Estimate], n_rows: int, paired: Mapping[str, Ends] | None = None
+    measures: Mapping[str, Estimate],
+    n_rows: int,
+    paired: Mapping[str, Ends] | None = None,
+    *,
+    n_models: int = 1,
 ) -> list[str]:
     """The metrics that are clearly better than their baseline, which has noise of its own.
 
     ``paired`` are intervals of differences by row, which decide where they are known.  Elsewhere
     the noise of the baseline is taken to be as large and independent: the value must be beyond the
     baseline by √2 times its own half interval.  A share that is explained must also be clearly
-    above 0.
+    above 0.  With m metrics of all models, one of which may be better by chance, each interval is
+    that of the level 1 − 0.05/m (Bonferroni).
     """
-    if n_rows < FEWEST_ROWS:
-        return []
-    known = paired or {}
-    return [
-        name
+    judged = {
+        name: found
         for name, found in measures.items()
-        if name != CALIBRATION
-        and (
-            known[name][0] > 0
-            if name in known
-            else _side(name, found) > 0 and _beyond_noise(name, found)
+        if name != CALIBRATION and name in METRICS and METRICS[name].better is not None
+    }
+    if n_rows < FEWEST_ROWS or not judged:
+        return []
+    normal, wrong = NormalDist(), (1 - LEVEL) / 2
+    wider = normal.inv_cdf(wrong / (len(judged) * n_models)) / normal.inv_cdf(wrong)
+    known, better = paired or {}, []
+    for name, (value, low, high, baseline) in judged.items():
+        found = Estimate(
+            value, value - wider * (value - low), value + wider * (high - value), baseline
         )
-    ]
+        if name in known:
+            low, high = known[name]
+            if low + high > wider * (high - low):
+                better.append(name)
+        elif _side(name, found) > 0 and _beyond_noise(name, found):
+            better.append(name)
+    return better
 
 
 def _better_in(evidence: Evidence) -> list[str]:
