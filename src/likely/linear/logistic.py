@@ -43,6 +43,7 @@ from likely.linear.fitting import LinearFit, fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
+from likely.linear.prediction_interval import check_interval_of, refuse_zero_or_one
 from likely.linear.row_graph import (
     TARGET,
     refuse_features_of_classes,
@@ -272,9 +273,16 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
             chosen = self.predict_log_proba(X, offset=offset)[:, 1] >= np.log(threshold)
         return self.classes_[chosen.astype(np.intp)]
 
-    def predict_interval(self, X: Any, level: float = 0.95, *, offset: Any = None) -> Array:
-        """An interval for p(class 1 | x) of each row, (n, 2)."""
+    def predict_interval(
+        self, X: Any, level: float = 0.95, *, offset: Any = None, of: str = "auto"
+    ) -> Array:
+        """An interval for p(class 1 | x) of each row, (n, 2).
+
+        The probability is the mean of a class that is 0 or 1: ``of="mean"``, as ``of="auto"``.
+        """
         check_is_fitted(self)
+        if check_interval_of(of, numbers=False) == "y":
+            refuse_zero_or_one(self.likelihood_.response.name)
         interval = self._mean_interval(X, self.likelihood_.link, level, offset)
         return np.clip(interval, *self.likelihood_.response.means)
 
