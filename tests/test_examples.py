@@ -46,7 +46,7 @@ def test_mrf_four_cycle():
     for name, probability in zip(field.names, expected, strict=True):
         assert_allclose(beliefs[name]["0"], probability, rtol=0, atol=1e-12)
     lowest = field.minimise_energy()
-    assert lowest.states == dict.fromkeys(field.names, "0")
+    assert lowest.states == dict.fromkeys(field.names, 0)
     assert_allclose(lowest.energy, 0.7, rtol=0, atol=1e-12)
     probability = field.log_probability(lowest.states)
     assert_allclose(np.exp(probability), 0.2552232412300249, rtol=0, atol=1e-12)
