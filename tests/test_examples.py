@@ -23,7 +23,7 @@ def test_five_variable_bayes_net():
     for name, probability in expected.items():
         assert_allclose(beliefs[name]["0"], probability, rtol=0, atol=1e-12)
     best = network.most_probable({"x4": 1})
-    assert best.states == {"x1": "1", "x2": "1", "x3": "1", "x4": "1", "x5": "1"}
+    assert best.states == {"x1": 1, "x2": 1, "x3": 1, "x4": 1, "x5": 1}
     assert_allclose(best.log_score, np.log(0.6 * 0.3 * 0.7 * 0.9 * 0.8), rtol=0, atol=1e-12)
 
 
