@@ -187,7 +187,7 @@ class FittedSequences(DescribedComponents):
         codes = np.concatenate([part.state for part in parts]).tolist()
         return Configuration(
             {
-                variable.name: variable.states[code]
+                variable.name: variable.values[code]
                 for variable, code in zip(self.chain_.variables(known), codes, strict=True)
             },
             float(sum(part.log_score.sum() for part in parts)),
