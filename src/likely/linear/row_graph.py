@@ -57,7 +57,9 @@ def graph_of_factors(
 
     One row has the plain names; of several, those of row i end in [i].
     """
-    factors, variables, values = [], [], {}
+    factors: list[Factor] = []
+    variables: list[Variable] = []
+    values: dict[str, object] = {}
     for i, row in enumerate(log_factors):
         suffix = f"[{i}]" if len(log_factors) > 1 else ""
         variable = Variable(target + suffix, classes.tolist())
