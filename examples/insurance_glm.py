@@ -40,4 +40,4 @@ print("test of power, with clustered standard errors:", model.wald_test("power[l
 
 new = pd.DataFrame({"age": [20.0, 60.0], "region": ["city", "country"], "power": ["low", "low"]})
 print("claims per year, with the interval for the mean:")
-print(np.column_stack([model.predict(new), model.predict_interval(new)]).round(3))
+print(np.column_stack([model.predict(new), model.predict_interval(new, of="mean")]).round(3))

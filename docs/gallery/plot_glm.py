@@ -33,7 +33,9 @@ model = lk.GLM("poisson").fit(log_age, claims, exposure=years)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 grid = np.linspace(18, 80, 200)
 rows = np.log(grid)[:, None]
-left.fill_between(grid, *model.predict_interval(rows).T, color="C0", alpha=0.3, label="95%")
+left.fill_between(
+    grid, *model.predict_interval(rows, of="mean").T, color="C0", alpha=0.3, label="95%"
+)
 left.plot(grid, model.predict(rows), color="C0", label="Poisson, log link")
 left.plot(grid, rate(grid), color="black", linestyle=":", label="truth")
 bands = np.arange(18, 81, 4)

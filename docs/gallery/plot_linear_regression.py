@@ -27,7 +27,11 @@ left.fill_between(
     grid[:, 0], *model.predict_interval(grid, of="y").T, color="C0", alpha=0.12, label="95% of y"
 )
 left.fill_between(
-    grid[:, 0], *model.predict_interval(grid).T, color="C0", alpha=0.45, label="95% of the mean"
+    grid[:, 0],
+    *model.predict_interval(grid, of="mean").T,
+    color="C0",
+    alpha=0.45,
+    label="95% of the mean",
 )
 left.plot(grid, model.predict(grid), color="C0")
 left.set(xlabel="body mass index", ylabel="progression", xlim=(17, 43))

@@ -30,6 +30,9 @@ def records(said):
     return list(csv.DictReader(io.StringIO(said.out)))
 
 
+ENDS = ("low", "high")
+
+
 def columns(found, *names):
     return np.array([[float(row[name]) for name in names] for row in found])
 
@@ -57,6 +60,26 @@ def test_least_squares_has_the_interval_of_python_at_the_default_level(likely, c
     table = next(iter(rows))
     expected = model.predict_interval(table, of="y")
     assert_allclose(columns(found, "low", "high"), expected, rtol=1e-9)
+    assert_allclose(model.predict_interval(table), expected, rtol=1e-12)
+    mean = columns(records(likely("predict", "@last", claims, "--interval", "--of", "mean")), *ENDS)
+    assert_allclose(mean, model.predict_interval(table, of="mean"), rtol=1e-9)
+    assert (np.diff(mean) < np.diff(expected)).all()
+
+
+def test_an_interval_is_of_what_the_model_has(likely, claims):
+    likely("train", claims, "logistic", "--target", "ill")
+    plain = records(likely("predict", "@last", claims, "--interval"))
+    assert records(likely("predict", "@last", claims, "--interval", "--of", "mean")) == plain
+    said = likely("predict", "@last", claims, "--interval", "--of", "y")
+    assert said.exit == 2
+    assert "predicts a class, which has no interval" in " ".join(said.err.split())
+    said = likely("predict", "@last", claims, "--of", "mean")
+    assert said.exit == 2
+    assert "--of mean was given without --interval" in " ".join(said.err.split())
+    likely("train", claims, "lasso", "--target", "claims", "--drop", "ill")
+    said = likely("predict", "@last", claims, "--interval", "--of", "mean")
+    assert said.exit == 2
+    assert "no interval for its mean" in " ".join(said.err.split())
 
 
 def test_two_classes_have_an_interval_for_the_probability_of_the_second(likely, claims):

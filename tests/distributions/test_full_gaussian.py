@@ -57,7 +57,7 @@ def test_shrinkage_keeps_the_trace_and_ends_at_a_sphere():
     plain, some, all_ = (fit(FullFamily(shrinkage=s)).covariance[0] for s in (0.0, 0.3, 1.0))
     sphere = np.trace(plain) / 3 * np.eye(3)
     assert_allclose(some, 0.7 * plain + 0.3 * sphere)
-    assert_allclose(all_, sphere, atol=1e-12)
+    assert_allclose(all_, sphere, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("tied", [False, True])

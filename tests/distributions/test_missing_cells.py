@@ -44,7 +44,7 @@ def test_a_missing_cell_is_the_regression_on_the_others():
     member = FullGaussian(np.zeros((1, 2)), np.array([[[1.0, 0.8], [0.8, 1.0]]]))
     found = member.expected_statistics(FullFamily(), np.array([[2.0, np.nan]]), np.ones((1, 1)))
     assert_allclose(found.mean, [[2.0, 1.6]])
-    assert_allclose(found.scatter, [[[0.0, 0.0], [0.0, 0.36]]], atol=1e-12)
+    assert_allclose(found.scatter, [[[0.0, 0.0], [0.0, 0.36]]], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-8, 1e8])
@@ -69,7 +69,7 @@ def test_a_singular_covariance_completes_rows_on_its_range():
     gappy = GappyRows.of(np.array([[3.0, np.nan], [np.nan, 4.0], [1.0, 2.0]]))
     own = completed(member.mean, member.covariance, member.factors, gappy)
     assert_allclose(own.deviation, [[[3.0, 6.0], [2.0, 4.0], [1.0, 2.0]]])
-    assert_allclose(own.conditional[0], 0.0, atol=1e-12)
+    assert_allclose(own.conditional[0], 0.0, rtol=1e-12, atol=1e-12)
     assert_allclose(own.log_prob[0], norm.logpdf(3.0))
 
 

@@ -102,7 +102,7 @@ def test_full_shrinkage_is_a_multiple_of_the_identity(covariance):
         given = given[:, None] * np.ones(3)
     matrices = given if covariance in ("tied", "full") else np.stack([np.diag(v) for v in given])
     for matrix in np.atleast_3d(matrices).reshape(-1, 3, 3):
-        assert_allclose(matrix, matrix[0, 0] * np.eye(3), atol=1e-12)
+        assert_allclose(matrix, matrix[0, 0] * np.eye(3), rtol=1e-12, atol=1e-12)
     assert_allclose(model.shrinkage_, 1.0)
 
 
@@ -159,7 +159,7 @@ def test_diagonal_variances_do_not_depend_on_the_units_of_other_columns():
     here = DiscriminantAnalysis("diagonal").fit(X, y)
     there = DiscriminantAnalysis("diagonal").fit(X * units, y)
     assert_allclose(there.covariances_, here.covariances_ * units**2, rtol=1e-9)
-    assert_allclose(there.predict_proba(X * units), here.predict_proba(X), atol=1e-9)
+    assert_allclose(there.predict_proba(X * units), here.predict_proba(X), rtol=1e-9, atol=1e-9)
 
 
 def test_a_class_without_variance_in_a_column_is_reported():
@@ -187,7 +187,7 @@ def test_constants_that_are_no_binary_fraction_are_constants(covariance, constan
         if full:
             assert np.all(np.atleast_3d(model.covariances_.T)[3] == 0)
         posteriors.append(model.predict_proba(Z))
-    assert_allclose(posteriors[0], posteriors[1], atol=1e-9)
+    assert_allclose(posteriors[0], posteriors[1], rtol=1e-9, atol=1e-9)
 
 
 def test_a_constant_within_one_class_has_no_variance_there():
@@ -213,7 +213,7 @@ def test_a_constant_column_is_left_out_of_the_density(covariance, shrinkage):
         assert_allclose(
             model.predict_joint_log_proba(moved), plain.predict_joint_log_proba(X), rtol=1e-9
         )
-    assert_allclose(model.predict_proba(moved), model.predict_proba(wide), atol=1e-12)
+    assert_allclose(model.predict_proba(moved), model.predict_proba(wide), rtol=1e-12, atol=1e-12)
     assert model.n_parameters() == plain.n_parameters()
 
 
@@ -257,7 +257,7 @@ def test_explanations_add_up_for_every_covariance():
     model = DiscriminantAnalysis("full").fit(X, y)
     log_proba = model.predict_log_proba(gappy)
     found = model.explain(gappy)
-    assert_allclose(found.total, log_proba - log_proba[:, [0]], atol=1e-10)
+    assert_allclose(found.total, log_proba - log_proba[:, [0]], rtol=1e-10, atol=1e-10)
     assert not found.contributions[::4, 1].any()
 
 
@@ -299,7 +299,7 @@ def test_a_tied_model_is_exported_to_a_linear_one(estimator, classes, tmp_path):
     assert type(linear) is type(estimator)
     assert linear is not estimator
     assert linear.feature_names_in_.tolist() == ["u", "v", "w"]
-    assert_allclose(linear.predict_proba(frame), model.predict_proba(frame), atol=1e-9)
+    assert_allclose(linear.predict_proba(frame), model.predict_proba(frame), rtol=1e-9, atol=1e-9)
     assert_array_equal(linear.predict(frame), model.predict(frame))
     save(linear, tmp_path / "linear.likely")
     again = load(tmp_path / "linear.likely")
@@ -380,7 +380,7 @@ def test_the_calibrated_posterior_is_the_formula_and_its_explanation_adds_up():
         p /= p.sum(axis=1, keepdims=True)
         assert_allclose(model.predict_proba(X), p, rtol=1e-9)
         odds = np.log(p) - np.log(p[:, :1])
-        assert_allclose(model.explain(X).total, odds, atol=1e-9)
+        assert_allclose(model.explain(X).total, odds, rtol=1e-9, atol=1e-9)
 
 
 def test_missing_cells_are_calibrated_by_their_expectations():

@@ -28,10 +28,14 @@ def test_estimates_and_posterior_are_those_of_the_counts():
     reference = NaiveBayes("multinomial").fit(counts, y)
     assert model.n_features_in_ == 50_000
     assert_allclose(model.class_coef_, reference.class_coef_, rtol=1e-14)
-    assert_allclose(model.predict_log_proba(ids), reference.predict_log_proba(counts), atol=1e-12)
+    assert_allclose(
+        model.predict_log_proba(ids), reference.predict_log_proba(counts), rtol=1e-12, atol=1e-12
+    )
     assert (model.predict(sequences) == reference.predict(counts)).all()
     arrow = pa.array([list(map(int, row)) for row in ids])
-    assert_allclose(model.predict_proba(arrow), reference.predict_proba(counts), atol=1e-12)
+    assert_allclose(
+        model.predict_proba(arrow), reference.predict_proba(counts), rtol=1e-12, atol=1e-12
+    )
     assert_allclose(model.explain(sequences[:2]).total, reference.explain(counts[:2]).total)
 
 
@@ -49,7 +53,9 @@ def test_log_joints_of_sequences_and_counts_differ_by_the_number_of_orders():
     model = NaiveBayes("multinomial").fit(sequences, y)
     of_counts = model.predict_joint_log_proba(sequences.to_counts())
     joint = model.predict_joint_log_proba(sequences)
-    assert_allclose(of_counts - joint, np.tile(sequences.log_orders()[:, None], 3), atol=1e-9)
+    assert_allclose(
+        of_counts - joint, np.tile(sequences.log_orders()[:, None], 3), rtol=1e-9, atol=1e-9
+    )
     by_hand = [model.class_intercept_ + model.class_coef_[:, row].sum(axis=1) for row in ids]
     assert_allclose(joint, by_hand, rtol=1e-10)
     assert_allclose(model.score_samples(sequences), logsumexp(by_hand, axis=1), rtol=1e-10)

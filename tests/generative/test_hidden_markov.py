@@ -107,7 +107,7 @@ def test_answers_equal_a_sum_over_all_paths(name):
     marginal = np.stack([[posterior[paths[:, t] == s].sum() for s in range(k)] for t in range(5)])
     assert_allclose(ours.score_samples(X), [total], rtol=1e-10)
     assert_allclose(ours.log_likelihood(X), total, rtol=1e-10)
-    assert_allclose(ours.predict_proba(X), marginal, atol=1e-10)
+    assert_allclose(ours.predict_proba(X), marginal, rtol=1e-10, atol=1e-10)
     assert_array_equal(ours.predict(X), paths[joint.argmax()])
     assert_allclose(ours.most_probable(X).log_score, joint.max(), rtol=1e-10)
     before = [ours.log_likelihood(rows(X, np.arange(t))) if t else 0.0 for t in range(6)]
@@ -127,7 +127,7 @@ def test_the_factor_graph_has_the_same_answers(name):
     assert_allclose(answer.log_partition, ours.score_samples(X, lengths).sum(), rtol=1e-10)
     beliefs = ours.query(X, lengths)
     for name_, row in zip(graph.names, ours.predict_proba(X, lengths), strict=True):
-        assert_allclose(answer.marginals[name_], row, atol=1e-10)
+        assert_allclose(answer.marginals[name_], row, rtol=1e-10, atol=1e-10)
         assert_array_equal(beliefs.marginal(name_), row)
     assert_allclose(beliefs.log_evidence, answer.log_partition, rtol=1e-10)
     best = Enumeration().most_probable(graph, Evidence(), None)
@@ -135,7 +135,9 @@ def test_the_factor_graph_has_the_same_answers(name):
     assert found.unique == best.unique
     assert {n: int(state) for n, state in found.states.items()} == dict(best.codes)
     assert_allclose(found.log_score, graph.log_value(found.states), rtol=1e-12)
-    assert_allclose(found.log_probability, found.log_score - answer.log_partition, atol=1e-9)
+    assert_allclose(
+        found.log_probability, found.log_score - answer.log_partition, rtol=1e-9, atol=1e-9
+    )
 
 
 def test_sequences_of_one_row_are_a_mixture():
@@ -297,7 +299,7 @@ def test_any_cut_and_any_executor_give_the_same_fit(name, monkeypatch):
         monkeypatch.setattr(block, "block_rows", lambda *shape, size=size: size)
         ours = fitted(name, executor=Threads(2))
         settled(ours, whole)
-        assert_allclose(ours.predict_proba(X, LENGTHS), said, atol=1e-9)
+        assert_allclose(ours.predict_proba(X, LENGTHS), said, rtol=1e-9, atol=1e-9)
         assert_array_equal(ours.predict(X, LENGTHS), whole.predict(X, LENGTHS))
 
 
@@ -539,7 +541,7 @@ def test_inference_in_the_graph_gives_the_same_answers():
     graph = truth.factor_graph(X, [40, 20])
     ours, theirs = truth.query(X, [40, 20]), graph.query()
     for name in graph.names:
-        assert_allclose(ours.marginal(name), theirs.marginal(name), atol=1e-10)
+        assert_allclose(ours.marginal(name), theirs.marginal(name), rtol=1e-10, atol=1e-10)
     assert_allclose(ours.log_partition, graph.log_partition(), rtol=1e-12)
     best, found = graph.most_probable(), truth.most_probable(X, [40, 20])
     assert_allclose(found.log_score, best.log_score, rtol=1e-12)

@@ -73,7 +73,7 @@ def test_missing_cells_and_categories_never_seen_carry_no_evidence():
         {"answer": [None], "colour": [None], "visits": [np.nan], "size": [np.nan]}
     )
     assert_allclose(model.predict_proba(nothing), [model.weights_])
-    assert_allclose(model.score_samples(nothing), 0.0, atol=1e-12)
+    assert_allclose(model.score_samples(nothing), 0.0, rtol=1e-12, atol=1e-12)
     with pytest.warns(UnseenCategories, match="answer='maybe'"):
         model.predict(nothing.assign(answer="maybe"))
 

@@ -41,7 +41,9 @@ def test_the_weight_is_that_of_every_unlabelled_row(event):
     model = NaiveBayes(event, unlabelled=-1, unlabelled_weight=0.2).fit(X, labels)
     weight = np.where(labels < 0, 0.2, 1.0)
     reference = NaiveBayes(event, unlabelled=-1).fit(X, labels, sample_weight=weight)
-    assert_allclose(model.predict_log_proba(X), reference.predict_log_proba(X), atol=1e-9)
+    assert_allclose(
+        model.predict_log_proba(X), reference.predict_log_proba(X), rtol=1e-9, atol=1e-9
+    )
     assert_allclose(model.class_count_, reference.class_count_, rtol=1e-9)
 
 
@@ -51,7 +53,9 @@ def test_without_weight_unlabelled_rows_are_not_used():
     model = NaiveBayes("multinomial", unlabelled=-1, unlabelled_weight=0.0).fit(X, labels)
     known = labels >= 0
     reference = NaiveBayes("multinomial").fit(X[known], labels[known])
-    assert_allclose(model.predict_log_proba(X), reference.predict_log_proba(X), atol=1e-9)
+    assert_allclose(
+        model.predict_log_proba(X), reference.predict_log_proba(X), rtol=1e-9, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("weight", [0.03, 0.5, 1.0])

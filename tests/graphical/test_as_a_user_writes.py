@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
@@ -156,3 +158,22 @@ def test_values_in_a_file_that_are_not_its_states_are_refused(tmp_path):
     path.write_text(text.replace("[10, 30]", "[10, null]"))
     with pytest.raises(InvalidFile, match="no number, Boolean or text"):
         lk.read_graph(path)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_answers_about_one_row_are_frames_of_the_library_that_was_learned_from(library):
+    rows = {"a": ["0", "1", "1", "0"], "b": ["x", "y", "y", "x"]}
+    frame = pd.DataFrame(rows) if library == "pandas" else pl.DataFrame(rows)
+    network = lk.BayesianNetwork.from_data(frame)
+    for found in (network.query("a", {"b": "x"}), network.most_probable({"b": "x"})):
+        assert type(found.to_frame()).__module__.startswith(library)
+        assert type(found.to_frame("pyarrow")).__module__.startswith("pyarrow")
+
+
+def test_answers_about_a_series_are_frames_of_its_library():
+    network = lk.examples.five_variables()
+    seen = pd.DataFrame({"x4": [1], "x2": [0]}).iloc[0]
+    for found in (network.query("x1", seen), network.most_probable(seen)):
+        assert isinstance(found.to_frame(), pd.DataFrame)
+    for found in (network.query("x1", dict(seen)), network.most_probable()):
+        assert isinstance(found.to_frame(), pa.Table)

@@ -15,6 +15,12 @@ FOLDERS = (
     "objectives",
     "metrics",
     "workbench",
+    "graphical",
+    "distributions",
+    "generative",
+    "text",
+    "text_models",
+    "likelihoods",
 )
 COMPARISONS = {"assert_allclose", "allclose", "isclose"}
 TIGHT = 1e-9

@@ -45,10 +45,10 @@ def test_class_probabilities_are_the_differences_of_survival(link, seed, K):
     _, eta, thresholds = some_data(seed, K)
     model = Ordinal(K, link)
     p = model.probability(eta, thresholds)
-    assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+    assert_allclose(p.sum(axis=1), 1, rtol=1e-12, atol=1e-12)
     assert np.isfinite(model.log_probability(eta, thresholds)).all()  # where p itself may be 0
     differences = survival_differences(model.survival(eta, thresholds)).difference
-    assert_allclose(p, differences, atol=1e-13)
+    assert_allclose(p, differences, rtol=1e-13, atol=1e-13)
     assert_allclose(model.mean(eta, thresholds), p @ np.arange(K), rtol=1e-10)
 
 
@@ -82,11 +82,11 @@ def test_information_is_the_expected_square_of_the_slopes(link):
             expected[i] += p[i] * np.outer(slopes, slopes)
     information = model.information(eta, thresholds)
     assert_allclose(information.eta, expected[:, 0, 0])
-    assert_allclose(information.cross, expected[:, 0, 1:], atol=1e-12)
+    assert_allclose(information.cross, expected[:, 0, 1:], rtol=1e-12, atol=1e-12)
     assert_allclose(information.diagonal, np.diagonal(expected[:, 1:, 1:], axis1=1, axis2=2))
     off = np.diagonal(expected[:, 1:, 1:], offset=1, axis1=1, axis2=2)
     assert_allclose(information.off_diagonal, off)
-    assert_allclose(np.triu(expected[0, 1:, 1:], 2), 0, atol=1e-15)
+    assert_allclose(np.triu(expected[0, 1:, 1:], 2), 0, rtol=1e-15, atol=1e-15)
 
 
 def test_two_classes_equal_the_bernoulli():
@@ -190,10 +190,10 @@ def test_an_infinite_end_has_no_derivative(link):
     first = ordinal_curvature(Ordinal(3, link), np.zeros(3, int), eta, thresholds=thresholds)
     last = ordinal_curvature(Ordinal(3, link), np.full(3, 2), eta, thresholds=thresholds)
     for gone in (first.upper, first.upper_eta, last.lower, last.lower_eta):
-        assert_allclose(gone, 0, atol=0)
+        assert_allclose(gone, 0, rtol=0, atol=0)
     assert (first.lower > 0).all()
     assert (last.upper < 0).all()
-    assert_allclose(np.r_[first.between, last.between], 0, atol=0)
+    assert_allclose(np.r_[first.between, last.between], 0, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("name", ["logit", "probit"])
@@ -212,11 +212,11 @@ def test_classes_and_survival_undo_each_other(seed, K):
     survival = survival_of_classes(p)
     assert survival.shape == (4, K - 1)
     back = survival_differences(survival)
-    assert_allclose(back.difference, p, atol=1e-14)
+    assert_allclose(back.difference, p, rtol=1e-14, atol=1e-14)
     assert back.non_monotone.size == 0 or back.largest_rise < 1e-15
     cumulative = cumulative_of_survival(survival)
-    assert_allclose(cumulative, np.cumsum(p, axis=1)[:, :-1], atol=1e-14)
-    assert_allclose(survival_of_cumulative(cumulative), survival, atol=1e-15)
+    assert_allclose(cumulative, np.cumsum(p, axis=1)[:, :-1], rtol=1e-14, atol=1e-14)
+    assert_allclose(survival_of_cumulative(cumulative), survival, rtol=1e-15, atol=1e-15)
 
 
 def test_a_rising_survival_is_reported_and_clipped():

@@ -96,7 +96,7 @@ def test_counts_of_zero_have_a_mean_of_zero_and_no_errors():
     assert_allclose(np.append(model.coef_, model.intercept_), [-4, -2, 4], atol=1e-6)
     assert np.isnan(model.inference_.standard_errors).all()
     assert "boundary: 4 of the rows" in str(model.summary())
-    assert np.isnan(model.predict_interval(X[8:])).all()
+    assert np.isnan(model.predict_interval(X[8:], of="mean")).all()
     assert_allclose(model.inference_.log_likelihood, model.log_likelihood(X, y), rtol=1e-6)
 
 
@@ -121,7 +121,7 @@ def test_risk_ratios_and_differences_of_a_two_by_two_table(link):
     assert_allclose(model.inference_.standard_errors[0], np.sqrt(variance), rtol=1e-6)
     assert_allclose(model.predict_proba([[0], [1]])[:, 1], [p0, p1], rtol=1e-9)
     assert model.predict([[0], [1.5]]).tolist() == ["no", "yes"]  # x = 1 is a tie
-    low, high = model.predict_interval([[0], [1]]).T
+    low, high = model.predict_interval([[0], [1]], of="mean").T
     assert (low < [p0, p1]).all() and (high > [p0, p1]).all() and (high <= 1).all()
 
 

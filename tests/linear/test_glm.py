@@ -84,7 +84,7 @@ def test_what_a_fitted_model_answers_hangs_together(name):
     assert_allclose(model.log_likelihood(X, y, weight), np.dot(weight, density))
     null = response.deviance(y, np.full(len(y), y.mean())).sum()
     assert_allclose(model.score(X, y), 1 - model.deviance(X, y) / null)
-    interval = model.predict_interval(X, 0.8)
+    interval = model.predict_interval(X, 0.8, of="mean")
     assert (interval[:, 0] < mean).all() and (mean < interval[:, 1]).all()
     response.check(model.sample(X))
 

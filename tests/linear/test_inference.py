@@ -287,14 +287,16 @@ def test_intervals_of_rows_do_not_know_of_a_column_that_is_there_twice(covarianc
     X = rng.normal(size=(100, 3)) + 2
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=100)
     twice = np.column_stack([X, X[:, 0]])
-    once = likely.LinearRegression(standard_errors=covariance).fit(X, y).predict_interval(X)
+    single = likely.LinearRegression(standard_errors=covariance).fit(X, y)
+    once = single.predict_interval(X, of="mean")
     with pytest.warns(RedundantColumns):
         model = likely.LinearRegression(standard_errors=covariance).fit(twice, y)
-    assert_allclose(model.predict_interval(twice), once, rtol=1e-9)
+    assert_allclose(model.predict_interval(twice, of="mean"), once, rtol=1e-9)
     assert np.isnan(model.inference_.standard_errors[[0, 3]]).all()
     with pytest.warns(RedundantColumns):
         held = likely.GLM(standard_errors=covariance, tol=1e-13).fit(twice, y)
-    reach = np.diff(held.predict_interval(twice), axis=1)  # by the normal, not by Student's t
+    # by the normal, not by Student's t
+    reach = np.diff(held.predict_interval(twice, of="mean"), axis=1)
     ratio = stdtrit(96, 0.975) / ndtri(0.975)
     assert_allclose(ratio * reach, np.diff(once, axis=1), rtol=1e-6)
 
@@ -303,7 +305,7 @@ def test_intervals_of_rows_do_not_know_of_a_column_that_is_there_twice(covarianc
 def test_as_many_parameters_as_examples_leave_no_interval(response, link):
     X, y = np.random.default_rng(1).normal(size=(3, 2)), np.array([1.0, 2.0, 3.0])
     model = likely.GLM(response, link).fit(X, y)
-    assert np.isnan(model.predict_interval(X)).all()
+    assert np.isnan(model.predict_interval(X, of="mean")).all()
 
 
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
@@ -399,5 +401,5 @@ def test_rows_with_an_unseen_category_are_told_of_once():
     model = likely.GLM().fit(frame, np.array([1.0, 3.0, 2.0, 5.0, 4.0, 9.0]))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.predict_interval(pd.DataFrame({"s": ["new", "p"]}))
+        model.predict_interval(pd.DataFrame({"s": ["new", "p"]}), of="mean")
     assert len(caught) == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from numpy.testing import assert_allclose
-from scipy import integrate
+from scipy import integrate, stats
 
 import likely as lk
 from likely.errors import InvalidInput
@@ -77,6 +77,40 @@ def test_a_gaussian_has_the_intervals_of_ols():
         assert_allclose(model.fit(X, y).predict_interval(X, 0.9, of="y"), them, rtol=1e-6)
 
 
+def test_an_interval_is_of_y_unless_its_mean_is_asked_for():
+    X, y, _ = counts()
+    design = np.column_stack([np.ones(len(X)), X])
+    beta, rest = np.linalg.lstsq(design, y, rcond=None)[:2]
+    df = len(y) - 3
+    leverage = np.einsum("ij,ij->i", design @ np.linalg.inv(design.T @ design), design)
+    model = lk.LinearRegression().fit(X, y)
+    for of, inside in (("y", 1 + leverage), ("mean", leverage), ("auto", 1 + leverage)):
+        reach = stats.t(df).ppf(0.9) * np.sqrt(rest[0] / df * inside)
+        ends = np.column_stack([design @ beta - reach, design @ beta + reach])
+        assert_allclose(model.predict_interval(X, 0.8, of=of), ends, rtol=1e-9)
+    assert (model.predict_interval(X, 0.8) == model.predict_interval(X, 0.8, of="y")).all()
+    poisson = lk.GLM("negative-binomial").fit(X, y)
+    assert (poisson.predict_interval(X) == poisson.predict_interval(X, of="y")).all()
+    assert (poisson.predict_interval(X) != poisson.predict_interval(X, of="mean")).any()
+
+
+def test_an_interval_of_two_classes_is_that_of_their_probability():
+    X, y, _ = counts()
+    X, high = X * 0.3, y > 10
+    design = sm.add_constant(X)
+    them = sm.GLM(high, design, family=sm.families.Binomial()).fit().get_prediction(design)
+    for model in (lk.LogisticRegression(l2=0.0), lk.GLM("bernoulli")):
+        model.fit(X, high)
+        for of in ({}, {"of": "auto"}, {"of": "mean"}):
+            assert_allclose(
+                model.predict_interval(X, 0.9, **of), them.conf_int(alpha=0.1), rtol=1e-6
+            )
+        with pytest.raises(InvalidInput, match="which is 0 or 1; an interval for numbers"):
+            model.predict_interval(X, of="y")
+        with pytest.raises(InvalidInput, match="'mean' or 'y' was expected"):
+            model.predict_interval(X, of="median")
+
+
 def counts(seed=3):
     rng = np.random.default_rng(seed)
     X, time = rng.normal(size=(120, 2)), rng.uniform(1, 30, 120)
@@ -110,7 +144,9 @@ def test_prepared_models_have_them_too():
     assert_allclose(
         prepared.predict_interval(X, of="y"), plain.predict_interval(X, of="y"), rtol=1e-6
     )
-    assert_allclose(prepared.predict_interval(X), plain.predict_interval(X), rtol=1e-6)
+    assert_allclose(
+        prepared.predict_interval(X, of="mean"), plain.predict_interval(X, of="mean"), rtol=1e-6
+    )
 
 
 def test_what_has_no_interval_for_y_is_refused_in_words():

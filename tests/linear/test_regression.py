@@ -222,7 +222,7 @@ def test_several_responses_need_a_closed_form():
 def test_an_interval_of_a_new_response_is_wider_than_that_of_its_mean():
     X, y = data()
     model = likely.LinearRegression().fit(X, y)
-    mean, new = model.predict_interval(X), model.predict_interval(X, of="y")
+    mean, new = model.predict_interval(X, of="mean"), model.predict_interval(X, of="y")
     assert (mean[:, 0] > new[:, 0]).all() and (mean[:, 1] < new[:, 1]).all()
     assert 0.9 <= np.mean((y > new[:, 0]) & (y < new[:, 1])) <= 1
     with pytest.raises(InvalidInput, match="'mean' or 'y' was expected"):
@@ -234,7 +234,7 @@ def test_intervals_of_new_responses_are_those_of_statsmodels():
     them = sm.OLS(y, constant(X)).fit().get_prediction(constant(X))
     model = likely.LinearRegression().fit(X, y)
     assert_allclose(model.predict_interval(X, 0.9, of="y"), them.conf_int(obs=True, alpha=0.1))
-    assert_allclose(model.predict_interval(X, 0.9), them.conf_int(alpha=0.1))
+    assert_allclose(model.predict_interval(X, 0.9, of="mean"), them.conf_int(alpha=0.1))
 
 
 def test_samples_have_the_mean_and_the_variance():

@@ -87,5 +87,5 @@ def test_a_level_with_one_row_has_no_leverage_corrected_error(kind: str, respons
     other = model.__class__(**model.get_params()).fit(frame[frame.g != "z"], "y")
     expected = other.summary().to_frame("pandas").se
     np.testing.assert_allclose(errors[expected.index], expected, rtol=1e-6)
-    interval = model.predict_interval(frame[["x", "g"]])
+    interval = model.predict_interval(frame[["x", "g"]], of="mean")
     np.testing.assert_array_equal(np.isnan(interval).any(axis=1), frame.g == "z")

@@ -54,7 +54,7 @@ def linear(rng, *, n, kind="model"):
     y = 1 + eta + spread * rng.normal(size=n)
     model = likely.LinearRegression(standard_errors=kind).fit(X, y)
     shares = each(model.inference_.interval(), [*COEF, 1.0])
-    shares.append(holds(model.predict_interval(new), 1 + mean))
+    shares.append(holds(model.predict_interval(new, of="mean"), 1 + mean))
     if kind == "model":
         response = 1 + mean + rng.normal(size=5)
         shares.append(holds(model.predict_interval(new, of="y"), response))
@@ -67,7 +67,7 @@ def logistic(rng, *, n, kind="model"):
     y = rng.random(n) < 1 / (1 + np.exp(0.5 - eta))
     model = likely.LogisticRegression(l2=0.0, standard_errors=kind).fit(X, y)
     shares = each(model.inference_.interval(), [*COEF, -0.5])
-    return [*shares, holds(model.predict_interval(new), 1 / (1 + np.exp(0.5 - mean)))]
+    return [*shares, holds(model.predict_interval(new, of="mean"), 1 / (1 + np.exp(0.5 - mean)))]
 
 
 def poisson(rng, *, n, kind="model", variance="μ"):
@@ -82,7 +82,7 @@ def poisson(rng, *, n, kind="model", variance="μ"):
     y = rng.poisson(means[variance]())
     model = likely.GLM("poisson", standard_errors=kind).fit(X, y)
     shares = each(model.inference_.interval(), [*COEF, 1.0])
-    shares.append(holds(model.predict_interval(new), np.exp(1 + mean)))
+    shares.append(holds(model.predict_interval(new, of="mean"), np.exp(1 + mean)))
     if kind == "model":
         response = rng.poisson(np.exp(1 + mean))
         shares.append(holds(model.predict_distribution(new).interval(), response))
@@ -93,7 +93,7 @@ def gamma(rng, *, n):
     X, eta, new, mean = design(rng, n)
     model = likely.GLM("gamma", "log").fit(X, rng.gamma(2.0, np.exp(1 + eta) / 2))
     shares = each(model.inference_.interval(), [*COEF, 1.0])
-    shares.append(holds(model.predict_interval(new), np.exp(1 + mean)))
+    shares.append(holds(model.predict_interval(new, of="mean"), np.exp(1 + mean)))
     response = rng.gamma(2.0, np.exp(1 + mean) / 2)
     return [*shares, holds(model.predict_distribution(new).interval(), response)]
 

@@ -166,7 +166,7 @@ def test_the_number_of_orders_is_the_multinomial_coefficient():
     counts = found.to_counts().toarray()
     of_counts = multinomial.logpmf(counts, counts.sum(axis=1), p)
     of_sequences = [np.log(p[ids]).sum() for ids in found]
-    assert_allclose(of_counts - of_sequences, found.log_orders(), atol=1e-12)
+    assert_allclose(of_counts - of_sequences, found.log_orders(), rtol=1e-12, atol=1e-12)
 
 
 def test_frames_are_refused_as_output_in_words():

@@ -328,5 +328,6 @@ def test_a_class_of_empty_documents_is_as_in_a_table(event):
     assert_allclose(
         TextClassifier(model).fit(texts, y).predict_log_proba(new),
         whole.predict_log_proba(new),
+        rtol=1e-9,
         atol=1e-9,
     )

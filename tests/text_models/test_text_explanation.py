@@ -5,6 +5,9 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
@@ -213,3 +216,14 @@ def test_rows_that_no_class_can_have_leave_no_total():
     found = model.explain([[1, 1, 1], [1, 0, 1]])
     assert np.isnan(found.total[0, 1]) and found.total[1, 1] == np.inf
     assert str(found).count("not defined") == 2  # the total of one row, and the note
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"), [(pd.Series, pd.DataFrame), (pl.Series, pl.DataFrame), (list, pa.Table)]
+)
+def test_frames_are_of_the_library_of_the_documents(form, kind):
+    texts = ["good film", "bad film", "good play", "bad play"]
+    model = TextClassifier().fit(texts, ["y", "n", "y", "n"])
+    found = model.explain(form(texts[:2]))
+    assert [type(each.to_frame()) for each in found] == [kind, kind]
+    assert isinstance(found[0].to_frame("pyarrow"), pa.Table)

@@ -10,7 +10,12 @@ import click
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.document_lines import document_tables, text_alone
 from likely.cli.kept_columns import keep_option, kept_cells, kept_names
-from likely.cli.prediction_options import PredictionOptions, interval_option, threshold_option
+from likely.cli.prediction_options import (
+    PredictionOptions,
+    interval_of_option,
+    interval_option,
+    threshold_option,
+)
 from likely.cli.table_files import (
     Chunk,
     is_same_file,
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
 @keep_option
 @click.option("--proba", is_flag=True, help="Also write the probability of each class, p_<class>.")
 @interval_option
+@interval_of_option
 @threshold_option
 @click.option(
     "--safe-csv",
@@ -60,6 +66,7 @@ def predict(
     keep: tuple[str, ...],
     proba: bool,
     interval: float | None,
+    of: str | None,
     threshold: float | None,
     safe_csv: bool,
 ) -> Answer:
@@ -80,7 +87,7 @@ def predict(
     opened = open_run(run)
     _refuse_own_input(run, data, output)
     labels = _labels(opened, run, data) if proba else []
-    options = PredictionOptions.of(opened.model, run, data, interval, threshold)
+    options = PredictionOptions.of(opened.model, run, data, interval, of, threshold)
     names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
     findings: tuple[str, ...] = ()
     text = text_alone(opened) if data == "-" else None

@@ -1,4 +1,4 @@
-"""``--interval`` and ``--threshold`` of ``likely predict``."""
+"""``--interval``, ``--of`` and ``--threshold`` of ``likely predict``."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -45,6 +45,16 @@ def interval_option(command: Command) -> Command:
     )(command)
 
 
+def interval_of_option(command: Command) -> Command:
+    """Add ``--of y|mean``."""
+    return click.option(
+        "--of",
+        type=click.Choice(["y", "mean"]),
+        help="What --interval is for: y, a new value of the target, or its mean (for two classes, "
+        "the probability of the second) [default: y, and mean for two classes].",
+    )(command)
+
+
 def threshold_option(command: Command) -> Command:
     """Add ``--threshold P``."""
     return click.option(
@@ -64,17 +74,30 @@ class PredictionOptions(NamedTuple):
 
     @classmethod
     def of(
-        cls, model: Any, run: str, data: str, interval: float | None, threshold: float | None
+        cls,
+        model: Any,
+        run: str,
+        data: str,
+        interval: float | None,
+        of: str | None,
+        threshold: float | None,
     ) -> "PredictionOptions":
         """The options, checked against the model of a run."""
         from likely.errors import InvalidInput
         from likely.workbench.scoring.prediction_intervals import prediction_intervals
 
         plain = shlex.join(["likely", "predict", run, data])
+        if of is not None and interval is None:
+            raise Refusal(
+                f"--of {of} was given without --interval; it says what an interval is for. Add "
+                "--interval.",
+                Exit.DATA,
+                f"{plain} --interval --of {of}",
+            )
         if threshold is not None:
             _refuse_without_two_classes(model, run, plain)
         try:
-            intervals = None if interval is None else prediction_intervals(model)
+            intervals = None if interval is None else prediction_intervals(model, of or "auto")
         except InvalidInput as error:
             raise Refusal(str(error), Exit.DATA, plain) from None
         return cls(intervals, interval or LEVEL, threshold)

@@ -55,6 +55,7 @@ class Beliefs(Mapping[Any, Any]):
     exact: bool = True
     converged: bool = True
     log_prior_partition: Callable[[], float] = field(default=lambda: 0.0, repr=False)
+    library: str | None = None  # of what was observed, or of the data that the graph has learned
 
     @cached_property
     def log_evidence(self) -> float:
@@ -87,7 +88,8 @@ class Beliefs(Mapping[Any, Any]):
         """One row for each variable and state: variable, state, probability.
 
         States are as they were declared, unless some are text and some are not.  ``library`` is
-        "pandas", "polars" or "pyarrow" (the default).
+        "pandas", "polars" or "pyarrow"; by default that of the Series that was observed, then
+        that of the frame from which the graph was learned, else Arrow's.
         """
         names: list[str] = []
         states: list[State] = []
@@ -97,7 +99,7 @@ class Beliefs(Mapping[Any, Any]):
             states += self.variables[name].values if name in self.marginals else own
             probabilities += values
         columns = {"variable": names, "state": column_of_states(states)}
-        return frame_of(columns | {"probability": probabilities}, library)
+        return frame_of(columns | {"probability": probabilities}, library or self.library)
 
     def __str__(self) -> str:
         rows = [
@@ -134,6 +136,7 @@ class Configuration:
     method: str
     exact: bool = True
     log_partition: Callable[[], float] = field(default=lambda: 0.0, repr=False)
+    library: str | None = None  # of what was observed, or of the data that the graph has learned
 
     @cached_property
     def log_probability(self) -> float:
@@ -148,7 +151,7 @@ class Configuration:
     def to_frame(self, library: str | None = None) -> Any:
         """One row for each variable: variable, state (see ``Beliefs.to_frame``)."""
         states = column_of_states(self.states.values())
-        return frame_of({"variable": list(self.states), "state": states}, library)
+        return frame_of({"variable": list(self.states), "state": states}, library or self.library)
 
     def __str__(self) -> str:
         tie = "" if self.unique else "\nAnother configuration has the same score."

@@ -250,6 +250,7 @@ class FactorGraph(DrawnGraph):
             found.exact,
             found.converged,
             lambda: self.log_partition(memory=memory),
+            self._library_of_answers(given),
         )
 
     def most_probable(
@@ -282,6 +283,7 @@ class FactorGraph(DrawnGraph):
             name,
             best.exact,
             lambda: self.log_partition(given, soft=soft, memory=memory),
+            self._library_of_answers(given),
         )
 
     def log_partition(
@@ -367,6 +369,10 @@ class FactorGraph(DrawnGraph):
     def _library(self) -> str | None:
         """The library of the frame that the graph was learned from."""
         return None if self.fit_report is None else self.fit_report.library
+
+    def _library_of_answers(self, given: object) -> str | None:
+        """The library of one observation that is a Series, else that of what was learned from."""
+        return library_of(given) if is_series(given) else self._library
 
     def learned_from(self, data: Any) -> Self:
         """This graph, which has just been learned from ``data``: frames are of its library."""

@@ -271,16 +271,17 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
         *,
         offset: Any = None,
         exposure: Any = None,
-        of: str = "mean",
+        of: str = "auto",
     ) -> Array:
-        """An interval of each row, (n, 2): for its mean, or with ``of="y"`` for a new response.
+        """An interval of each row, (n, 2): for a new response y, or for its mean (``of="mean"``).
 
-        That of y are quantiles of its distribution, with the uncertainty of the mean; dispersion
-        and α are treated as known (a Gaussian with the identity link has Student's t).
+        ``of="auto"`` is ``of="y"``, and ``of="mean"`` where y is 0 or 1.  The ends for y are
+        quantiles of its distribution, with the uncertainty of the mean; dispersion and α are
+        treated as known (a Gaussian with the identity link has Student's t).
         """
         check_is_fitted(self)
         likelihood = self.likelihood_
-        if check_interval_of(of) == "mean":
+        if check_interval_of(of, numbers=not likelihood.response.has_trials) == "mean":
             interval = self._mean_interval(X, likelihood.link, level, offset, exposure)
             return np.clip(interval, *likelihood.response.means)
         if self.standard_errors == "quasi" and likelihood.response.dispersion_is_known:

@@ -43,7 +43,13 @@ from likely.linear.fitting import LinearFit, fit_linear
 from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
-from likely.linear.row_graph import TARGET, row_graph
+from likely.linear.prediction_interval import check_interval_of, refuse_zero_or_one
+from likely.linear.row_graph import (
+    TARGET,
+    refuse_features_of_classes,
+    row_graph,
+    weights_of,
+)
 from likely.linear.surface import FittedLinear, warn_outside
 from likely.links import Link
 from likely.objectives.linear import weighted_sum
@@ -267,14 +273,24 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
             chosen = self.predict_log_proba(X, offset=offset)[:, 1] >= np.log(threshold)
         return self.classes_[chosen.astype(np.intp)]
 
-    def predict_interval(self, X: Any, level: float = 0.95, *, offset: Any = None) -> Array:
-        """An interval for p(class 1 | x) of each row, (n, 2)."""
+    def predict_interval(
+        self, X: Any, level: float = 0.95, *, offset: Any = None, of: str = "auto"
+    ) -> Array:
+        """An interval for p(class 1 | x) of each row, (n, 2).
+
+        The probability is the mean of a class that is 0 or 1: ``of="mean"``, as ``of="auto"``.
+        """
         check_is_fitted(self)
+        if check_interval_of(of, numbers=False) == "y":
+            refuse_zero_or_one(self.likelihood_.response.name)
         interval = self._mean_interval(X, self.likelihood_.link, level, offset)
         return np.clip(interval, *self.likelihood_.response.means)
 
     def factor_graph(self, X: Any, *, offset: Any = None, target: str = TARGET) -> ConditionalGraph:
-        """P(class | x) of one row as a product of factors, one for each coefficient."""
+        """P(class | x) as a product of factors, one for each coefficient and row.
+
+        The variable of one row is ``target``; of several, ``target[0]``, ``target[1]``, ….
+        """
         check_is_fitted(self)
         if self.likelihood_.link.name != "logit":
             raise InvalidInput(
@@ -283,10 +299,26 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
             )
         X, offset = own_columns(X, offset)
         design, _ = self._read(X, offset, None)
-        constants = [("intercept", self.intercept_)] if self.fit_intercept else []
+        n = design.n_rows
+        constants = [("intercept", np.tile(self.intercept_, (n, 1)))] if self.fit_intercept else []
         if offset is not None:
-            constants.append(("offset", np.atleast_1d(check_offset(offset, None, n_rows=1))))
+            shift = np.broadcast_to(check_offset(offset, None, n_rows=n), n)
+            constants.append(("offset", shift[:, None]))
         return row_graph(design, self.terms_, self.coef_, constants, self.classes_, target)
+
+    @classmethod
+    def from_factor_graph(cls, graph: ConditionalGraph) -> Self:
+        """The model whose ``factor_graph`` this is, at the values that were given.
+
+        Any graph of log-linear factors of two classes will do, that of ``MaxEntropy`` or
+        ``SoftmaxRegression`` as well.  The columns of the model are numbers with the names of the
+        given values.
+        """
+        weights = weights_of(graph)
+        refuse_features_of_classes(weights, cls.__name__)
+        _refuse_more_classes(weights.classes)
+        made: Self = weights.model(cls(fit_intercept=weights.intercept is not None))
+        return made
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
         """log p(y_i | x_i) of each row."""

@@ -52,7 +52,7 @@ from likely.linear.covariance import check_covariance
 from likely.linear.maxent_fitting import fit_weights, weights_problem
 from likely.linear.objective import Weights, feature_objective
 from likely.linear.penalty import has_penalty, penalty_described
-from likely.linear.row_graph import TARGET, graph_of_factors, refuse_several_rows
+from likely.linear.row_graph import TARGET, graph_of_factors, weights_of
 from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression
 from likely.linear.summary import describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
@@ -231,14 +231,32 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator)
         )
 
     def factor_graph(self, X: Any, *, target: str = TARGET) -> ConditionalGraph:
-        """p(y | x) of one row as a product of factors exp{w_j f_j(x, y)}, one for each feature."""
+        """p(y | x) as a product of factors exp{w_j f_j(x, y)}, one for each feature and row.
+
+        The variable of one row is ``target``; of several, ``target[0]``, ``target[1]``, ….  The
+        given values are the columns, or the features of each class.
+        """
         check_is_fitted(self)
         if self.softmax_ is not None:
             return self.softmax_.factor_graph(X, target=target)
         F = self._features(self._table(X, reset=False))
-        refuse_several_rows(len(F))
-        pairs = zip(self.terms_, (F[0] * self.coef_).T, strict=True)
-        return graph_of_factors(pairs, {}, self.classes_, target)  # a feature reads the whole row
+        names = self.terms_
+        if len(set(names)) < len(names):  # functions without a name
+            names = tuple(f"f{j}" for j in range(len(names)))
+        log_factors, given = F * self.coef_, F.transpose(0, 2, 1)
+        return graph_of_factors(names, given, log_factors, (), self.classes_, target)
+
+    @classmethod
+    def from_factor_graph(cls, graph: ConditionalGraph) -> Self:
+        """The model whose ``factor_graph`` this is, at the values that were given.
+
+        Any graph of log-linear factors will do, that of ``LogisticRegression`` or
+        ``SoftmaxRegression`` as well.  The model takes the given values as columns of numbers;
+        where they are features of x and y, it takes these, F[n, y, j].
+        """
+        weights = weights_of(graph)
+        made: Self = weights.model(cls(fit_intercept=weights.intercept is not None))
+        return made
 
     def describe(self) -> Description:
         """The summary as values; without standard errors, the weights, the largest first."""

@@ -36,11 +36,23 @@ BEYOND = 1e300  # a mean of which nothing is known
 LARGEST = 1e12  # beyond, whole numbers of doubles are far apart, and quantiles are of reals
 
 
-def check_interval_of(of: str) -> str:
-    """What an interval is for: the mean, or y."""
-    if of not in ("mean", "y"):
-        raise InvalidInput(f"of={of!r} was given; 'mean' or 'y' was expected. Use of='mean'.")
+def check_interval_of(of: str, *, numbers: bool = True) -> str:
+    """What an interval is for, the mean or y; by default y, and the mean where y is 0 or 1."""
+    if of not in ("auto", "mean", "y"):
+        raise InvalidInput(
+            f"of={of!r} was given; 'mean' or 'y' was expected, or 'auto'. Use of='mean'."
+        )
+    if of == "auto":
+        return "y" if numbers else "mean"
     return of
+
+
+def refuse_zero_or_one(response: str) -> NoReturn:
+    """Refuse an interval for y of a response of two values."""
+    raise InvalidInput(
+        f"An interval for y was asked of a {response} response, which is 0 or 1; an interval for "
+        "numbers was expected. Ask for of='mean', the interval of its probability."
+    )
 
 
 def refuse_quasi(response: str, dispersion: float) -> NoReturn:
@@ -85,11 +97,7 @@ def response_interval(
 ) -> Array:
     """The quantiles of y that leave out the same share on either side, (n, 2); nan without one."""
     if likelihood.response.has_trials:
-        raise InvalidInput(
-            f"An interval for y was asked of a {likelihood.response.name} response, which is 0 or "
-            "1; an interval for numbers was expected. Ask for of='mean', the interval of its "
-            "probability."
-        )
+        refuse_zero_or_one(likelihood.response.name)
     out = np.full((len(eta), 2), np.nan)
     known = np.flatnonzero(_have_means(likelihood, eta) & np.isfinite(eta_se))
     for start in range(0, len(known), ROWS):

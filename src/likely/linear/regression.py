@@ -246,9 +246,12 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
         return mean + (moved[:, None] if moved.ndim < mean.ndim and moved.ndim else moved)
 
     def predict_interval(
-        self, X: Any, level: float = 0.95, *, offset: Any = None, of: str = "mean"
+        self, X: Any, level: float = 0.95, *, offset: Any = None, of: str = "auto"
     ) -> Array:
-        """An interval of each row, (n, 2): for its mean, or with ``of="y"`` for a new response."""
+        """An interval of each row, (n, 2): for a new response y, or for its mean (``of="mean"``).
+
+        ``of="auto"`` is ``of="y"``.
+        """
         check_is_fitted(self)
         if check_interval_of(of) == "mean":
             return self._mean_interval(X, Identity(), level, offset)

@@ -55,7 +55,12 @@ from likely.linear.penalty import (
     penalty_described,
     strengths_of,
 )
-from likely.linear.row_graph import TARGET, row_graph
+from likely.linear.row_graph import (
+    TARGET,
+    refuse_features_of_classes,
+    row_graph,
+    weights_of,
+)
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
@@ -312,12 +317,28 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
         return log_softmax(eta, axis=1)
 
     def factor_graph(self, X: Any, *, target: str = TARGET) -> ConditionalGraph:
-        """P(class | x) of one row as a product of factors, one for each coefficient of a column."""
+        """P(class | x) as a product of factors, one for each column and row.
+
+        The variable of one row is ``target``; of several, ``target[0]``, ``target[1]``, ….
+        """
         check_is_fitted(self)
         design = new_rows(self, self.coding_, X)
         refuse_gaps(ArrayBlocks(design), self.coding_.names)
-        constants = [("intercept", self.intercept_)] if self.fit_intercept else []
+        each = np.tile(self.intercept_, (design.n_rows, 1))
+        constants = [("intercept", each)] if self.fit_intercept else []
         return row_graph(design, self.terms_, self.coef_, constants, self.classes_, target)
+
+    @classmethod
+    def from_factor_graph(cls, graph: ConditionalGraph) -> Self:
+        """The model whose ``factor_graph`` this is, at the values that were given.
+
+        Any graph of log-linear factors will do, that of ``LogisticRegression`` or ``MaxEntropy``
+        as well.  The columns of the model are numbers with the names of the given values.
+        """
+        weights = weights_of(graph)
+        refuse_features_of_classes(weights, cls.__name__)
+        made: Self = weights.model(cls(fit_intercept=weights.intercept is not None))
+        return made
 
     def log_likelihoods(self, X: Any, y: Any) -> Array:
         """log p(y_i | x_i) of each row; for soft labels t, Σ_k t_ik log p(k | x_i)."""

@@ -19,6 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array, Codes
+from likely.data.frames import library_of
 from likely.description import Description, NamedColumn, NamedTable, settings_of
 from likely.errors import InvalidInput
 from likely.formatting import count
@@ -218,11 +219,13 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
 
         X is a document, or a list of them.  Explained is the most probable class, unless ``label``
         names one, against the most probable of the others, unless ``against`` names one.  The
-        model is a naive Bayes, or a softmax or logistic regression.
+        model is a naive Bayes, or a softmax or logistic regression.  Its frames are of the library
+        of X, where X is a column of a data frame.
         """
         check_is_fitted(self)
         if not isinstance(X, str):
-            return [self._explain_one(each, against, label) for each in documents(X).to_pylist()]
+            found = [self._explain_one(each, against, label) for each in documents(X).to_pylist()]
+            return [each.with_library(library_of(X)) for each in found]
         return self._explain_one(X, against, label)
 
     def informative_features(self, top: int = 10) -> dict[Any, dict[str, float]]:

@@ -9,7 +9,7 @@ below them the largest sums by term.  Everything that comes from the document is
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, final
 
@@ -88,6 +88,10 @@ class TextExplanation:
             (places.word(i), places.starts[i], places.ends[i], value)
             for i, value in enumerate(values)
         ]
+
+    def with_library(self, library: str | None) -> "TextExplanation":
+        """The same, with frames of that library."""
+        return replace(self, explanation=replace(self.explanation, library=library))
 
     def to_frame(self, library: str | None = None) -> Any:
         """The base value and each term with its contribution, as ``Explanation.to_frame``."""

@@ -78,8 +78,8 @@ def test_all_answers_equal_enumeration(seed, n_states, lengths, zeros, compiled)
         found, paths = chain.beliefs(emission, lengths), chain.most_probable(emission, lengths)
     state, pairs, log_z, score = by_enumeration(chain, emission, lengths)
     assert_allclose(found.log_likelihood, log_z, rtol=1e-10, atol=1e-10)
-    assert_allclose(found.state, state, atol=1e-10)
-    assert_allclose(found.pairs, pairs, atol=1e-10)
+    assert_allclose(found.state, state, rtol=1e-10, atol=1e-10)
+    assert_allclose(found.pairs, pairs, rtol=1e-10, atol=1e-10)
     assert_allclose(paths.log_score, score, rtol=1e-10, atol=1e-10)
     assert_allclose(chain.log_score(emission, lengths, paths.state), score, rtol=1e-10, atol=1e-10)
 
@@ -93,7 +93,7 @@ def test_the_graph_of_several_sequences_is_the_product_of_their_graphs(version):
     found = chain.beliefs(emission, lengths)
     answer = Enumeration().answer(graph, Request(graph.names))
     assert_allclose(answer.log_partition, found.log_likelihood.sum(), rtol=1e-12)
-    assert_allclose(np.array(list(answer.marginals.values())), found.state, atol=1e-12)
+    assert_allclose(np.array(list(answer.marginals.values())), found.state, rtol=1e-12, atol=1e-12)
 
 
 def test_the_compiled_loop_equals_the_readable_one_on_long_sequences(monkeypatch):
@@ -127,7 +127,9 @@ def test_long_chains_of_tiny_likelihoods_lose_nothing(n):
     assert_allclose(found.pairs.sum(), n - 1, rtol=1e-12)
     state, _, log_scale = readable_beliefs(chain, emission[:2000])
     assert_allclose(found.log_likelihoods[:2000], log_scale, rtol=1e-12)
-    assert_allclose(found.state[:1990], state[:1990], atol=1e-9)  # later rows know more here
+    assert_allclose(
+        found.state[:1990], state[:1990], rtol=1e-9, atol=1e-9
+    )  # later rows know more here
 
 
 CASES = {  # what linear arithmetic could not do
@@ -149,7 +151,7 @@ def test_a_range_beyond_linear_arithmetic_is_noticed(case, depth):
     found = chain.beliefs(emission, lengths)
     state, pairs, log_scale = readable_beliefs(chain, emission)
     assert_allclose(found.log_likelihood, log_scale.sum(), rtol=1e-12)
-    assert_allclose(found.state, state, atol=1e-10)
+    assert_allclose(found.state, state, rtol=1e-10, atol=1e-10)
     assert_allclose(found.pairs, pairs, atol=1e-8)
 
 
@@ -226,7 +228,7 @@ def test_the_long_run_of_periodic_and_absorbing_chains():
     swap = Chain(log(np.array([1.0, 0.0])), log(np.array([[0.0, 1.0], [1.0, 0.0]])))
     assert_allclose(swap.occupancy(), [0.5, 0.5])
     sink = Chain(log(np.array([1.0, 0.0])), log(np.array([[0.9, 0.1], [0.0, 1.0]])))
-    assert_allclose(sink.occupancy(), [0.0, 1.0], atol=1e-12)
+    assert_allclose(sink.occupancy(), [0.0, 1.0], rtol=1e-12, atol=1e-12)
 
 
 def test_sums_of_sequences_skip_empty_ones():

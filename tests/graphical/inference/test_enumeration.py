@@ -106,3 +106,14 @@ def test_a_large_table_is_refused_before_it_is_made():
     with pytest.raises(InvalidInput, match=r"70 variables were to be enumerated; at most 64"):
         narrow = FactorGraph([], [Variable(f"v{i}", 1) for i in range(70)])
         Enumeration().log_partition(narrow, Evidence(), None)
+
+
+def test_a_table_that_takes_all_the_memory_allowed_is_enumerated():
+    needed = 3 * 8 * AB.size
+    assert_allclose(
+        GRAPH.query(method="enumeration", memory=needed).marginal("a"),
+        JOINT.sum(axis=1) / JOINT.sum(),
+        rtol=1e-12,
+    )
+    with pytest.raises(GraphTooLarge):
+        GRAPH.query(method="enumeration", memory=needed - 1)

@@ -57,7 +57,9 @@ def test_mutual_information_by_hand():
     variables = [Variable(name, 2) for name in "abc"]
     found = pair_counts(coded_rows(variables, codes)).mutual_information()
     entropy = log(2)
-    assert_allclose(found, entropy * np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]]), atol=1e-15)
+    assert_allclose(
+        found, entropy * np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]]), rtol=1e-15, atol=1e-15
+    )
 
 
 @few
@@ -73,7 +75,7 @@ def test_counts_of_pairs_add(seed, cut, gaps):
         return block_pair_counts(sizes, 1, block)
 
     total = pairwise_total([counts(slice(cut)), counts(slice(cut, 50))])
-    assert_allclose(total.counts, counts(slice(50)).counts, atol=1e-12)
+    assert_allclose(total.counts, counts(slice(50)).counts, rtol=1e-12, atol=1e-12)
 
 
 def test_the_compiled_counts_of_pairs_equal_the_readable_ones():

@@ -70,11 +70,11 @@ class ModelInside(ABC):
         *,
         offset: Any = None,
         exposure: Any = None,
-        of: str = "mean",
+        of: str = "auto",
     ) -> Array:
-        """An interval for the model's mean or probability in each row, (n, 2); or for y."""
+        """An interval of each row, (n, 2): for y, for its mean, or for a probability."""
         given = given_only({"offset": offset, "exposure": exposure})
-        if of != "mean":
+        if of != "auto":
             given["of"] = of
         return self._fitted_model().predict_interval(self.prepare(X), level, **given)
 

@@ -15,6 +15,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.likelihoods.predictive import PredictiveDistribution
 from likely.linear.glm import GLM
+from likely.linear.prediction_interval import check_interval_of
 from likely.linear.regression import LinearRegression
 from likely.names import has_method
 from likely.workbench.models.response import predictive_family
@@ -42,24 +43,32 @@ class PredictionIntervals(NamedTuple):
             assert family is not None  # else there are no intervals
             mean = np.asarray(self.model.predict(table, **given), dtype=float)
             return PredictiveDistribution(family.response, mean, family.dispersion).interval(level)
-        of = {"of": "y"} if self.of == "y" else {}
-        return np.asarray(self.model.predict_interval(table, level, **given, **of))
+        return np.asarray(self.model.predict_interval(table, level, **given, of=self.of))
 
 
-def prediction_intervals(model: Any) -> PredictionIntervals:
-    """The intervals of a fitted model; one that has none is refused with the reason."""
+def prediction_intervals(model: Any, of: str = "auto") -> PredictionIntervals:
+    """The intervals of a fitted model; one that has none is refused with the reason.
+
+    ``of`` is what ``predict_interval`` takes: y or its mean; by default y, where it is a number.
+    """
+    check_interval_of(of)
     inner = model.model_ if isinstance(model, Prepared) else model
     if is_classifier(model):
         if not has_method(model, "predict_interval") or inner.inference_ is None:
             _refuse(inner, "has no interval for its probabilities; a logistic regression has one")
+        if of == "y":
+            _refuse(inner, "predicts a class, which has no interval; its probability has one")
         label = model.classes_.tolist()[1]
         return PredictionIntervals(model, (f"p_{label}_low", f"p_{label}_high"), "mean")
     names, family = ("low", "high"), predictive_family(model)
     if isinstance(inner, LinearRegression | GLM) and inner.inference_ is not None:
-        if isinstance(inner, GLM) and inner.likelihood_.response.has_trials:
+        zero_or_one = isinstance(inner, GLM) and inner.likelihood_.response.has_trials
+        if of == "mean" or (zero_or_one and of == "auto"):
             return PredictionIntervals(model, names, "mean")
         if family is not None:
             return PredictionIntervals(model, names, "y")
+    if of == "mean":
+        _refuse(inner, "has no standard errors, and so no interval for its mean; a GLM has one")
     if family is None or family.response.has_trials:
         _refuse(inner, "has no predictive distribution of numbers; a GLM has one")
     return PredictionIntervals(model, names, "density", KNOWN.format(type(inner).__name__))
