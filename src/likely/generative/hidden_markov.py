@@ -11,11 +11,12 @@ Bishop, Pattern Recognition and Machine Learning, §13.2.
 """
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import DensityMixin
+from sklearn.base import DensityMixin, clone
 from sklearn.utils import Tags
 
 from likely._typing import Array, Codes
@@ -235,26 +236,28 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
         states : array of shape (n,), optional
             The states of rows where they are known, 0 to K − 1; −1 where they are hidden.
         """
-        self._check_arguments()
-        data = self._open(X, y, sample_weight, lengths, states)
-        blocks = data.blocks
-        assert isinstance(blocks, ArrayBlocks)  # files are refused
-        sequences = WholeGroups(blocks)
-        problem = MixtureProblem(
-            self.family_,
-            sequences,
-            data.executor,
-            pooled_totals(self.family_, sequences, data.executor),
-            checked_smoothing(self.smoothing, self.n_features_in_),
-            self.regularisation,
-            self.tol,
-            self.max_iter,
-            MarkovStates(float(self.start_smoothing), float(self.transition_smoothing)),
-        )
-        self.n_rows_ = float(problem.pooled.count.sum())
-        self._keep(self._solved(problem, blocks, data.position))
+        problem, blocks, position = self._posed(X, y, sample_weight, lengths, states)
+        self._keep(self._solved(problem, blocks, position))
         warn_if_constant(self)
         return self
+
+    def em_steps(self, X: Any, sample_weight: Any = None, *, lengths: Any = None) -> list[Self]:
+        """The model at its start and after each step of EM; this model itself is not changed.
+
+        Of random starts the one of the highest likelihood is followed.
+        """
+        model: Self = clone(self)
+        problem, blocks, position = model._posed(X, None, sample_weight, lengths, None)
+        start = model._solved(replace(problem, max_iter=0), blocks, position).components
+        path = list[HiddenStates]()
+        found = problem.solve(
+            start, problem.prior(int(self.n_states)), watch=lambda state: path.append(state.theta)
+        )
+        model.solution_, model.log_likelihood_traces_ = found.solution, [list(found.traces[0])]
+        steps = [copy(model) for _ in path]
+        for step, states in zip(steps, path, strict=True):
+            step.chain_, step.components_ = states.chain, states.components
+        return steps
 
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, lengths: Any = None
@@ -276,6 +279,29 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
 
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)
+
+    def _posed(
+        self, X: Any, y: Any, sample_weight: Any, lengths: Any, states: Any
+    ) -> tuple[MixtureProblem, ArrayBlocks, Array | None]:
+        """What EM solves, its rows, and where each given row is among them."""
+        self._check_arguments()
+        data = self._open(X, y, sample_weight, lengths, states)
+        blocks = data.blocks
+        assert isinstance(blocks, ArrayBlocks)  # files are refused
+        sequences = WholeGroups(blocks)
+        problem = MixtureProblem(
+            self.family_,
+            sequences,
+            data.executor,
+            pooled_totals(self.family_, sequences, data.executor),
+            checked_smoothing(self.smoothing, self.n_features_in_),
+            self.regularisation,
+            self.tol,
+            self.max_iter,
+            MarkovStates(float(self.start_smoothing), float(self.transition_smoothing)),
+        )
+        self.n_rows_ = float(problem.pooled.count.sum())
+        return problem, blocks, data.position
 
     def _open(
         self, X: Any, y: Any, sample_weight: Any, lengths: Any, states: Any

@@ -11,16 +11,17 @@ References
 Frank & Hall, A simple approach to ordinal classification, ECML 2001, §3.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.description import Description, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained
@@ -88,6 +89,37 @@ class FrankHall(ClassProbabilities, ClassifierMixin, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit one binary classifier for each cut between neighbouring classes."""
+        X, codes, weight = self._coded(X, y, sample_weight)
+        present = np.arange(len(codes)) if weight is None else np.flatnonzero(weight)
+        self.estimators_ = [
+            fitted_copy(self.estimator, X, (codes > j).astype(int), weight, present)
+            for j in range(len(self.classes_) - 1)
+        ]
+        take_columns(self, self.estimators_[0])
+        return self
+
+    def cut_steps(
+        self, X: Any, y: Any, steps_of: Callable[[Any, Any, Array], Sequence[Any]]
+    ) -> list[Self]:
+        """This model at the start and after each step of the searches of all its cuts.
+
+        ``steps_of(estimator, X, above)`` has the binary classifier of a cut at the start and after
+        each step; one whose search has ended stays as it is.  This model itself is not changed.
+        """
+        model: Self = clone(self)
+        X, codes, _ = model._coded(X, y, None)
+        cuts = [
+            steps_of(model.estimator, X, (codes > j).astype(int))
+            for j in range(len(model.classes_) - 1)
+        ]
+        take_columns(model, cuts[0][-1])
+        steps = [copy(model) for _ in range(max(map(len, cuts)))]
+        for k, step in enumerate(steps):
+            step.estimators_ = [cut[min(k, len(cut) - 1)] for cut in cuts]
+        return steps
+
+    def _coded(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Codes, Array | None]:
+        """Checked rows, the rank of the class of each, and weights; sets ``classes_``."""
         self._check_estimator()
         refuse_file(X, type(self).__name__)
         X, y, sample_weight = own_columns(X, y, sample_weight)
@@ -96,13 +128,7 @@ class FrankHall(ClassProbabilities, ClassifierMixin, Estimator):
         weight = check_weight(sample_weight, n_rows=n_rows)
         self.classes_, codes = ordered_classes(y, self.order, weight=weight)
         refuse_one_class(self.classes_, self)
-        present = np.arange(len(codes)) if weight is None else np.flatnonzero(weight)
-        self.estimators_ = [
-            fitted_copy(self.estimator, X, (codes > j).astype(int), weight, present)
-            for j in range(len(self.classes_) - 1)
-        ]
-        take_columns(self, self.estimators_[0])
-        return self
+        return X, codes, weight
 
     def predict_proba(self, X: Any) -> Array:
         """P(Y = k | x), (n, n_classes)."""

@@ -39,7 +39,14 @@ from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.parameters import Estimator
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.linear.path_fitting import PenaltyGrid, Walked, fitted_at, walk, warn_of_unfinished
+from likely.linear.path_fitting import (
+    PenaltyGrid,
+    Walked,
+    fitted_at,
+    silently,
+    walk,
+    warn_of_unfinished,
+)
 from likely.linear.path_models import PathRows, check_path_model, given
 from likely.linear.path_penalties import RULES, Moved, choose, moved_along, path_folds
 from likely.names import has_method, known_name
@@ -171,6 +178,21 @@ class PenaltyPath(Estimator):
         if self.cv is not None:
             self._choose(moved, walked, rows)
         return self
+
+    def penalty_steps(self, X: Any, y: Any = None) -> list[Any]:
+        """The model at each penalty of the path on these rows, from the largest down.
+
+        This path itself is not changed, and nothing is chosen.
+        """
+        check_path_model(self.model)
+        _refuse_firth(self.model)
+        moved, rows = moved_along(self.along, self.model), PathRows(*own_columns(X, y))
+        walked = walk(self.model, moved, self._grid(), rows)
+        with silently():
+            return [
+                fitted_at(self.model, moved, walked, index, rows)
+                for index in range(len(walked.penalties))
+            ]
 
     def _choose(self, moved: Moved, walked: Walked, rows: PathRows) -> None:
         """Fit the path without each fold, and choose the penalty by the rule."""

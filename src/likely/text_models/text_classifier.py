@@ -9,6 +9,7 @@ or presences is fitted from the sums of each class; other models, and weights of
 fitted to the matrix of counts that ``words`` gives.
 """
 
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, Self
@@ -131,6 +132,24 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
                 self.model_ = self._calibrated(model, kept, columns)
             self.complete_fit()
         return self
+
+    def model_steps(
+        self, X: Any, y: Any, steps_of: Callable[[Any, Any, Any], Sequence[Any]]
+    ) -> list[Self]:
+        """This classifier at the start and after each step of the search of its model.
+
+        ``steps_of(model, counts, y)`` has the model at the start and after each step, of the counts
+        of these documents.  This classifier itself is not changed.
+        """
+        classifier: Self = clone(self)
+        words, (X, y) = classifier._new_words(), own_columns(X, y)
+        counts = words.fit_transform(X)
+        models = steps_of(classifier._new_model(), counts, y)
+        classifier._remember(words, models[-1].classes_, counts.shape[0])
+        steps = [copy(classifier) for _ in models]
+        for step, model in zip(steps, models, strict=True):
+            step.model_ = model
+        return steps
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add documents to the fit.

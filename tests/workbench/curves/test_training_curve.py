@@ -238,3 +238,125 @@ def test_the_curve_of_a_network_is_its_history():
     assert "8 epochs (max_epochs=8 was reached)" in str(curve)
     with pytest.raises(InvalidInput, match=r"has its own\. Set max_epochs of the model"):
         likely.training_curve(model, X, y, max_iter=3)
+
+
+def sequences(rng, n):
+    """Rows of two states that stay for a while."""
+    state = (rng.random(n) < 0.1).cumsum() % 2
+    return 2.0 * state[:, None] + rng.normal(size=(n, 2))
+
+
+def test_a_hidden_markov_model_is_recorded_by_steps_of_em():
+    rng = np.random.default_rng(5)
+    rows, held = sequences(rng, 120), sequences(rng, 60)
+    model = likely.HiddenMarkovModel(2, random_state=0)
+    lengths, own = [50, 70], [20, 40]
+    curve = likely.training_curve(model, rows, lengths=lengths, validation=(held, own))
+    assert len(curve.train) > 3
+    again = [-each.log_likelihood(held, lengths=own) / 60 for each in curve.snapshots]
+    assert_allclose(curve.validation, again, rtol=1e-12)
+    again = [-each.log_likelihood(rows, lengths=lengths) / 120 for each in curve.snapshots]
+    assert_allclose(curve.train, again, rtol=1e-12)
+    fitted = clone(model).set_params(start=curve.snapshots[0]).fit(rows, lengths=lengths)
+    assert_allclose(curve.train[-1], -fitted.score(rows, lengths=lengths), rtol=1e-12)
+    assert curve.snapshots[-1].n_iter_ == len(curve.train) - 1
+    assert "chain_" not in vars(model), "the model itself is not changed"
+    alone = likely.training_curve(model, rows, validation=held)
+    again = [-each.score(held) for each in alone.snapshots]
+    assert_allclose(alone.validation, again, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        likely.LinearRegression(),
+        likely.LogisticRegression(l2=0.0, tol=1e-14),
+        likely.GLM("poisson", tol=1e-14),
+    ],
+)
+def test_a_path_is_recorded_by_its_penalties(model):
+    kind = {"LinearRegression": "real", "LogisticRegression": "binary"}
+    y = TARGETS[kind.get(type(model).__name__, "count")]
+    path = likely.PenaltyPath(model, n_penalties=6)
+    curve = likely.training_curve(path, X[TRAIN], y[TRAIN], validation=(X[HELD], y[HELD]))
+    whole = likely.PenaltyPath(model, n_penalties=6, cv=None).fit(X[TRAIN], y[TRAIN])
+    coefs = [each.coef_ for each in curve.snapshots]
+    assert_allclose(coefs, whole.coefs_, atol=1e-5)
+    assert (np.diff(curve.train) < 1e-9).all(), "a smaller penalty leaves a smaller training loss"
+    again = [-each.log_likelihood(X[HELD], y[HELD]) / 100 for each in curve.snapshots]
+    assert_allclose(curve.validation, again, rtol=1e-12)
+    assert "PenaltyPath: 6 penalties; lowest" in str(curve)
+    with pytest.raises(InvalidInput, match="has its own"):
+        likely.training_curve(path, X, y, max_iter=3)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        likely.LogisticRegression(l2=1.0),
+        likely.NeuralNetworkClassifier(
+            (3,), solver="lbfgs", max_epochs=5, tol=None, random_state=0
+        ),
+    ],
+)
+def test_ordered_classes_are_recorded_by_the_steps_of_all_cuts(inside):
+    y = TARGETS["three"]
+    model = likely.FrankHall(inside, order=["a", "b", "c"])
+    curve = likely.training_curve(model, X[TRAIN], y[TRAIN], validation=(X[HELD], y[HELD]))
+    cuts = [
+        likely.training_curve(inside, X[TRAIN], (np.isin(y[TRAIN], above)).astype(int))
+        for above in (["b", "c"], ["c"])
+    ]
+    assert len(curve.train) == max(len(cut.train) for cut in cuts)
+    for k, step in enumerate(curve.snapshots):
+        proba = step.predict_proba(X[HELD])[np.arange(100), np.searchsorted(step.classes_, y[HELD])]
+        with np.errstate(divide="ignore"):  # cuts that cross leave a class no probability
+            assert_allclose(curve.validation[k], -np.log(proba).mean(), rtol=1e-12)
+        above = [cut.snapshots[min(k, len(cut.train) - 1)] for cut in cuts]
+        wanted = [each.predict_proba(X[HELD])[:, 1] for each in above]
+        found = [each.predict_proba(X[HELD])[:, 1] for each in step.estimators_]
+        assert_allclose(found, wanted, rtol=1e-12)
+    assert "classes_" not in vars(model), "the model itself is not changed"
+
+
+def test_texts_are_recorded_by_the_steps_of_their_model():
+    rng = np.random.default_rng(2)
+    words = np.array(["red", "green", "blue", "sea", "sky", "tree"])
+    labels = np.where(rng.random(80) < 0.5, "warm", "cold")
+    texts = [
+        " ".join(rng.choice(words, 6, p=np.roll([0.4, 0.2, 0.1, 0.1, 0.1, 0.1], 2 * (y == "cold"))))
+        for y in labels
+    ]
+    inside = likely.LogisticRegression(l2=1.0)
+    model = likely.TextClassifier(inside)
+    curve = likely.training_curve(
+        model, texts[:60], labels[:60], validation=(texts[60:], labels[60:])
+    )
+    counts = likely.BagOfWords().fit(texts[:60])
+    plain = likely.training_curve(
+        inside,
+        counts.transform(texts[:60]),
+        labels[:60],
+        validation=(counts.transform(texts[60:]), labels[60:]),
+    )
+    assert len(curve.train) > 3
+    assert_allclose(curve.train, plain.train, rtol=1e-12)
+    assert_allclose(curve.validation, plain.validation, rtol=1e-12)
+    assert list(curve.best_model.predict(texts[60:])) == list(
+        plain.best_model.predict(counts.transform(texts[60:]))
+    )
+    with pytest.raises(InvalidInput, match="NaiveBayes is not trained in steps"):
+        likely.training_curve(likely.TextClassifier(), texts, labels)
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "message"),
+    [
+        (likely.GaussianMixture(2), {"validation": 0.2}, "not a share of them"),
+        (likely.GaussianMixture(2), {"validation": (X, X)}, "rows alone were expected"),
+        (likely.GaussianMixture(2), {"lengths": [300]}, "has no sequences"),
+    ],
+)
+def test_rows_without_labels_are_judged_by_rows_alone(model, settings, message):
+    with pytest.raises(InvalidInput, match=message):
+        likely.training_curve(model, X, **settings)

@@ -12,7 +12,7 @@ Prechelt, Early stopping — but when?, 1998.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
@@ -21,6 +21,7 @@ from likely._typing import Array
 from likely.data.frames import frame_of, library_of
 from likely.errors import InvalidInput
 from likely.formatting import count, html_block, html_paragraph, html_table, text_table
+from likely.inputs.estimators import is_number
 from likely.loss_curves import draw_losses, shown_rows
 from likely.names import known_name
 from likely.solvers.base import Solver
@@ -30,6 +31,7 @@ from likely.solvers.minimise import Solution, search
 from likely.solvers.proximal import FISTA
 from likely.solvers.stopping import StoppingRule
 
+Rows = tuple[Any, Any, Any]  # rows, labels, and lengths of sequences; None where there are none
 MOST_STEPS = 100  # unless another number is asked for
 WATCHED = {name: entry for name, entry in SOLVERS.items() if entry.door is None}
 FOR_CORNERS = tuple(type(each.solver) for each in WATCHED.values() if not each.smooth_only)
@@ -51,6 +53,34 @@ class HasEMSteps(Protocol):
     max_iter: int
 
     def em_steps(self, X: Any) -> Sequence[Any]: ...
+
+
+@runtime_checkable
+class HasSequences(Protocol):
+    """A model of rows in sequences."""
+
+    transition_smoothing: float
+
+
+@runtime_checkable
+class HasPenaltySteps(Protocol):
+    """A path that gives its model at every penalty."""
+
+    def penalty_steps(self, X: Any, y: Any) -> Sequence[Any]: ...
+
+
+@runtime_checkable
+class HasCutSteps(Protocol):
+    """A model of binary classifiers that gives itself from their steps."""
+
+    def cut_steps(self, X: Any, y: Any, steps_of: Any) -> Sequence[Any]: ...
+
+
+@runtime_checkable
+class HasModelSteps(Protocol):
+    """A classifier of texts that gives itself from the steps of its model."""
+
+    def model_steps(self, X: Any, y: Any, steps_of: Any) -> Sequence[Any]: ...
 
 
 @runtime_checkable
@@ -139,19 +169,23 @@ def training_curve(
     solver: str | Solver[Any, Any] | None = None,
     max_iter: int | None = None,
     tol: float = 1e-8,
+    lengths: Any = None,
 ) -> TrainingCurve:
     """Train a model once, and record its loss on training and on validation rows at every step.
 
     Parameters
     ----------
     model : estimator
-        A linear model, a mixture, or a neural network, with its settings; it is not changed.  The
-        losses of a network after each epoch are also in ``history_`` of every fit.
+        A linear model, a mixture, a hidden Markov model or a neural network, with its settings;
+        it is not changed.  The losses of a network after each epoch are also in ``history_`` of
+        every fit.  A step of a ``PenaltyPath`` is a penalty, from the largest down; that of a
+        ``FrankHall`` is one of the searches of all its cuts; that of a ``TextClassifier`` is one of
+        its model, which has to be trained in steps.
     X, y : the training rows, and their labels or responses
-        A mixture needs no y.
+        A mixture and a hidden Markov model need no y.
     validation : tuple (X, y), optional
-        The rows by which a step is judged; of a mixture, X alone.  ``likely.split`` sets rows
-        apart.
+        The rows by which a step is judged; of a mixture, X alone, and of a hidden Markov model X or
+        (X, lengths).  ``likely.split`` sets rows apart.
     solver : str or Solver, optional
         A name, as models take it, or one of ``likely.solvers``, such as ``FixedStep(0.01)``; by
         default that of the model.  For "auto" it is ``LBFGS()``, and ``FISTA()`` for a penalty with
@@ -162,6 +196,8 @@ def training_curve(
     tol : float, default=1e-8
         The gap at which the search ends.  The ``stop`` of the model may end it before; a rule about
         held-out rows reads the validation rows.
+    lengths : array, optional
+        Of a hidden Markov model, the number of rows of each sequence.
 
     Returns
     -------
@@ -181,45 +217,103 @@ def training_curve(
     >>> round(float(curve.train[0]), 3)  # the constant model
     0.687
     """
-    held = _validation(validation, y)
-    if isinstance(model, HasEMSteps):
-        _refuse_solver(model, solver)
-        snapshots = tuple(model.em_steps(X))
-        steps = count(len(snapshots) - 1, "step")
-        at_limit = len(snapshots) > model.max_iter
-        ending = f"stopped after {steps}, by max_iter" if at_limit else steps
-    elif isinstance(model, HasEpochSteps):
-        _refuse_epochs(model, solver, max_iter)
-        snapshots = tuple(model.epoch_steps(X, y, held))
-        history = snapshots[-1].history_
-        ending = f"{count(history.n_epochs, 'epoch')} ({history.ending})"
-    elif isinstance(model, HasObjective):
-        snapshots, solution = _searched(model, (X, y), held, solver, max_iter=max_iter, tol=tol)
-        ending = _ending(solution, len(snapshots) - 1)
-    else:
+    sequences = isinstance(model, HasSequences)
+    if lengths is not None and not sequences:
         raise InvalidInput(
-            f"{type(model).__name__} is not trained in steps that can be recorded; a linear model, "
-            "a mixture or a neural network was expected. Use likely.learning_curve, which fits "
-            "again at each point."
+            f"lengths was given, and {type(model).__name__} has no sequences. Leave it out."
         )
-    train = [_mean_loss(each, X, y) for each in snapshots]
-    losses = None if held is None else np.array([_mean_loss(each, *held) for each in snapshots])
+    held = _validation(validation, y, sequences=sequences)
+    search = Search(held, solver, max_iter, tol, lengths)
+    snapshots, ending = search.snapshots(model, X, y)
+    train = [_mean_loss(each, X, y, lengths) for each in snapshots]
+    judged = None if held is None else [_mean_loss(each, *held) for each in snapshots]
+    losses = None if judged is None else np.array(judged)
     name, library = type(model).__name__, library_of(X)
     return TrainingCurve(np.array(train), losses, snapshots, name, ending, library)
 
 
-def _validation(given: Any, y: Any) -> tuple[Any, Any] | None:
-    """The validation rows and their labels, None for a mixture's."""
+@final
+@dataclass(frozen=True, eq=False)
+class Search:
+    """How a model is trained to be recorded."""
+
+    held: "Rows | None"
+    solver: str | Solver[Any, Any] | None
+    max_iter: int | None
+    tol: float
+    lengths: Any = None
+
+    def snapshots(self, model: Any, X: Any, y: Any) -> tuple[tuple[Any, ...], str]:
+        """The model at the start and after each step, and how the search ended."""
+        if isinstance(model, HasEMSteps):
+            _refuse_solver(model, self.solver)
+            own = {} if self.lengths is None else {"lengths": self.lengths}
+            found = tuple(model.em_steps(X, **own))
+            steps = count(len(found) - 1, "step")
+            at_limit = len(found) > model.max_iter
+            return found, f"stopped after {steps}, by max_iter" if at_limit else steps
+        if isinstance(model, HasEpochSteps):
+            _refuse_epochs(model, self.solver, self.max_iter)
+            found = tuple(model.epoch_steps(X, y, None if self.held is None else self.held[:2]))
+            history = found[-1].history_
+            return found, f"{count(history.n_epochs, 'epoch')} ({history.ending})"
+        if isinstance(model, HasPenaltySteps):
+            _refuse_epochs(model, self.solver, self.max_iter)
+            found = tuple(model.penalty_steps(X, y))
+            return found, count(len(found), "penalty", "penalties")
+        if isinstance(model, HasCutSteps | HasModelSteps):
+            return self._of_parts(model, X, y)
+        if not isinstance(model, HasObjective):
+            raise InvalidInput(
+                f"{type(model).__name__} is not trained in steps that can be recorded; a linear "
+                "model, a mixture, a hidden Markov model or a neural network was expected. Use "
+                "likely.learning_curve, which fits again at each point."
+            )
+        found, solution = _searched(
+            model, (X, y), self.held, self.solver, max_iter=self.max_iter, tol=self.tol
+        )
+        return found, _ending(solution, len(found) - 1)
+
+    def _of_parts(
+        self, model: HasCutSteps | HasModelSteps, X: Any, y: Any
+    ) -> tuple[tuple[Any, ...], str]:
+        """A model made of others, whose searches do not see the validation rows."""
+        endings, alone = list[str](), replace(self, held=None)
+
+        def steps_of(part: Any, rows: Any, target: Any) -> Sequence[Any]:
+            found, ending = alone.snapshots(part, rows, target)
+            endings.append(ending)
+            return found
+
+        steps = model.cut_steps if isinstance(model, HasCutSteps) else model.model_steps
+        return tuple(steps(X, y, steps_of)), ", ".join(endings)
+
+
+def _validation(given: Any, y: Any, *, sequences: bool) -> Rows | None:
+    """The validation rows, their labels (None for a mixture's) and the lengths of sequences."""
     if given is None:
         return None
     if y is None:
-        return given, None
+        if isinstance(given, tuple) and len(given) == 2:
+            X, second = given
+            if sequences or second is None:
+                return X, None, second
+            raise InvalidInput(
+                "validation is a tuple of two, and no y was given to train on; rows alone were "
+                "expected. Give validation=X_validation."
+            )
+        if np.ndim(given) == 0 and not hasattr(given, "shape") and is_number(given):
+            raise InvalidInput(
+                f"validation={given!r} was given; rows were expected, not a share of them. Set "
+                "some apart with likely.split and give validation=X_validation."
+            )
+        return given, None, None
     if not isinstance(given, tuple) or len(given) != 2:
         raise InvalidInput(
             f"validation is a {type(given).__name__}; a tuple of rows and their labels was "
             "expected. Give validation=(X_validation, y_validation)."
         )
-    return given
+    return (*given, None)
 
 
 def _refuse_solver(model: Any, solver: Any) -> None:
@@ -242,7 +336,7 @@ def _refuse_epochs(model: Any, solver: Any, max_iter: int | None) -> None:
 def _searched(
     model: HasObjective,
     rows: tuple[Any, Any],
-    held: tuple[Any, Any] | None,
+    held: Rows | None,
     solver: str | Solver[Any, Any] | None,
     *,
     max_iter: int | None,
@@ -291,7 +385,7 @@ def _solver(given: str | Solver[Any, Any], *, rough: bool) -> Solver[Any, Any]:
 
 
 def _held_out_loss(
-    stop: StoppingRule | None, objective: Any, held: tuple[Any, Any] | None
+    stop: StoppingRule | None, objective: Any, held: Rows | None
 ) -> Callable[[Array], float] | None:
     """The mean loss of the validation rows, for a rule that reads it."""
     if stop is None or stop.held_out_rule() is None:
@@ -311,6 +405,7 @@ def _ending(solution: Solution, n_steps: int) -> str:
     return f"stopped after {steps}, not converged ({solution.reason})"
 
 
-def _mean_loss(model: Any, X: Any, y: Any) -> float:
+def _mean_loss(model: Any, X: Any, y: Any, lengths: Any = None) -> float:
     """−(1/n) Σ log p of the rows."""
-    return -float(np.mean(model.log_likelihoods(X, y)))
+    own = {} if lengths is None else {"lengths": lengths}
+    return -float(np.mean(model.log_likelihoods(X, y, **own)))
