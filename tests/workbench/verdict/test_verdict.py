@@ -430,7 +430,7 @@ def test_one_row_among_sealed_ones_is_counted_by_the_interval_and_not_shown():
 
 def test_one_of_several_metrics_and_models_must_be_further_from_the_baseline():
     """z = 2.2 of one metric is clear; of five, or of one metric of five models, it is chance."""
-    names = ("accuracy", "auc", "f1", "balanced-accuracy", "kappa")
+    names = ("accuracy", "auc", "average-precision", "balanced-accuracy", "kappa")
     found = {name: Estimate(0.61, 0.61 - 0.098, 0.61 + 0.098, 0.5) for name in names}
     one = {"auc": found["auc"]}
     assert better_metrics(one, 200) == ["auc"]
@@ -438,6 +438,8 @@ def test_one_of_several_metrics_and_models_must_be_further_from_the_baseline():
     assert better_metrics(one, 200, n_models=5) == []
     far = {name: Estimate(0.7, 0.602, 0.798, 0.5) for name in names}
     assert better_metrics(far, 200, n_models=5) == ["auc", "balanced-accuracy", "kappa"]
+    drawn = {name: Estimate(0.5, 0.45, 0.55, 0.3333) for name in ("f1", "macro-f1")}
+    assert better_metrics(drawn, 200) == []  # what classes drawn at random have
     ends = {"accuracy": (0.01, 0.2)}
     assert better_metrics({"accuracy": found["accuracy"]}, 200, ends) == ["accuracy"]
     assert better_metrics(found, 200, ends) == []

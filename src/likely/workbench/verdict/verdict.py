@@ -52,6 +52,13 @@ EXACT = (
 )  # metrics of which a constant has the same value on all rows
 
 
+UNLIKE_CHANCE = (
+    CALIBRATION,
+    "f1",
+    "macro-f1",
+)  # a constant is worse than classes drawn at random, or better
+
+
 class Rule(NamedTuple):
     """One rule of the verdict."""
 
@@ -153,7 +160,7 @@ def better_metrics(
     judged = {
         name: found
         for name, found in measures.items()
-        if name != CALIBRATION and name in METRICS and METRICS[name].better is not None
+        if name not in UNLIKE_CHANCE and name in METRICS and METRICS[name].better is not None
     }
     if n_rows < FEWEST_ROWS or not judged:
         return []
