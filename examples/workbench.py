@@ -31,7 +31,7 @@ with TemporaryDirectory() as folder:
     found = lk.compare(sealed)  # cross-validation on the training rows only
     print(found, "\n")
 
-    study = lk.tune(sealed, model=found.best.name, trials=8, nested=3)
+    study = lk.tune(sealed, model=found.best.name, trials=5, nested=2)
     print(f"settings {study.best_parameters_}: log loss {study.best_score_:.3f},")
     print(f"nested cross-validation estimate {study.nested_score_:.3f}\n")
 

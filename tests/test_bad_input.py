@@ -53,7 +53,7 @@ def groups_of(kind):
             "regressor": tags.estimator_type == "regressor",
             "supervised": tags.target_tags.required,
             "linear": not tags.input_tags.allow_nan,  # and what is made of linear models
-            "transformer": tags.transformer_tags is not None,
+            "transformer": tags.transformer_tags is not None and tags.estimator_type is None,
             "all": True,
         }.items()
         if belongs

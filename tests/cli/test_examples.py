@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import import_seconds
+
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
-ALLOWED_SECONDS = 10
+ALLOWED_IMPORTS = 10  # times what the libraries need to be imported
 
 
 def test_there_are_examples():
@@ -20,7 +22,7 @@ def test_the_example_runs(path, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     start = time.process_time()  # other work on the machine does not count
     runpy.run_path(str(path), run_name="__main__")
-    assert time.process_time() - start < ALLOWED_SECONDS
+    assert time.process_time() - start < ALLOWED_IMPORTS * import_seconds()
     assert len(capsys.readouterr().out.splitlines()) >= 2
     assert list(tmp_path.iterdir()) == []
 

@@ -134,10 +134,15 @@ def test_a_singular_gaussian_has_a_density_on_its_range_and_none_off_it(unit):
     assert np.isfinite(found[:, 1]).all()
 
 
-def test_a_gaussian_of_no_spread_is_a_point():
-    member = FullGaussian(np.array([[1.0, 2.0]]), np.diag([4.0, 0.0])[None])
-    found = member.log_prob([[0.0, 2.0], [0.0, 2.001], [0.0, -2.0]])[:, 0]
-    assert_allclose(found, [stats.norm(1, 2).logpdf(0.0), -np.inf, -np.inf], rtol=1e-12)
+def test_a_column_without_spread_in_any_component_is_left_out():
+    """As a constant column of a fit is, by either kind of Gaussian."""
+    rows = [[0.0, 2.0], [0.0, 2.001], [0.0, -2.0]]
+    full = FullGaussian(np.array([[1.0, 2.0]]), np.diag([4.0, 0.0])[None])
+    diagonal = DiagonalGaussian(np.array([[1.0, 2.0]]), np.array([[4.0, 0.0]]))
+    for member in (full, diagonal):
+        expected = np.full((3, 1), stats.norm(1, 2).logpdf(0.0))
+        assert_allclose(member.log_prob(rows), expected, rtol=1e-12)
+        assert member.left_out().tolist() == [False, True]
 
 
 def test_rows_of_another_width_or_type_are_refused():

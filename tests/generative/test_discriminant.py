@@ -520,10 +520,27 @@ def test_canonical_axes_are_those_of_scikit_learn(n_classes):
     assert_allclose(ours * sign, expected, rtol=1e-8, atol=1e-9)
     assert_allclose(model.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-8)
     covariance = model.scalings_.T @ model.covariances_ @ model.scalings_
-    assert_allclose(covariance, np.eye(n_classes - 1), atol=1e-10)
+    assert_allclose(covariance, np.eye(n_classes - 1), rtol=0, atol=1e-10)
     assert (model.scalings_[np.abs(model.scalings_).argmax(axis=0), range(n_classes - 1)] > 0).all()
     names = [f"discriminantanalysis{j}" for j in range(n_classes - 1)]
     assert model.get_feature_names_out().tolist() == names
+
+
+def test_missing_cells_have_their_expectation_on_the_canonical_axes():
+    """E[x | observed], class by class and by the probabilities of the classes given the rest."""
+    model = DiscriminantAnalysis().fit(*load_iris(return_X_y=True))
+    X = np.array([[5.9, 3.0, np.nan, 1.5], [np.nan] * 4])
+    mean, covariance = model.means_, model.covariances_
+    seen = [0, 1, 3]
+    observed = [multivariate_normal(m[seen], covariance[np.ix_(seen, seen)]) for m in mean]
+    share = np.exp(model.class_log_prior_) * [p.pdf(X[0, seen]) for p in observed]
+    solved = np.linalg.solve(covariance[np.ix_(seen, seen)], (X[0, seen] - mean[:, seen]).T)
+    filled = X.copy()
+    filled[0, 2] = share @ (mean[:, 2] + covariance[2, seen] @ solved) / share.sum()
+    filled[1] = np.exp(model.class_log_prior_) @ mean
+    assert_allclose(model.transform(X), model.transform(filled), rtol=0, atol=1e-10)
+    with pytest.raises(InvalidInput, match="Row 0, column 'x2': found inf"):
+        model.transform(np.where(np.isnan(X), np.inf, X))
 
 
 @pytest.mark.parametrize("covariance", ["full", "diagonal", "spherical"])

@@ -167,7 +167,9 @@ def answers(model, X):
     able = [name for name in ANSWERS if hasattr(model, name)]
     if getattr(model, "inference_", True) is None and "predict_interval" in able:
         able.remove("predict_interval")  # it needs standard errors
-    said = {name: getattr(model, name)(X) for name in able}
+    quasi = getattr(model, "standard_errors", None) == "quasi"  # no distribution of y
+    options = {"predict_interval": {"of": "mean"}} if quasi else {}
+    said = {name: getattr(model, name)(X, **options.get(name, {})) for name in able}
     if hasattr(model, "sample"):
         rows = X if is_regressor(model) else 7  # a response for each row, or rows
         said["sample"] = model.sample(rows, random_state=3)

@@ -71,7 +71,8 @@ class MomentStatistics(Statistics):
     def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "MomentStatistics":
         weight = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
         mean, origin = self.typical(family)
-        return type(self)(weight[..., None] * mean, weight, np.broadcast_to(origin, shape))
+        about = np.broadcast_to(origin, shape) if np.ndim(self.origin) else 0.0
+        return type(self)(weight[..., None] * mean, weight, about)
 
     def typical(self, family: "ExponentialFamily") -> tuple[Array, Array]:
         """The mean statistic over all components, (n_features, n_terms), and its c."""

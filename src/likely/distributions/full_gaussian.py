@@ -290,6 +290,12 @@ class FullGaussian(Distribution):
         statistics = moments.pooled() if family.tied else moments
         return FusedExpectation(r.sum(axis=0), statistics, float(evidence.sum()))
 
+    def expected_rows(self, X: Matrix, log_mixing: Array) -> Matrix:
+        """E[x | observed cells], where ``log_mixing`` are the components' log-probabilities."""
+        rows = self._completed(GappyRows.of(X))
+        share = softmax(log_mixing + rows.log_prob, axis=1)
+        return np.dot(share, self.mean) + np.einsum("nk,knj->nj", share, rows.deviation)
+
     def _completed(self, gappy: GappyRows) -> Completed:
         return completed(self.mean, self._matrices(), self.factors, gappy)
 

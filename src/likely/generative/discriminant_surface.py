@@ -17,7 +17,7 @@ from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.generative.surface import FittedClassifier
 from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import feature_names, naming_columns
 from likely.inputs.rows import encode_new_rows
 from likely.objectives.components import CooledEvidence
 from likely.solvers.minimise import Solution
@@ -70,16 +70,20 @@ class FittedDiscriminant(FittedClassifier):
         )
 
     @available_if(_has_common_axes)
+    @naming_columns
     def transform(self, X: Any) -> Array:
         """Rows on the canonical axes of a tied model, (n, at most n_classes − 1).
 
             (x − m̄) A,   AᵀΣA = I        m̄ = Σ_k π_k m_k
 
         Classes have unit covariance there; their means spread most along the first axis, and the
-        other directions say nothing about the class.
+        other directions say nothing about the class.  Missing cells have their expectation.
         """
         scalings, _ = self._canonical()
         rows = np.asarray(self._encode(X).stored(), dtype=float)
+        self.family_.check(rows)
+        if np.isnan(rows).any():
+            rows = self.distribution_.expected_rows(rows, self.class_log_prior_)
         return np.dot(rows - np.dot(np.exp(self.class_log_prior_), self.means_), scalings)
 
     @property

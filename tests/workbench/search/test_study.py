@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
 
 import likely as lk
 from likely import NaiveBayes
@@ -109,7 +110,8 @@ def test_a_grid_has_the_product_of_its_lists(iris: Any) -> None:
     assert study.trials[0].parameters == {"covariance": "tied", "shrinkage": 0.0}  # the default
 
 
-def test_rounds_of_halving_are_shown(iris: Any) -> None:
+def test_rounds_of_halving_are_shown() -> None:
+    iris = load_iris(as_frame=True).frame
     study = tune(iris, "target", "discriminant", search="halving", trials=9, folds=2)
     assert [trial.share for trial in study.trials] == [1 / 9] * 9 + [1 / 3] * 4 + [1.0] * 2
     assert study.trials[0].parameters in [trial.parameters for trial in study.trials[-2:]]
