@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.data.layouts.intercept import Design
+from likely.distributions.responsibility import refuse_infinity
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.generative.surface import FittedClassifier
@@ -81,7 +82,7 @@ class FittedDiscriminant(FittedClassifier):
         """
         scalings, _ = self._canonical()
         rows = np.asarray(self._encode(X).stored(), dtype=float)
-        self.family_.check(rows)
+        refuse_infinity(rows)
         if np.isnan(rows).any():
             rows = self.distribution_.expected_rows(rows, self.class_log_prior_)
         return np.dot(rows - np.dot(np.exp(self.class_log_prior_), self.means_), scalings)
