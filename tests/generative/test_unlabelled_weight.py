@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -77,6 +77,7 @@ def test_the_bound_never_falls(weight, smoothing):
     st.sampled_from(["multinomial", "bernoulli", "gaussian"]),
     st.floats(0.001, 3.0),
 )
+@example(247, 2, "gaussian", 1.0)  # a column is constant in the labelled rows
 def test_the_bound_never_falls_on_random_rows(seed, n_classes, event, weight):
     rng = np.random.default_rng(seed)
     X = rng.poisson(rng.gamma(0.5, 2.0, (1, 6)), (30, 6)).astype(float)

@@ -92,7 +92,7 @@ class UnlabelledRows:
             self.prior_rows,
             weight,
         )
-        start = self.learn(totals)
+        start = _with_every_column(self.learn(totals), objective)
         solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
         return LearnedByEM(solution.theta, solution, state.totals)
 
@@ -110,7 +110,7 @@ class UnlabelledRows:
             self.prior_rows + totals.count,
             weight,
         )
-        tol = max(ROUGH, self.tol)
+        tol, start = max(ROUGH, self.tol), _with_every_column(start, objective)
         return search(EM(), objective, start, tol=tol, max_iter=self.max_iter)[0].theta
 
     @cached_property
@@ -168,6 +168,16 @@ class Unlabelled(Blocks):
         for block in self.blocks:
             weight = np.ones(block.n_rows) if block.weight is None else block.weight
             yield replace(block, weight=np.where(block.target >= 0, 0.0, weight))
+
+
+def _with_every_column(start: Components, objective: ComponentsObjective) -> Components:
+    """A step of EM first where ``start`` leaves out columns, constant in the labelled rows.
+
+    The bounds of densities of more and of fewer columns cannot be compared.
+    """
+    if not start.distribution.left_out().any():
+        return start
+    return search(EM(), objective, start, tol=0.0, max_iter=1)[0].theta
 
 
 def _centred(others: Array) -> Array:
