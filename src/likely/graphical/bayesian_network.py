@@ -290,6 +290,25 @@ class BayesianNetwork(FactorGraph):
         rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
         return fit_tables(self, rows, settings).learned_from(data)
 
+    def learning_steps(
+        self,
+        data: Any,
+        *,
+        smoothing: "Smoothing" = 1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+        executor: "str | Executor" = "auto",
+    ) -> "list[BayesianNetwork]":
+        """The network at the start of EM and after each step, the last as ``fit`` leaves it."""
+        from likely.graphical.learning.coded_rows import coded_rows
+        from likely.graphical.learning.tables import TableSettings, fit_tables
+
+        settings = TableSettings(smoothing, "em", max_iter, tol, random_state)
+        rows, path = coded_rows(self.variables, data, executor=executor), list[Any]()
+        fitted = fit_tables(self, rows, settings, watch=lambda state: path.append(state.theta))
+        return [*map(self.with_tables, path[:-1]), fitted.learned_from(data)]
+
     @classmethod
     def from_data(
         cls,

@@ -6,7 +6,7 @@ Drawn with a circle for each variable, a square for each factor, and an edge whe
 depends on a variable.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -171,6 +171,24 @@ class FactorGraph(DrawnGraph):
     def log_probability(self, states: Given) -> float:
         """log P of a configuration: log F − log Z."""
         return self.log_value(states) - self._log_normaliser()
+
+    def log_likelihoods(self, data: Any, *, target: str | Sequence[str] | None = None) -> Array:
+        """log P(what a row shows), (n,); with ``target``, of these variables given the others.
+
+        ``data`` is what ``BayesianNetwork.fit`` reads; cells may be missing.
+        """
+        from likely.graphical.evidence_table import MISSING
+        from likely.graphical.inference.propagation import row_beliefs
+        from likely.graphical.learning.coded_rows import coded_rows, codes_of
+        from likely.graphical.learning.log_linear import target_columns
+
+        rows = coded_rows(self.variables, data)
+        codes = np.concatenate([codes_of(block) for block in rows.blocks])
+        shown = row_beliefs(self, codes, ()).log_partition
+        if target is None:
+            return shown - self._log_normaliser()
+        codes[:, target_columns(self, target)] = MISSING
+        return shown - row_beliefs(self, codes, ()).log_partition
 
     def joint(self, *, memory: Memory = None) -> Array:
         """P(x) as one table, an axis for each variable in the order of ``names``."""

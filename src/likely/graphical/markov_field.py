@@ -157,6 +157,27 @@ class MarkovField(FactorGraph):
         objective = log_linear_objective(self, rows, features, l2=l2, target=target)
         return fit_log_linear(objective, tol=tol, max_iter=max_iter).learned_from(data)
 
+    def learning_steps(
+        self,
+        data: Any,
+        *,
+        l2: Any = 1.0,
+        features: "Iterable[Feature] | None" = None,
+        target: str | Sequence[str] | None = None,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        executor: "str | Executor" = "auto",
+    ) -> "list[MarkovField]":
+        """The field at θ = 0 and after each step of the search, the last as ``fit`` leaves it."""
+        from likely.graphical.learning.coded_rows import coded_rows
+        from likely.graphical.learning.log_linear import fit_log_linear, log_linear_objective
+
+        rows, path = coded_rows(self.variables, data, executor=executor), list[Any]()
+        objective = log_linear_objective(self, rows, features, l2=l2, target=target)
+        options = {"tol": tol, "max_iter": max_iter}
+        fitted = fit_log_linear(objective, **options, watch=lambda at: path.append(at.theta))
+        return [*map(objective.design.field_at, path[:-1]), fitted.learned_from(data)]
+
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them, it is independent of all others."""
         return self.neighbours[self.variable(name).name]

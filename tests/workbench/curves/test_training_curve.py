@@ -360,3 +360,70 @@ def test_texts_are_recorded_by_the_steps_of_their_model():
 def test_rows_without_labels_are_judged_by_rows_alone(model, settings, message):
     with pytest.raises(InvalidInput, match=message):
         likely.training_curve(model, X, **settings)
+
+
+def weather(rng, n, missing=0.2):
+    """Rain, a wet street and a hidden season; some cells are missing."""
+    rain = rng.random(n) < 0.3
+    wet = rng.random(n) < np.where(rain, 0.9, 0.2)
+    shade = rng.random(n) < np.where(rain, 0.7, 0.3)
+    codes = np.column_stack([rain, wet, shade]).astype(int)
+    return np.where(rng.random((n, 3)) < missing, -1, codes)
+
+
+def shown_by_enumeration(graph, rows):
+    """Minus the mean log of the sum of the joint over what a row does not show."""
+    joint = graph.joint()
+    shown = [joint[tuple(slice(None) if c < 0 else c for c in row)].sum() for row in rows]
+    return -np.mean(np.log(shown))
+
+
+@pytest.mark.parametrize("smoothing", [0.5, 1.0])
+def test_a_bayesian_network_is_recorded_by_steps_of_em(smoothing):
+    rng = np.random.default_rng(3)
+    rows, held = weather(rng, 150), weather(rng, 60)
+    states = dict.fromkeys(["rain", "wet", "shade"], 2)
+    network = likely.BayesianNetwork.from_edges([("rain", "wet"), ("rain", "shade")], states)
+    curve = likely.training_curve(network, rows, validation=held, smoothing=smoothing)
+    assert len(curve.train) > 3
+    again = [shown_by_enumeration(each, rows) for each in curve.snapshots]
+    assert_allclose(curve.train, again, rtol=1e-12)
+    again = [shown_by_enumeration(each, held) for each in curve.snapshots]
+    assert_allclose(curve.validation, again, rtol=1e-12)
+    fitted = network.fit(rows, smoothing=smoothing)
+    assert_allclose(curve.train[-1], -fitted.fit_report.log_likelihood / 150, rtol=1e-12)
+    assert len(curve.train) == fitted.fit_report.n_iter + 1
+    assert "not converged" in str(likely.training_curve(network, rows, max_iter=2))
+    assert len(likely.training_curve(network, rows, max_iter=2).train) == 3
+
+
+def test_a_markov_field_is_recorded_by_steps_of_its_search():
+    rng = np.random.default_rng(4)
+    rows, held = weather(rng, 150), weather(rng, 60)
+    states = dict.fromkeys(["rain", "wet", "shade"], 2)
+    flat = {("rain", "wet"): np.ones((2, 2)), ("rain", "shade"): np.ones((2, 2))}
+    field = likely.MarkovField.from_potentials(states, flat)
+    curve = likely.training_curve(field, rows, validation=held, l2=0.1)
+    again = [shown_by_enumeration(each, held) for each in curve.snapshots]
+    assert_allclose(curve.validation, again, rtol=1e-12)
+    n_shown = (rows >= 0).sum() / 150
+    assert_allclose(curve.train[0], n_shown * np.log(2), rtol=1e-12)  # all potentials are 1
+    assert (np.diff(curve.train) < 1e-9).all()
+    fitted = field.fit(rows, l2=0.1)
+    assert_allclose(curve.train[-1], -fitted.fit_report.log_likelihood / 150, rtol=1e-12)
+    of_wet = likely.training_curve(field, rows, l2=0.1, target="wet")
+    unseen = np.column_stack([rows[:, 0], np.full(150, -1), rows[:, 2]])
+    last = of_wet.snapshots[-1]
+    expected = shown_by_enumeration(last, rows) - shown_by_enumeration(last, unseen)
+    assert_allclose(of_wet.train[-1], expected, rtol=1e-12)
+    assert of_wet.train[-1] < of_wet.train[0]
+
+
+def test_what_a_graph_does_not_take_is_refused():
+    network = likely.BayesianNetwork.from_edges([("a", "b")], {"a": 2, "b": 2})
+    rows = np.array([[0, 1], [1, -1]])
+    for wrong in ({"y": [0, 1]}, {"solver": "lbfgs"}):
+        with pytest.raises(InvalidInput, match=r"was given, and a BayesianNetwork learns"):
+            likely.training_curve(network, rows, **wrong)
+    with pytest.raises(InvalidInput, match=r"smoothing was given, and LogisticRegression has"):
+        likely.training_curve(likely.LogisticRegression(), rows, [0, 1], smoothing=1.0)

@@ -16,7 +16,7 @@ Koller & Friedman, Probabilistic Graphical Models, §20.3.
 Lafferty, McCallum & Pereira, Conditional random fields, 2001.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -257,7 +257,7 @@ def log_linear_objective(
     penalty = L2(_strengths(l2, design.n_features))
     codes, weight = rows.distinct()
     without = codes.copy()
-    without[:, _columns(field, target)] = MISSING
+    without[:, target_columns(field, target)] = MISSING
     given = array_blocks(rows.variables, *distinct_rows(without, rows.sizes, weight))
     blocks = array_blocks(rows.variables, codes, weight)
     shown = blocks if (codes < 0).any() else _complete(design, rows.executor, blocks)
@@ -277,12 +277,12 @@ def _strengths(l2: Any, n_features: int) -> Any:
     return float(strengths) if not strengths.ndim else strengths
 
 
-def _columns(field: MarkovField, target: str | Sequence[str] | None) -> list[int]:
+def target_columns(graph: FactorGraph, target: str | Sequence[str] | None) -> list[int]:
     """The columns of the target; all without one."""
     if target is None:
-        return list(range(len(field.names)))
+        return list(range(len(graph.names)))
     names = [target] if isinstance(target, str) else list(target)
-    return [field.names.index(name) for name in known_variables(field.by_name, names)]
+    return [graph.names.index(name) for name in known_variables(graph.by_name, names)]
 
 
 def _complete(design: FeatureDesign, executor: Executor, blocks: ArrayBlocks) -> ExpectedCounts:
@@ -300,14 +300,20 @@ def _complete(design: FeatureDesign, executor: Executor, blocks: ArrayBlocks) ->
 
 
 def fit_log_linear(
-    objective: LogLinearObjective, *, tol: float = 1e-8, max_iter: int = 1000
+    objective: LogLinearObjective,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    watch: Callable[[Any], None] | None = None,
 ) -> MarkovField:
     """The field with the weights that minimise the objective; ``fit_report`` says how."""
     refuse_unless_number("tol", tol, lowest=0.0, advice="Use 1e-8.")
     refuse_unless_whole("max_iter", max_iter, lowest=1, advice="Use 1000.")
-    solution, _ = search(LBFGS(), objective, objective.start, tol=tol, max_iter=max_iter)
+    solution, _ = search(
+        LBFGS(), objective, objective.start, tol=tol, max_iter=max_iter, watch=watch
+    )
     design, theta = objective.design, solution.theta
-    if tol > 0:  # tol=0 asks for max_iter steps
+    if tol > 0 and watch is None:  # tol=0 asks for max_iter steps
         warn_unless_converged(design.field, solution)
     _warn_of_absent_features(objective, theta)
     likelihood = objective.penalty.value(theta) - solution.trace[-1]

@@ -94,13 +94,17 @@ def fit_tables(
     rows: CodedRows,
     settings: TableSettings,
     row_families: RowFamilies | None = None,
+    watch: Callable[[Any], None] | None = None,
 ) -> BayesianNetwork:
-    """The network with the same edges and tables learned from rows of codes."""
+    """The network with the same edges and tables learned from rows of codes.
+
+    ``watch`` is called with every state of EM.
+    """
     totals = family_counts(network, rows)
     alpha = [pseudo_count(settings.smoothing, f.stored.size) for f in network.factors]
     method = lookup("method", settings.method, METHODS)
     if method == "em" or (method == "auto" and totals.n_missing):
-        return _fit_by_em(network, rows, settings, totals, alpha, row_families)
+        return _fit_by_em(network, rows, settings, totals, alpha, row_families, watch)
     hidden = _never_observed(network, totals)
     if hidden:
         raise InvalidInput(
@@ -136,6 +140,7 @@ def _fit_by_em(
     totals: FamilyCounts,
     alpha: Sequence[float],
     row_families: RowFamilies | None,
+    watch: Callable[[Any], None] | None,
 ) -> BayesianNetwork:
     if not totals.observed.any():
         raise InvalidInput(
@@ -147,8 +152,10 @@ def _fit_by_em(
         network, totals.families, blocks, rows.executor, tuple(alpha), row_families or exact()
     )
     start = _start(network, totals, generator(settings.random_state))
-    solution, state = search(EM(), objective, start, tol=settings.tol, max_iter=settings.max_iter)
-    if settings.tol > 0:  # tol=0 asks for max_iter steps
+    solution, state = search(
+        EM(), objective, start, tol=settings.tol, max_iter=settings.max_iter, watch=watch
+    )
+    if settings.tol > 0 and watch is None:  # tol=0 asks for max_iter steps
         warn_unless_converged(network, solution)
     reached = state.totals.log_likelihood
     report = FitReport("em", totals.weight, reached, solution)

@@ -90,6 +90,15 @@ class HasEpochSteps(Protocol):
     def epoch_steps(self, X: Any, y: Any, validation: Any = None) -> Sequence[Any]: ...
 
 
+@runtime_checkable
+class HasLearningSteps(Protocol):
+    """A network or field of variables that gives itself after every step of its learning."""
+
+    def learning_steps(self, data: Any, **options: Any) -> Sequence[Any]: ...
+
+    def log_likelihoods(self, data: Any, **target: Any) -> Array: ...
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class TrainingCurve:
@@ -170,14 +179,15 @@ def training_curve(
     max_iter: int | None = None,
     tol: float = 1e-8,
     lengths: Any = None,
+    **options: Any,
 ) -> TrainingCurve:
     """Train a model once, and record its loss on training and on validation rows at every step.
 
     Parameters
     ----------
     model : estimator
-        A linear model, a mixture, a hidden Markov model or a neural network, with its settings;
-        it is not changed.  The losses of a network after each epoch are also in ``history_`` of
+        A linear model, a mixture, a hidden Markov model, a neural network, a ``BayesianNetwork``
+        (by EM) or a ``MarkovField``, with its settings; it is not changed.  The losses of a network after each epoch are also in ``history_`` of
         every fit.  A step of a ``PenaltyPath`` is a penalty, from the largest down; that of a
         ``FrankHall`` is one of the searches of all its cuts; that of a ``TextClassifier`` is one of
         its model, which has to be trained in steps.
@@ -198,6 +208,9 @@ def training_curve(
         held-out rows reads the validation rows.
     lengths : array, optional
         Of a hidden Markov model, the number of rows of each sequence.
+    **options
+        Of a ``BayesianNetwork`` or a ``MarkovField``, arguments of its ``fit``, such as
+        ``smoothing`` or ``l2``.
 
     Returns
     -------
@@ -223,6 +236,13 @@ def training_curve(
             f"lengths was given, and {type(model).__name__} has no sequences. Leave it out."
         )
     held = _validation(validation, y, sequences=sequences)
+    if isinstance(model, HasLearningSteps):
+        return _curve_of_graph(model, X, y, held, solver, max_iter=max_iter, tol=tol, **options)
+    if options:
+        raise InvalidInput(
+            f"{', '.join(options)} was given, and {type(model).__name__} has its own settings. Set "
+            "them in the model."
+        )
     search = Search(held, solver, max_iter, tol, lengths)
     snapshots, ending = search.snapshots(model, X, y)
     train = [_mean_loss(each, X, y, lengths) for each in snapshots]
@@ -230,6 +250,39 @@ def training_curve(
     losses = None if judged is None else np.array(judged)
     name, library = type(model).__name__, library_of(X)
     return TrainingCurve(np.array(train), losses, snapshots, name, ending, library)
+
+
+def _curve_of_graph(
+    model: HasLearningSteps,
+    data: Any,
+    y: Any,
+    held: Rows | None,
+    solver: Any,
+    *,
+    max_iter: int | None,
+    tol: float,
+    **options: Any,
+) -> TrainingCurve:
+    """The curve of a model of all columns of a table."""
+    name = type(model).__name__
+    for argument, given in (("y", y), ("solver", solver)):
+        if given is not None:
+            raise InvalidInput(
+                f"{argument} was given, and a {name} learns from all columns of its data by its own "
+                "search. Leave it out."
+            )
+    limit = MOST_STEPS if max_iter is None else max_iter
+    steps = tuple(model.learning_steps(data, tol=tol, max_iter=limit, **options))
+    target = {key: value for key, value in options.items() if key == "target"}
+    losses = [
+        None
+        if rows is None
+        else [-float(np.mean(s.log_likelihoods(rows, **target))) for s in steps]
+        for rows in (data, None if held is None else held[0])
+    ]
+    train, judged = (None if each is None else np.array(each) for each in losses)
+    ending = _ending(steps[-1].fit_report.solution, len(steps) - 1)
+    return TrainingCurve(train, judged, steps, name, ending, library_of(data))
 
 
 @final
@@ -266,8 +319,8 @@ class Search:
         if not isinstance(model, HasObjective):
             raise InvalidInput(
                 f"{type(model).__name__} is not trained in steps that can be recorded; a linear "
-                "model, a mixture, a hidden Markov model or a neural network was expected. Use "
-                "likely.learning_curve, which fits again at each point."
+                "model, a mixture, a hidden Markov model, a neural network, a Bayesian network or a "
+                "Markov field was expected. Use likely.learning_curve, which fits again at each point."
             )
         found, solution = _searched(
             model, (X, y), self.held, self.solver, max_iter=self.max_iter, tol=self.tol
