@@ -174,8 +174,9 @@ class MarkovField(FactorGraph):
 
         rows, path = coded_rows(self.variables, data, executor=executor), list[Any]()
         objective = log_linear_objective(self, rows, features, l2=l2, target=target)
-        options = {"tol": tol, "max_iter": max_iter}
-        fitted = fit_log_linear(objective, **options, watch=lambda at: path.append(at.theta))
+        fitted = fit_log_linear(
+            objective, tol=tol, max_iter=max_iter, watch=lambda state: path.append(state.theta)
+        )
         return [*map(objective.design.field_at, path[:-1]), fitted.learned_from(data)]
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:

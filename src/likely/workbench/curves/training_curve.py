@@ -187,8 +187,8 @@ def training_curve(
     ----------
     model : estimator
         A linear model, a mixture, a hidden Markov model, a neural network, a ``BayesianNetwork``
-        (by EM) or a ``MarkovField``, with its settings; it is not changed.  The losses of a network after each epoch are also in ``history_`` of
-        every fit.  A step of a ``PenaltyPath`` is a penalty, from the largest down; that of a
+        (by EM) or a ``MarkovField``, with its settings; it is not changed.  The losses of a neural
+        network after each epoch are also in ``history_`` of every fit.  A step of a ``PenaltyPath`` is a penalty, from the largest down; that of a
         ``FrankHall`` is one of the searches of all its cuts; that of a ``TextClassifier`` is one of
         its model, which has to be trained in steps.
     X, y : the training rows, and their labels or responses
@@ -268,21 +268,19 @@ def _curve_of_graph(
     for argument, given in (("y", y), ("solver", solver)):
         if given is not None:
             raise InvalidInput(
-                f"{argument} was given, and a {name} learns from all columns of its data by its own "
-                "search. Leave it out."
+                f"{argument} was given, and a {name} learns from all columns of its data by its "
+                "own search. Leave it out."
             )
     limit = MOST_STEPS if max_iter is None else max_iter
     steps = tuple(model.learning_steps(data, tol=tol, max_iter=limit, **options))
     target = {key: value for key, value in options.items() if key == "target"}
-    losses = [
-        None
-        if rows is None
-        else [-float(np.mean(s.log_likelihoods(rows, **target))) for s in steps]
-        for rows in (data, None if held is None else held[0])
-    ]
-    train, judged = (None if each is None else np.array(each) for each in losses)
+
+    def losses(rows: Any) -> Array:
+        return np.array([-np.mean(each.log_likelihoods(rows, **target)) for each in steps])
+
+    judged = None if held is None else losses(held[0])
     ending = _ending(steps[-1].fit_report.solution, len(steps) - 1)
-    return TrainingCurve(train, judged, steps, name, ending, library_of(data))
+    return TrainingCurve(losses(data), judged, steps, name, ending, library_of(data))
 
 
 @final
@@ -319,8 +317,9 @@ class Search:
         if not isinstance(model, HasObjective):
             raise InvalidInput(
                 f"{type(model).__name__} is not trained in steps that can be recorded; a linear "
-                "model, a mixture, a hidden Markov model, a neural network, a Bayesian network or a "
-                "Markov field was expected. Use likely.learning_curve, which fits again at each point."
+                "model, a mixture, a hidden Markov model, a neural network, a Bayesian network or "
+                "a Markov field was expected. Use likely.learning_curve, which fits again at each "
+                "point."
             )
         found, solution = _searched(
             model, (X, y), self.held, self.solver, max_iter=self.max_iter, tol=self.tol
