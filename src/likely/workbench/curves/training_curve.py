@@ -188,9 +188,10 @@ def training_curve(
     model : estimator
         A linear model, a mixture, a hidden Markov model, a neural network, a ``BayesianNetwork``
         (by EM) or a ``MarkovField``, with its settings; it is not changed.  The losses of a neural
-        network after each epoch are also in ``history_`` of every fit.  A step of a ``PenaltyPath`` is a penalty, from the largest down; that of a
-        ``FrankHall`` is one of the searches of all its cuts; that of a ``TextClassifier`` is one of
-        its model, which has to be trained in steps.
+        network after each epoch are also in ``history_`` of every fit.  A step of a ``PenaltyPath``
+        is a penalty, from the largest down; that of a ``FrankHall`` is one of the searches of all
+        its cuts; that of a ``TextClassifier`` is one of its model, which has to be trained in
+        steps.
     X, y : the training rows, and their labels or responses
         A mixture and a hidden Markov model need no y.
     validation : tuple (X, y), optional
