@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         solvers,
         spaces,
         special,
+        tasks,
         teaching,
     )
     from likely.calibrate.isotonic import IsotonicScaling
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from likely.compiling import warmup
     from likely.data.formats.registry import read
     from likely.errors import LikelyError, LikelyWarning
-    from likely.explanations.any_model import explain
     from likely.explanations.effects import PartialEffects, partial_effects
     from likely.explanations.explanation import Explanation
     from likely.explanations.importance import Importance, permutation_importance
@@ -74,6 +74,9 @@ if TYPE_CHECKING:
     from likely.runs.seal_surface import open_seal, seal
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
+    from likely.tasks.explain import explain
+    from likely.tasks.predict import Predictions, predict
+    from likely.tasks.train import Trained, train
     from likely.text.bag_of_words import BagOfWords
     from likely.text.sequences import Sequences
     from likely.text.token_ids import TokenIds
@@ -132,6 +135,7 @@ __all__ = [
     "PenaltyPath",
     "PlattScaling",
     "PolynomialFeatures",
+    "Predictions",
     "Prepared",
     "Sealed",
     "Separability",
@@ -141,6 +145,7 @@ __all__ = [
     "TemperatureScaling",
     "TextClassifier",
     "TokenIds",
+    "Trained",
     "TrainingCurve",
     "WrittenReport",
     "__version__",
@@ -166,6 +171,7 @@ __all__ = [
     "partial_effects",
     "penalties",
     "permutation_importance",
+    "predict",
     "read",
     "read_answer",
     "read_evidence",
@@ -180,7 +186,9 @@ __all__ = [
     "spaces",
     "special",
     "split",
+    "tasks",
     "teaching",
+    "train",
     "training_curve",
     "tune",
     "warmup",
@@ -204,6 +212,7 @@ _MODULES = {
     "solvers",
     "spaces",
     "special",
+    "tasks",
     "teaching",
 }
 
@@ -260,7 +269,11 @@ _HOME = {  # public name: the module that defines it
     "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison.comparison",
     "dataset": "likely.workbench.data.opening",
-    "explain": "likely.explanations.any_model",
+    "Predictions": "likely.tasks.predict",
+    "Trained": "likely.tasks.train",
+    "explain": "likely.tasks.explain",
+    "predict": "likely.tasks.predict",
+    "train": "likely.tasks.train",
     "fit_many": "likely.neural.many_models",
     "learning_curve": "likely.workbench.curves.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.setting_values import separated, value_like, value_of
+from likely.cli.answer import Answer
 from likely.cli.terminal import Settings, global_options, heading, table, width, wrapped
 from likely.cli.word_options import (
     PART,
@@ -25,9 +24,11 @@ from likely.cli.word_options import (
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
+from likely.tasks.request import Exit, Refusal
+from likely.tasks.setting_values import separated, value_like, value_of
 from likely.workbench.models.import_paths import refuse_short_name
 from likely.workbench.models.model_entry import InnerModel, ModelEntry
-from likely.workbench.models.registry import BASELINE, MODELS, entry_for
+from likely.workbench.models.registry import BASELINE, MODELS, entry_for, trainable
 
 Command = Callable[..., Any]
 SET_HELP = (
@@ -150,11 +151,6 @@ class Parameter(NamedTuple):
     name: str
     default: Any
     doc: str
-
-
-def trainable() -> list[ModelEntry]:
-    """Every registered model except the baseline, which is in every comparison."""
-    return [entry for entry in MODELS.values() if entry.name != BASELINE]
 
 
 def model_named(name: str) -> ModelEntry:

@@ -373,3 +373,8 @@ def _registered_like(given: ModelEntry) -> list[ModelEntry]:
         for entry in MODELS.values()
         if entry.estimator == given.estimator and not given.is_foreign and given.resembles(entry)
     ]
+
+
+def trainable() -> list[ModelEntry]:
+    """Every registered model except the baseline, which is in every comparison."""
+    return [entry for entry in MODELS.values() if entry.name != BASELINE]

@@ -1,33 +1,34 @@
-"""The two ways in which a model of a RUN is fitted and scored.
+"""The three ways in which a model of a RUN is fitted and scored.
 
 prepared    columns are prepared inside the fit; the score is by cross-validation
 direct      columns are used as they are, from memory or a file; the score is of one held-out part
+streamed    texts of a file larger than memory: naive Bayes on hashed words, in one pass; the score
+            is progressive
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from likely.cli.answer import Exit, Refusal
-from likely.cli.models import UNLABELLED
-from likely.cli.options import DataOptions
-from likely.cli.suitability import (
+from likely.formatting import count, listed
+from likely.progress import stage
+from likely.tasks.request import Caller, DataOptions, Exit, Refusal
+from likely.tasks.suitability import (
+    PlannedFit,
     about_task,
+    check_suitable,
     settings_with_order,
     task_facts,
     task_for,
 )
-from likely.cli.terminal import Settings
-from likely.cli.training_report import (
+from likely.tasks.train_text import (
+    Part,
     losses_text,
     opening,
     progressive_table,
     score_findings,
     score_text,
 )
-from likely.cli.weka import Weka
-from likely.cli.word_options import word_parameters
-from likely.formatting import count, listed
 from likely.workbench.models.model_entry import ModelEntry, refuse_no_text
-from likely.workbench.models.word_settings import split_settings
+from likely.workbench.models.word_settings import settings_of_words, split_settings, with_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,18 +41,28 @@ if TYPE_CHECKING:
     from likely.workbench.data.task import Task
     from likely.workbench.scoring.held_out import OnePart
     from likely.workbench.scoring.progressive import ProgressiveLoss
+    from likely.workbench.scoring.text_stream import StreamedText
     from likely.workbench.scoring.validation import Validation
 
 FOLDS = 5
 
 
-class TrainRequest(NamedTuple):
-    """A model with the options of ``likely train``."""
+UNLABELLED = "unlabelled"  # the setting whose value marks rows without a label
+STREAMED = "naive-bayes"  # the model of counts that is fitted from sums
 
+
+class TrainRequest(NamedTuple):
+    """What to train, on which data, and what to do with it."""
+
+    data: Any  # a path, a built-in name, a frame or a Dataset
     model: ModelEntry
-    given: dict[str, Any]  # by --set
-    weka: Weka = Weka()
+    given: dict[str, Any]  # settings of the model
     options: DataOptions = DataOptions()
+    folds: int | None = None
+    test: str | None = None  # a file to score the model on, unguarded
+    copy: str | None = None  # a file for a copy of the model outside its RUN
+    caller: Caller = Caller()
+    label: str = "DATA"  # the data as a command names them
 
 
 class TrainedModel(NamedTuple):
@@ -59,33 +70,33 @@ class TrainedModel(NamedTuple):
 
     model: Any
     facts: dict[str, Any]
-    text: str
+    parts: tuple[Part, ...]
     findings: tuple[str, ...]
     data: "Dataset"
     parameters: dict[str, Any]
     validation: "Validation | None" = None
+    score: "Score | None" = None
 
 
-def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
+def fit_prepared(data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Prepare the columns inside the fit, and cross-validate it on every row."""
-    from likely.cli.terminal import showing_progress
     from likely.workbench.data.unlabelled import with_unlabelled
     from likely.workbench.preparation.prepared import prepared
     from likely.workbench.scoring.held_out import FEWEST_ROWS
 
-    chosen = request.model
+    chosen, seed = request.model, request.caller.seed
     task = task_for(data, chosen, request.given)
     places, rows = data.counted(task), data.of_task(task)
     if request.given.get(UNLABELLED) is not None:
         data = rows = with_unlabelled(rows, data)
     task, entry = rows.settled, chosen.with_settings(request.given)
-    model = prepared(entry.build(task, seed=settings.seed), entry.words)
+    model = prepared(entry.build(task, seed=seed), entry.words)
     _refuse_without_probabilities(chosen, model, task)
-    n_folds, folds = request.weka.folds or FOLDS, None
+    n_folds, folds = request.folds or FOLDS, None
     if len(places) >= FEWEST_ROWS:
-        folds = rows.folds(n_folds, seed=settings.seed)
-    with showing_progress(settings, f"cross-validating {chosen.name}", None):
-        found = fit_and_validate(model, rows, folds, seed=settings.seed, places=places)
+        folds = rows.folds(n_folds, seed=seed)
+    with stage(f"cross-validating {chosen.name}"):
+        found = fit_and_validate(model, rows, folds, seed=seed, places=places)
     facts = {
         **prepared_facts(found, rows, chosen),
         "events": {},
@@ -93,17 +104,18 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     }
     findings = about_task(task) + dropped_columns(found.model) + rows.notes
     findings += score_findings(found.score, len(places))
-    streamed = progressive_text(settings, found, rows)
-    facts["progressive"] = [each._asdict() for each in streamed.losses]
-    parts = [opening(facts), *streamed.text, *score_text(found.score), *losses_text(found.model)]
+    losses = _progressive_losses(found, rows, seed)
+    facts["progressive"] = [each._asdict() for each in losses]
+    parts = opening(facts), *progressive_table(losses), *score_text(found.score)
     return TrainedModel(
         found.model,
         facts,
-        "\n\n".join(parts),
+        (*parts, *losses_text(found.model)),
         findings,
         data,
         plain_parameters(model),
         found.validation,
+        found.score,
     )
 
 
@@ -133,30 +145,21 @@ def with_unlabelled_marked(
     return with_mark_missing(data, mark), request._replace(given=given)
 
 
-class ProgressiveText(NamedTuple):
-    """Losses of texts that were predicted before they were learned from, and their table."""
-
-    losses: "Sequence[ProgressiveLoss]" = ()
-    text: tuple[str, ...] = ()
-
-
-def progressive_text(
-    settings: Settings, found: "ValidatedModel", rows: "Dataset"
-) -> ProgressiveText:
-    """The progressive losses of a model of texts that can be fitted in a stream; else none."""
+def _progressive_losses(
+    found: "ValidatedModel", rows: "Dataset", seed: int
+) -> "Sequence[ProgressiveLoss]":
+    """Those of a model of texts that can be fitted in a stream; else none."""
     from sklearn.base import clone
 
-    from likely.cli.terminal import showing_progress
     from likely.names import has_method
     from likely.workbench.scoring.progressive import progressive_losses
 
     if not rows.settled.text or rows.group is not None:
-        return ProgressiveText()
+        return ()
     if not has_method(found.model.model, "partial_fit"):
-        return ProgressiveText()
-    with showing_progress(settings, "progressive validation", None):
-        losses = progressive_losses(clone(found.model), rows, seed=settings.seed)
-    return ProgressiveText(losses, progressive_table(losses))
+        return ()
+    with stage("progressive validation"):
+        return progressive_losses(clone(found.model), rows, seed=seed)
 
 
 def _refuse_without_probabilities(chosen: ModelEntry, model: Any, task: "Task") -> None:
@@ -246,24 +249,30 @@ def plain_parameters(model: Any) -> dict[str, Any]:
     from likely.workbench.models.model_inside import unprepared
 
     plain = (str, int, float, bool, list, dict)
-    found = {**unprepared(model).get_params(deep=True), **word_parameters(model)}
+    found = {**unprepared(model).get_params(deep=True), **_word_parameters(model)}
     return {name: value for name, value in found.items() if isinstance(value, plain)}
 
 
-def fit_direct(
-    settings: Settings, name: str, data: "Dataset", request: TrainRequest
-) -> TrainedModel:
-    """Fit the model to the columns as they are; a file may be larger than memory."""
-    from likely.cli.suitability import PlannedFit, check_suitable
+def _word_parameters(model: Any) -> dict[str, Any]:
+    """The settings of words that differ from the default ones, of a model with its preparation."""
+    from likely.workbench.preparation.prepared import Prepared
 
-    chosen = request.model
+    if not isinstance(model, Prepared):
+        return {}
+    usual, own = settings_of_words(None), settings_of_words(model.words)
+    return with_prefix({name: own[name] for name in own if own[name] != usual[name]})
+
+
+def fit_direct(data: "Dataset", request: TrainRequest) -> TrainedModel:
+    """Fit the model to the columns as they are; a file may be larger than memory."""
+    chosen, seed = request.model, request.caller.seed
     refuse_no_text(split_settings(request.given)[1])
     needed, findings = _needed(data, chosen, request.given)
-    check_suitable(needed.source, PlannedFit(name, chosen, needed.roles))
+    check_suitable(needed.source, PlannedFit(request.label, chosen, needed.roles))
     given = settings_with_order(needed, chosen, request.given)
     task = _task_in_memory(needed, chosen, given)
-    given = chosen.arguments(None, seed=settings.seed) | given
-    part, model = _scored_and_fitted(settings, needed, chosen, given, task)
+    given = chosen.arguments(None, seed=seed) | given
+    part, model = _scored_and_fitted(needed, chosen, given, task, seed)
     score, n_rows = None if part is None else part.score, needed.source.n_rows
     read: ColumnsRead = model.columns_read(n_rows)
     facts = {
@@ -283,9 +292,9 @@ def fit_direct(
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""
     first = " ".join(filter(None, [opening(facts), columns]))
-    text = "\n\n".join([first, *score_text(score)])
-    kept = None if task is None else _kept_rows(part, needed, settings.seed)
-    return TrainedModel(model, facts, text, findings, data, given, kept)
+    kept = None if task is None else _kept_rows(part, needed, seed)
+    parts = first, *score_text(score)
+    return TrainedModel(model, facts, parts, findings, data, given, kept, score)
 
 
 def _task_in_memory(data: "Dataset", chosen: ModelEntry, given: dict[str, Any]) -> "Task | None":
@@ -351,20 +360,15 @@ def _about_split(data: "Dataset") -> tuple[str, ...]:
 
 
 def _scored_and_fitted(
-    settings: Settings,
-    data: "Dataset",
-    chosen: ModelEntry,
-    given: dict[str, Any],
-    task: "Task | None",
+    data: "Dataset", chosen: ModelEntry, given: dict[str, Any], task: "Task | None", seed: int
 ) -> "tuple[OnePart | None, Any]":
     """The score of a fit to four fifths of the rows, and the fit to all of them."""
-    from likely.cli.terminal import showing_progress
     from likely.workbench.scoring.held_out import fit_on, hold_out
 
     make, kind = chosen.load(), _kind_taken(chosen, given)
-    with showing_progress(settings, f"scoring {chosen.name}", data.source.n_rows):
-        part = hold_out(lambda: make(**given), data, kind, seed=settings.seed, task=task)
-    with showing_progress(settings, f"fitting {chosen.name}", data.source.n_rows):
+    with stage(f"scoring {chosen.name}", data.source.n_rows):
+        part = hold_out(lambda: make(**given), data, kind, seed=seed, task=task)
+    with stage(f"fitting {chosen.name}", data.source.n_rows):
         return part, fit_on(make(**given), data, data.source)
 
 
@@ -393,3 +397,103 @@ def _needed(
     if chosen.supervised or data.target is None:
         return kept, notes
     return kept.without_target(), (target_left_out(data.target, chosen.name), *notes)
+
+
+def is_text_stream(data: "Dataset", request: TrainRequest) -> bool:
+    """Whether the words of a file that is larger than memory are to be read by naive Bayes."""
+    if data.in_memory or data.sealed or request.model.name != STREAMED or data.target is None:
+        return False
+    if len(data.texts) != 1 or request.folds is not None:
+        return False
+    _refuse_streamed_split(data)
+    return True
+
+
+def refuse_counts(data: "Dataset", request: TrainRequest) -> None:
+    """Refuse counts of words for a model of their presence."""
+    own, words = split_settings(request.given)
+    if own.get("event") != "bernoulli" or words.get("binary") is True or not data.texts:
+        return
+    raise Refusal(
+        "event=bernoulli was given, which reads whether a word is present, and words of "
+        f"{listed([*map(repr, data.texts)], 3)} are counted. Add --set words.binary=yes, or use "
+        "event=multinomial.",
+        Exit.USAGE,
+        f"likely models {request.model.name}",
+    )
+
+
+def _refuse_streamed_split(data: "Dataset") -> None:
+    """Refuse columns by which rows are held out: a pass scores rows in the order of the file."""
+    option = "--group" if data.by_time is None else "--by-time"
+    column = data.group or data.by_time
+    if column is not None:
+        raise Refusal(
+            f"{option} {column} was given with a file of texts that is larger than memory, whose "
+            f"rows are scored in their order in the file. Leave {option} out, or train on fewer "
+            "rows.",
+            Exit.USAGE,
+            "likely train --help",
+        )
+
+
+def fit_text_stream(data: "Dataset", request: TrainRequest) -> TrainedModel:
+    """Fit in one pass, and score by progressive validation."""
+    from likely import NaiveBayes
+    from likely.workbench.scoring.text_stream import fit_text_stream as streamed
+
+    text = data.texts[0]
+    own, words = split_settings(request.given)
+    default: dict[str, Any] = {"smoothing": "auto", "calibrate": "length"}
+    model = NaiveBayes(**{"event": "multinomial", **default, **own})
+    with stage(f"fitting {request.model.name}", data.source.n_rows):
+        found = streamed(model, data, text, words)
+    facts = {
+        "model": request.model.name,
+        "data": data.label,
+        "rows": found.n_rows,
+        "columns": [text],
+        "target": found.task.target,
+        "roles": data.roles.given(),
+        "classes": list(found.task.classes),
+        "task": task_facts(found.task),
+        "events": {},
+        "progressive": [each._asdict() for each in found.losses],
+        "scores": None if found.score is None else found.score.to_json(),
+    }
+    note = _about_order(found) if found.is_sorted else ""
+    parts = opening(facts), *progressive_table(found.losses, note), *score_text(found.score)
+    findings = _about_stream(data, found)
+    findings += (note,) if note else score_findings(found.score, found.n_rows)
+    parameters = {**plain_parameters(model), **with_prefix(words)}
+    return TrainedModel(found.model, facts, parts, findings, data, parameters, score=found.score)
+
+
+def _about_stream(data: "Dataset", found: "StreamedText") -> tuple[str, ...]:
+    """Notes about hashed words, and about features besides the text, which are not read."""
+    hashed = (
+        f"The file is larger than memory: words are hashed into {found.model.words_.n_columns:,} "
+        f"columns, and the probabilities are {_calibration(found.n_held_out, found.n_rows)}."
+    )
+    gone = {*data.apart, *data.texts, *data.roles.columns}
+    others = [name for name in data.source.names if name not in gone]
+    if not others:
+        return (hashed,)
+    left = f"Left out, because only the text is read of such a file: {listed(others, 6)}."
+    return hashed, left
+
+
+def _about_order(found: "StreamedText") -> str:
+    """Why progressive validation gives no score of a file in the order of its classes."""
+    return (
+        f"The file is sorted by its target {found.task.target!r}, or drifts, so progressive "
+        "validation says nothing about new documents, and the model has no score. Shuffle the "
+        "lines (shuf, without a header), or train on fewer rows in memory."
+    )
+
+
+def _calibration(n_held_out: int | None, n_rows: int) -> str:
+    if n_held_out is None:
+        return "not calibrated"
+    sample = "all" if n_held_out == n_rows else f"a sample of {n_held_out:,}"
+    return f"calibrated on {sample} of its {n_rows:,} rows"

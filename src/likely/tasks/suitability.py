@@ -10,19 +10,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-import click
-
-from likely.cli.answer import Exit, Refusal
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.kinds import TargetKind, kinds_in_order
+from likely.tasks.request import DataOptions, Exit, Refusal
 from likely.workbench.models.model_entry import ModelEntry
-from likely.workbench.models.registry import MODELS
+from likely.workbench.models.registry import MODELS, trainable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from likely.cli.options import DataOptions
     from likely.data.source import Source
     from likely.workbench.data.dataset import Dataset
     from likely.workbench.data.roles import Roles
@@ -97,11 +94,12 @@ def about_task(task: "Task") -> tuple[str, ...]:
     return (f"{task.target}: {task.doubt[:1].lower()}{task.doubt[1:]}",) if task.doubt else ()
 
 
-def refuse_two_orders(options: "DataOptions", given: Mapping[str, Any]) -> None:
+def refuse_two_orders(options: DataOptions, given: Mapping[str, Any]) -> None:
     if options.order is not None and "order" in given:
-        raise click.UsageError(
+        raise Refusal(
             "--order and --set order=… were both given; the classes have one order. Leave one of "
-            "them out."
+            "them out.",
+            Exit.USAGE,
         )
 
 
@@ -109,8 +107,8 @@ def settings_with_order(
     data: "Dataset", chosen: ModelEntry, given: dict[str, Any]
 ) -> dict[str, Any]:
     """The settings of a model that is fitted to the columns as they are, with ``--order``."""
-    from likely.cli.setting_values import value_of
     from likely.data.source import column_index
+    from likely.tasks.setting_values import value_of
 
     if data.order is None or not chosen.is_ordinal:
         return given
@@ -271,6 +269,4 @@ def _refuse(message: str, next: str = "likely train --help") -> NoReturn:
 
 
 def _names_for(kind: TargetKind) -> str:
-    from likely.cli.models import trainable
-
     return ", ".join(entry.name for entry in trainable() if kind in entry.suits)

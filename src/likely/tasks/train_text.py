@@ -1,10 +1,12 @@
-"""What is printed about a model that was trained: its data, its scores and its losses."""
+"""What is shown about a model that was trained: its data, its scores and its losses, in parts.
+
+A part is a paragraph or a table; a terminal styles them, Python prints them as they are.
+"""
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from likely.cli.terminal import heading, table, wrapped
-from likely.formatting import count, estimate_cells
+from likely.formatting import WIDEST, count, estimate_cells, paragraph, text_table
 from likely.kinds import target_in_words
 
 if TYPE_CHECKING:
@@ -26,6 +28,24 @@ SHOWN = (
 MOST_SHOWN = 6  # JSON has all
 
 
+class ShownTable(NamedTuple):
+    """The header and the rows of a table."""
+
+    header: "Sequence[str]"
+    rows: "Sequence[Sequence[str]]"
+
+
+Part = str | ShownTable
+
+
+def plain_text(parts: "Sequence[Part]") -> str:
+    """The parts as text without styles."""
+    return "\n\n".join(
+        "\n".join(paragraph(each, WIDEST) if isinstance(each, str) else text_table(*each))
+        for each in parts
+    )
+
+
 def opening(facts: dict[str, Any]) -> str:
     text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
     if facts["target"] is not None:
@@ -33,10 +53,10 @@ def opening(facts: dict[str, Any]) -> str:
         what = target_in_words((facts["task"] or {}).get("kind"), n_classes)
         text += f", target {facts['target']} ({what})"
     text += "".join(f", {role} {name}" for role, name in facts["roles"].items())
-    return f"{heading(facts['model'])} on {facts['data']}: {text}."
+    return f"{facts['model']} on {facts['data']}: {text}."
 
 
-def score_text(score: "Score | None") -> list[str]:
+def score_text(score: "Score | None") -> list[Part]:
     """The table and a paragraph."""
     from likely.metrics.score import about_median, gain_title, title_of, why_dashes
 
@@ -51,10 +71,10 @@ def score_text(score: "Score | None") -> list[str]:
     of_classes = "accuracy" in score.estimates
     parts = [*_how(score), why_dashes(gone, of_classes=of_classes), about]
     text = " ".join(filter(None, parts))
-    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text)]
+    return [ShownTable([first, "", "95 % interval", "baseline"], rows), text]
 
 
-def progressive_table(losses: "Sequence[ProgressiveLoss]", note: str = "") -> tuple[str, ...]:
+def progressive_table(losses: "Sequence[ProgressiveLoss]", note: str = "") -> tuple[Part, ...]:
     """The losses as a table, with a note on them; nothing where there are none."""
     if not losses:
         return ()
@@ -65,11 +85,10 @@ def progressive_table(losses: "Sequence[ProgressiveLoss]", note: str = "") -> tu
         "loss of the documents since the last line, of all so far, and of the best constant "
         "prediction for them (baseline):"
     )
-    found = f"{wrapped(title)}\n{table(head, cells)}"
-    return (f"{found}\n{wrapped(note)}" if note else found,)
+    return (title, ShownTable(head, cells), *([note] if note else []))
 
 
-def losses_text(model: Any) -> list[str]:
+def losses_text(model: Any) -> list[Part]:
     """The learning curve of a model that is trained in epochs: some of them, as a table."""
     from likely.description import describe
     from likely.loss_curves import shown_rows
@@ -85,7 +104,7 @@ def losses_text(model: Any) -> list[str]:
     rows = [row for row in every if row[0] != "…"]
     which = "" if len(curves) == 1 else f" of the first of {len(curves)} networks"
     text = f"Learning curve{which}; the parameters are those of {first.noun} {first.kept}."
-    return [wrapped(text), table(list(columns), rows)]
+    return [text, ShownTable(list(columns), rows)]
 
 
 def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:
