@@ -74,9 +74,9 @@ if TYPE_CHECKING:
     from likely.runs.seal_surface import open_seal, seal
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
-    from likely.tasks.explain import explain
-    from likely.tasks.predict import Predictions, predict
-    from likely.tasks.train import Trained, train
+    from likely.tasks.predictions import Predictions, predict
+    from likely.tasks.row_explanations import explain
+    from likely.tasks.training_run import Trained, train
     from likely.text.bag_of_words import BagOfWords
     from likely.text.sequences import Sequences
     from likely.text.token_ids import TokenIds
@@ -269,11 +269,11 @@ _HOME = {  # public name: the module that defines it
     "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison.comparison",
     "dataset": "likely.workbench.data.opening",
-    "Predictions": "likely.tasks.predict",
-    "Trained": "likely.tasks.train",
-    "explain": "likely.tasks.explain",
-    "predict": "likely.tasks.predict",
-    "train": "likely.tasks.train",
+    "Predictions": "likely.tasks.predictions",
+    "Trained": "likely.tasks.training_run",
+    "explain": "likely.tasks.row_explanations",
+    "predict": "likely.tasks.predictions",
+    "train": "likely.tasks.training_run",
     "fit_many": "likely.neural.many_models",
     "learning_curve": "likely.workbench.curves.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",

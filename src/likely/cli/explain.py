@@ -12,7 +12,7 @@ from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
     from likely.runs import Run
-    from likely.tasks.explain import ExplainedRows
+    from likely.tasks.row_explanations import ExplainedRows
 
 MOST_ROWS = 20  # of a table, without --top; JSON has all
 OUTPUT = ("-o", "predictions.csv")
@@ -82,7 +82,7 @@ def explain(
     if texts:
         return _texts_answer(opened, run, texts, top, against, output)
     if data is not None:
-        from likely.tasks.explain import explained_rows
+        from likely.tasks.row_explanations import explained_rows
 
         return _rows_answer(
             opened, run, data, explained_rows(opened, run, data, rows, against), top
@@ -134,7 +134,7 @@ def _texts_answer(
 ) -> Answer:
     """The explanation of documents, word by word, also as a page in a file."""
     from likely.files import write_atomically
-    from likely.tasks.explain import ExplainedRows, explained_texts
+    from likely.tasks.row_explanations import ExplainedRows, explained_texts
 
     found = explained_texts(opened, run, texts, against)
     if isinstance(found, ExplainedRows):

@@ -117,7 +117,7 @@ def predict(
     per line; each is answered as it comes.
     """
     from likely.runs import open_run
-    from likely.tasks.predict import (
+    from likely.tasks.predictions import (
         PredictRequest,
         document_predictions,
         predictions,

@@ -39,7 +39,7 @@ def train(
     """
     from likely.runs import RunFolder
     from likely.tasks.fits import TrainRequest
-    from likely.tasks.train import trained
+    from likely.tasks.training_run import trained
     from likely.workbench.data.opening import dataset
 
     if weka.seed is not None:

@@ -305,7 +305,7 @@ def _study_parts(study: "Study") -> "list[Part]":
 
 def _write(settings: Settings, place: "RunFolder", trained: "TrainedModel") -> tuple[Path, ...]:
     """Write the RUN, the model last: a folder with a model is complete."""
-    from likely.tasks.train import looked_at, run_facts, write_evidence
+    from likely.tasks.training_run import looked_at, run_facts, write_evidence
 
     found = looked_at(trained)
     write_evidence(place, trained, found, settings.seed)

@@ -7,7 +7,7 @@ one by one, of a task that runs in a thread and can be stopped.
 >>> from likely import tasks
 >>> running = tasks.start(lambda: tasks.train("iris", model="naive-bayes"))
 >>> [event.what for event in running if isinstance(event, tasks.StageStarted)]
-['scoring naive-bayes', 'fitting naive-bayes']
+['scoring naive-bayes', 'fitting naive-bayes', 'measuring what the columns do']
 >>> running.result().score.metric
 'log-loss'
 """
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from likely.progress import ProgressStep, StageEnded, StageStarted, listening
     from likely.reports.report import report
     from likely.runs.seal_surface import open_seal, seal
-    from likely.tasks.explain import ExplainedRows, ExplainedTexts, explain
-    from likely.tasks.predict import Predictions, predict
+    from likely.tasks.predictions import Predictions, predict
+    from likely.tasks.row_explanations import ExplainedRows, ExplainedTexts, explain
     from likely.tasks.running import Running, start
-    from likely.tasks.train import Trained, train
+    from likely.tasks.training_run import Trained, train
     from likely.workbench.comparison.comparison import compare
     from likely.workbench.curves.curves import learning_curve
     from likely.workbench.look.look import look
@@ -52,8 +52,8 @@ __all__ = [
 ]
 
 _HOME = {
-    "ExplainedRows": "likely.tasks.explain",
-    "ExplainedTexts": "likely.tasks.explain",
+    "ExplainedRows": "likely.tasks.row_explanations",
+    "ExplainedTexts": "likely.tasks.row_explanations",
     "ProgressStep": "likely.progress",
     "Running": "likely.tasks.running",
     "StageEnded": "likely.progress",

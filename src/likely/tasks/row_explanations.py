@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from likely.explanations.any_model import explain as explain_model
 from likely.formatting import WIDEST, cell, count, listed
-from likely.tasks.predict import (
+from likely.tasks.predictions import (
     as_trained,
     columns_read_by,
     needed_columns,
@@ -21,9 +21,10 @@ from likely.tasks.predict import (
     refuse_text,
     run_of,
     text_alone,
+    with_text_as_trained,
 )
 from likely.tasks.request import Exit, Refusal, with_categories_of_run
-from likely.tasks.train import Trained
+from likely.tasks.training_run import Trained
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack, final
 
 from likely.errors import InvalidInput
 from likely.names import known_name
+from likely.progress import stage
 from likely.tasks.fits import (
     UNLABELLED,
     TrainedModel,
@@ -412,7 +413,8 @@ def _effects(trained: TrainedModel, seed: int) -> "ColumnEffects | None":
 
     if trained.validation is None:
         return None
-    return held_out_effects_or_note(trained.model, trained.data, seed=seed)
+    with stage("measuring what the columns do"):
+        return held_out_effects_or_note(trained.model, trained.data, seed=seed)
 
 
 def _written(value: Any) -> Any:

@@ -171,7 +171,7 @@ def _written(path: str | Path) -> Predictions:
 def run_of(run: Any) -> "Run":
     """The model with the facts of its training: of a RUN, or of what ``train`` returned."""
     from likely.runs import Run, open_run
-    from likely.tasks.train import Trained, run_facts_of
+    from likely.tasks.training_run import Trained, run_facts_of
 
     if isinstance(run, Trained):
         return Run(run.run or Path(), run.model, run_facts_of(run))
