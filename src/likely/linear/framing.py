@@ -131,6 +131,13 @@ def block_sums(block: Block) -> Sums:
     return Sums(float(weight.sum()), block.X.rmatmat(weight))
 
 
+def block_sums_about(centre: Array, block: Block) -> Sums:
+    """Σw and Σw(x − c) of the first columns, whose rows are copied: digits that Σwx has lost."""
+    weight = weighted(block.weight, np.ones(block.n_rows))
+    X = block.X.matmat(np.eye(block.X.n_features)[:, : len(centre)]) - centre
+    return Sums(float(weight.sum()), np.dot(weight, X))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class ResponseSums(FieldwiseAdditive):
@@ -180,6 +187,12 @@ def framed(
         passes=passes,
         rows=blocks,
     )
+
+
+def nearer_mean(blocks: Blocks, mean: Array, executor: Executor) -> Array:
+    """The mean of columns that were not centred, such as sparse ones, by one more pass."""
+    about = executor.sum(partial(block_sums_about, mean), blocks)
+    return np.asarray(mean + about.x / about.weight)
 
 
 def refuse_too_large(mean: Array, names: Callable[[], tuple[str, ...]]) -> None:
