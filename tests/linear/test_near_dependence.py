@@ -195,6 +195,8 @@ def test_a_column_whose_squares_are_0_is_refused(model, scale):
     X, y = rng.normal(size=(40, 2)), rng.poisson(2.0, 40).astype(float)
     with pytest.raises(InvalidInput, match=r"Column 'x1' holds numbers that differ .*Multiply it"):
         model.fit(X * [1, scale], y)
+    with pytest.raises(InvalidInput, match="Column 'x1' holds numbers that differ"):
+        model.fit(sparse.csr_array(X * [1, scale]), y)
     model.fit(np.where(np.arange(40)[:, None] < 3, X * [1, scale], X), y)
     few = likely.LinearRegression().fit(X * [1, 1e-140], y)
     assert_allclose(few.coef_ * [1, 1e-140], likely.LinearRegression().fit(X, y).coef_, rtol=1e-9)
