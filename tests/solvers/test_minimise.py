@@ -130,3 +130,9 @@ def test_newtons_method_asks_for_second_derivatives_and_a_gradient_has_the_shape
         minimise(Newton(), Quadratic(), [0.0])
     with pytest.raises(InvalidInput, match=r"gradient has shape \(1,\); expected \(2,\)"):
         minimise(LBFGS(), (Quadratic().value, lambda x: np.ones(1)), [0.0, 1.0])
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", LBFGS, Quadratic()])
+def test_what_is_no_solver_is_refused_with_one_that_is(solver):
+    with pytest.raises(InvalidInput, match=r"as its solver, .* Write minimise\(LBFGS\(\), obj"):
+        minimise(solver, Quadratic(), [0.0])
