@@ -1,5 +1,7 @@
 """What a network chooses where its arguments are "auto"."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -27,10 +29,28 @@ def test_two_hidden_units_learn_xor_as_a_regression_in_any_unit():
     assert np.abs(model.predict(X) - 1e6 * np.array(y)).max() < 1e5
 
 
+def test_a_search_that_ends_at_a_kink_is_not_told_to_go_on():
+    """Labels at random: at some epoch no line search finds a lower value of a network of ReLUs."""
+    X, y = blobs(24)
+    y = np.random.default_rng(0).permutation(y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for k in range(8):
+            likely.NeuralNetworkClassifier(
+                (2,), solver="lbfgs", tol=None, max_epochs=400, random_state=k
+            ).fit(X, y)
+    messages = [str(each.message) for each in caught if "no lower value" in str(each.message)]
+    assert messages
+    for message in messages:
+        assert "max_epochs" not in message
+        assert "tol" not in message
+        assert "random_state" in message
+
+
 def test_the_best_of_several_starts_is_kept():
     X, y = blobs(24)
     y = np.random.default_rng(0).permutation(y)
-    options = {"hidden": (2,), "tol": None, "max_epochs": 30}
+    options = {"hidden": (2,), "tol": None, "max_epochs": 10}  # no search is at its end
     best = likely.NeuralNetworkClassifier(**options, random_state=0).fit(X, y)
     ways = [
         likely.NeuralNetworkClassifier(**options, solver="lbfgs", random_state=k).fit(X, y)

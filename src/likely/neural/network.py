@@ -79,6 +79,7 @@ from likely.neural.training.problem import (
 from likely.neural.training.steps import Ending, continued_state, kept_state
 from likely.neural.units import ResponseUnits, weight_strengths
 from likely.objectives.model import Reduction
+from likely.solvers.line_search import NO_LOWER_VALUE
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
 # times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
@@ -485,12 +486,18 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             return
         if trained.ending.converged or not trained.curve.n_epochs:  # with max_epochs=0, as asked
             return
-        in_batches = bool(self.state_)  # L-BFGS has no rate
         what = "" if fit.end_game is None else ", and the loss of the search was not reached"
+        if (
+            trained.ending.reason == NO_LOWER_VALUE
+        ):  # a kink of the loss: more epochs change nothing
+            advice = (
+                "Try another random_state, a smooth activation such as 'tanh', or solver='adam'."
+            )
+        else:
+            rate = " or learning_rate" if self.state_ else ""  # L-BFGS has no rate
+            advice = f"Raise max_epochs{rate}, or give tol=None to train for max_epochs."
         warn_user(
-            f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. Raise "
-            f"max_epochs{' or learning_rate' if in_batches else ''}, or give tol=None to train "
-            "for max_epochs.",
+            f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. {advice}",
             ConvergenceWarning,
         )
 
