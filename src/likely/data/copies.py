@@ -33,9 +33,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from likely._typing import Array, Codes
+from likely._typing import Array, Codes, NumbersAndCodes
 from likely.data.arrow import arrow_table_of, decoded
 from likely.data.arrow_columns import floats_of_arrow, kind_of_arrow
+from likely.data.block import ArrayBlocks, Blocks
 from likely.data.frames import is_sparse
 from likely.keyed_random import GOLDEN, keyed, mix
 
@@ -89,6 +90,18 @@ def copies_in(X: Any) -> Codes | None:
         return None
     table = arrow_table_of(X)
     return _copies([_arrow_column(column) for column in table.columns], table.num_rows)
+
+
+def copies_in_blocks(blocks: Blocks) -> Codes | None:
+    """The same for rows in memory as a model stores them; None, too, where rows are read."""
+    if not isinstance(blocks, ArrayBlocks):
+        return None
+    X = blocks.X.stored()
+    if not isinstance(X, NumbersAndCodes):
+        return copies_in(X)
+    if is_sparse(X.numeric):
+        return _sparse_copies(X.numeric, X.codes)
+    return copies_in(np.column_stack([X.numeric, X.codes]))
 
 
 def joined_units(first: Codes, second: Codes) -> Codes:
@@ -247,8 +260,8 @@ def _occurrences(among: Array, wanted: Array) -> Array:
     return np.bincount(at[hit], minlength=words.size)[place].astype(np.float64)
 
 
-def _sparse_copies(X: Any) -> Codes | None:
-    """Equal rows that have several entries each, as documents have words."""
+def _sparse_copies(X: Any, codes: Codes | None = None) -> Codes | None:
+    """Equal rows that have several entries each, as documents have words; codes may be beside."""
     rows = X.tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy()
@@ -258,6 +271,11 @@ def _sparse_copies(X: Any) -> Codes | None:
     entry[rows.data == 0] = 0
     before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entry, dtype=np.uint64)])
     total = np.diff(before[rows.indptr])
+    if codes is not None:
+        beside = codes.astype(np.int64).view(np.uint64) * GOLDEN + keyed(
+            2, np.arange(codes.shape[1])
+        )
+        total = total + mix(beside).sum(axis=1, dtype=np.uint64)
     _, first, unit, size = np.unique(
         total, return_index=True, return_inverse=True, return_counts=True
     )
