@@ -17,6 +17,7 @@ from likely.data.copies import copies_in, copies_in_blocks
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.mixed import Mixed
 from likely.data.split import share_of_each_class, split_mask, stratified_fold_of
+from likely.errors import InvalidInput
 from likely.inputs.estimators import folds_of
 from likely.workbench.data.folds import Folds
 from likely.workbench.data.opening import dataset
@@ -188,3 +189,28 @@ def test_copies_of_words_beside_numbers_are_in_one_fold():
     assert_array_equal(copies_in_blocks(ArrayBlocks(design)), np.tile(np.arange(60), 3))
     other = replace(design, codes=np.arange(180)[:, None] // 60)
     assert copies_in_blocks(ArrayBlocks(other)) is None
+
+
+def test_copied_texts_of_many_words_are_kept_together_by_seals_and_splits(tmp_path):
+    words = np.array([a + b + c for a in "bdfg" for b in "aeiou" for c in ("nt", "rs", "mp")])
+    draws = np.random.default_rng(0)
+    texts = [" ".join(draws.choice(words, 20)) for _ in range(100)]
+    frame = pd.DataFrame({"text": texts, "x": draws.integers(0, 5, 100)})
+    frame["y"] = draws.choice(["no", "yes"], 100)
+    frame = pd.concat([frame] * 4, ignore_index=True)
+    for table in (frame, frame.drop(columns="x")):
+        parts = likely.split(table, "y", validation=0.2, test=0.2)
+        assert not {*parts.train["text"]} & {*parts.validation["text"], *parts.test["text"]}
+        sealed = likely.seal(table, "y", name=f"texts-{table.shape[1]}", folder=tmp_path)
+        assert set(sealed.train["text"].value_counts()) == {4}
+
+
+def test_texts_that_are_repeated_as_categories_are_equal_by_chance():
+    kinds = [f"item number {i} of a long list of items that are sold here" for i in range(60)]
+    frame = pd.DataFrame({"item": np.random.default_rng(0).choice(kinds, 2000)})
+    assert copies_in(frame) is None
+
+
+def test_groups_that_equal_rows_join_are_named_where_too_few_are_left():
+    with pytest.raises(InvalidInput, match="only 1 set of groups that share equal rows"):
+        Folds(n_rows=4, n_folds=2, groups=np.array([0, 0, 1, 1]), copies=np.array([0, 1, 1, 3]))
