@@ -77,3 +77,13 @@ def test_units_and_origins_do_not_matter():
     plain, moved = firth(X, y), firth(X * [10.0, 0.1] + [300.0, -7.0], y)
     assert_allclose(moved[:2] * [10.0, 0.1], plain[:2], rtol=1e-6)
     assert_allclose(moved[2] + moved[:2] @ [300.0, -7.0], plain[2], rtol=1e-5)
+
+
+def test_as_many_coefficients_as_the_limit_are_each_tested(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] + rng.logistic(size=40) > 0).astype(int)
+    for most, tested in ((3, True), (2, False)):
+        monkeypatch.setattr("likely.linear.firth.MOST_RATIOS", most)
+        found = likely.LogisticRegression(l2=0.0, firth=True).fit(X, y).inference_
+        assert np.isfinite(found.firth_ratios).all() == tested

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.errors import InvalidInput
@@ -117,3 +118,18 @@ def test_a_record_of_epochs_is_that_of_one_network():
     steps = model.epoch_steps(X, y, (X[:10], y[:10]))
     assert [each.history_.n_epochs for each in steps] == [4] * 5
     assert all(each.average_ is None for each in steps)
+
+
+def test_a_fit_that_used_all_its_epochs_in_every_start_has_not_converged():
+    X, y = blobs(24)
+    with pytest.warns(ConvergenceWarning, match="max_epochs=2 was reached"):
+        likely.NeuralNetworkClassifier((2,), max_epochs=2, random_state=0).fit(X, y)
+
+
+def test_the_number_of_starts_does_not_depend_on_the_unit_of_the_response():
+    X, y = XOR[0], np.array(XOR[1], dtype=float)
+    reasons = {
+        likely.NeuralNetworkRegressor((2,), random_state=0).fit(X, unit * y).history_.ending
+        for unit in (1e-3, 1.0, 1e3)
+    }
+    assert len(reasons) == 1

@@ -88,8 +88,8 @@ def test_sparse_rows_equal_dense_rows():
         trace = forward(network, theta, layout(X))
         slope = output.loss_and_slope(y, trace.eta, None).slope
         found.append((trace.eta, backward(network, theta, trace, slope)[1]))
-    assert_allclose(found[1][0], found[0][0], atol=1e-14)
-    assert_allclose(found[1][1], found[0][1], atol=1e-14)
+    assert_allclose(found[1][0], found[0][0], rtol=1e-10, atol=1e-14)
+    assert_allclose(found[1][1], found[0][1], rtol=1e-10, atol=1e-14)
 
 
 def test_float32_stays_float32():

@@ -218,7 +218,7 @@ def _of_predictions(
     return Answer(
         text=f"{_text(score)}\n\nPredictions: {predictions}.",
         result={**score.to_json(), "predictions": predictions, "seal": str(seal.path)},
-        findings=_findings(score, verdict_on(Evidence(final=score))),
+        findings=_findings(score, verdict_on(Evidence(final=score, findings=score.findings))),
         next=f"likely ledger show {shlex.quote(str(seal.path))}",
     )
 
@@ -325,7 +325,7 @@ def _text(score: "FinalScore") -> str:
     from likely.formatting import estimate_cells, percent_level
     from likely.metrics.score import gain_title, title_of
 
-    text = heading(wrapped(str(score)))
+    text = heading(wrapped(score.sentence))
     rows = []
     if score.gain is not None:
         rows.append([gain_title(score.measures), *estimate_cells(*score.gain[:3]), ""])

@@ -27,6 +27,7 @@ from likely.data.block import (
     redesigned,
 )
 from likely.data.layouts.intercept import Dense, Design, Intercept
+from likely.data.layouts.sparse import Csr
 from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
 from likely.objectives.linear import weighted
@@ -131,6 +132,13 @@ def block_sums(block: Block) -> Sums:
     return Sums(float(weight.sum()), block.X.rmatmat(weight))
 
 
+def block_sums_about(centre: Array, block: Block) -> Sums:
+    """Σw and Σw(x − c) of the first columns, whose rows are copied: digits that Σwx has lost."""
+    weight = weighted(block.weight, np.ones(block.n_rows))
+    X = block.X.matmat(np.eye(block.X.n_features)[:, : len(centre)]) - centre
+    return Sums(float(weight.sum()), np.dot(weight, X))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class ResponseSums(FieldwiseAdditive):
@@ -182,6 +190,12 @@ def framed(
     )
 
 
+def nearer_mean(blocks: Blocks, mean: Array, executor: Executor) -> Array:
+    """The mean of columns that were not centred, such as sparse ones, by one more pass."""
+    about = executor.sum(partial(block_sums_about, mean), blocks)
+    return np.asarray(mean + about.x / about.weight)
+
+
 def refuse_too_large(mean: Array, names: Callable[[], tuple[str, ...]]) -> None:
     """Refuse columns with so large a mean that squares overflow."""
     beyond = np.abs(mean) > LARGEST
@@ -197,17 +211,33 @@ def refuse_too_small(blocks: Blocks, names: Callable[[], tuple[str, ...]]) -> No
 
     The first rows raise a suspicion, and all rows confirm it.
     """
-    if not isinstance(blocks, ArrayBlocks) or not isinstance(blocks.X, Dense):
+    if not isinstance(blocks, ArrayBlocks):
         return
-    cells = blocks.X.values
-    suspects = _differ_by_too_little(cells[:ROWS_TO_SUSPECT])
-    if suspects.any() and _differ_by_too_little(cells[:, suspects]).any():
-        suspects[suspects] = _differ_by_too_little(cells[:, suspects])
+    if isinstance(blocks.X, Dense):
+        cells = blocks.X.values
+        suspects = _differ_by_too_little(cells[:ROWS_TO_SUSPECT])
+        if suspects.any():
+            suspects[suspects] = _differ_by_too_little(cells[:, suspects])
+    elif isinstance(blocks.X, Csr) and blocks.X.values.nnz:
+        suspects = _stored_too_small(blocks.X)
+    else:
+        return
+    if suspects.any():
         raise InvalidInput(
             f"Column {names()[int(suspects.argmax())]!r} holds numbers that differ by less than "
             f"{1 / LARGEST:g}, so that their squares are 0; a linear model sums squares. Multiply "
             "it by a round number."
         )
+
+
+def _stored_too_small(design: Csr) -> Array:
+    """Which sparse columns have cells other than 0, and only very small ones."""
+    size, found = np.abs(design.values.data), np.zeros(design.n_features, dtype=bool)
+    if size.min() < 1 / LARGEST:
+        largest = np.zeros(design.n_features)
+        np.maximum.at(largest, design.values.indices, size)
+        found = (largest > 0) & (largest < 1 / LARGEST)
+    return found
 
 
 def _differ_by_too_little(cells: Array) -> Array:

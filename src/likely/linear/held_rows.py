@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from likely._typing import Array, Codes, NumbersAndCodes
+from likely._typing import Array, Codes
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
-from likely.data.copies import copies_in
-from likely.data.frames import is_sparse
+from likely.data.copies import copies_in_blocks
 from likely.data.split import share_of_each_class
 from likely.errors import InvalidInput
 from likely.solvers.stopping import HeldOutPatience, StoppingRule
@@ -43,19 +42,9 @@ def hold_out(estimator: Any, blocks: Blocks) -> HeldRows:
     if rule is None:
         return HeldRows(blocks, None)
     target = np.concatenate([np.asarray(block.target) for block in blocks])
-    held = held_mask(rule, target, _copies(blocks))
+    held = held_mask(rule, target, copies_in_blocks(blocks))
     estimator.held_out_ = (int(held.sum()), int((~held).sum()))
     return HeldRows(_only(blocks, ~held), _only(blocks, held))
-
-
-def _copies(blocks: Blocks) -> Codes | None:
-    """The first row that each row in memory is a copy of; None where none is, or rows are read."""
-    if not isinstance(blocks, ArrayBlocks):
-        return None
-    X = blocks.X.stored()
-    if isinstance(X, NumbersAndCodes):
-        X = None if is_sparse(X.numeric) else np.column_stack([X.numeric, X.codes])
-    return None if X is None else copies_in(X)
 
 
 def held_mask(rule: HeldOutPatience, target: Array, copies: Codes | None = None) -> Array:

@@ -21,7 +21,7 @@ from likely.data.block import Blocks, CountedBlocks, first_rows, redesigned
 from likely.errors import RedundantColumns, warn_user
 from likely.formatting import count
 from likely.linear.coding import LinearRows
-from likely.linear.framing import Framed, block_sums
+from likely.linear.framing import Framed, block_sums, nearer_mean
 from likely.linear.problem import Problem
 from likely.objectives.least_squares import block_factor
 from likely.solvers.least_squares import MACHINE, LeastSquares, solve_qr
@@ -94,9 +94,7 @@ def orthogonal(
     framing, sums = data.framing, executor.sum(partial(block_sums), data.blocks)
     mean = np.asarray(sums.x[:n_columns] / sums.weight) * float(centre)
     if centre and framing.centre is None:  # a mean of centred rows has the digits of a constant
-        counted = CountedBlocks(data.rows, data.passes)
-        nearer = redesigned(counted, replace(framing, centre=mean), data.blocks.n_features)
-        mean = mean + executor.sum(partial(block_sums), nearer).x[:n_columns] / sums.weight
+        mean = nearer_mean(data.blocks, mean, executor)
     old = np.zeros(n_columns)
     if framing.centre is not None:
         old[: len(framing.centre)] = framing.centre

@@ -8,10 +8,10 @@ of sign is exact, so the two visit the same θ, bit for bit.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 from likely._typing import Array
-from likely.solvers.base import FirstOrder, FirstOrderObjective, S, Solver
+from likely.solvers.base import FirstOrder, FirstOrderObjective, S, Solver, as_objective
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.stopping import StoppingRule
 
@@ -33,8 +33,8 @@ class Negated(FirstOrderObjective):
 
 def maximise(
     solver: Solver[FirstOrderObjective, S],
-    objective: FirstOrderObjective,
-    start: Array,
+    objective: Any,
+    start: Any,
     *,
     tol: float = 1e-10,
     max_iter: int = 1000,
@@ -47,7 +47,7 @@ def maximise(
     """
     solution = minimise(
         solver,
-        Negated(objective),
+        Negated(as_objective(objective, type(solver))),
         start,
         tol=tol,
         max_iter=max_iter,

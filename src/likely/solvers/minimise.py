@@ -8,11 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from likely.errors import LimitReached, warn_user
+from likely.errors import InvalidInput, LimitReached, warn_user
 from likely.progress import report
 from likely.solvers.base import Objective, S, Solver, State, as_objective
 from likely.solvers.kinked import Kinked
-from likely.solvers.newton import Newton
 from likely.solvers.stopping import Progress, StoppingRule, Stuck, Tolerance, limit_of_steps
 
 
@@ -63,8 +62,13 @@ def minimise(
     ``watch`` is called with every state, from the start to the end: ``states.append`` keeps the
     history of value, parameters and, where the solver has one, gradient.
     """
-    found = as_objective(objective, type(solver).__name__, with_hessian=isinstance(solver, Newton))
-    if found is not objective:
+    if not isinstance(solver, Solver):
+        raise InvalidInput(
+            f"minimise was given {type(solver).__name__!r} as its solver, the first argument; a "
+            "solver of likely.solvers was expected. Write minimise(LBFGS(), objective, start)."
+        )
+    found = as_objective(objective, type(solver))
+    if found is not objective or isinstance(start, list | tuple):
         start = np.array(start, dtype=np.float64)
     solution, _ = search(solver, found, start, tol=tol, max_iter=max_iter, stop=stop, watch=watch)
     at_limit = not solution.converged and not solution.stopped and solution.n_iter >= max_iter

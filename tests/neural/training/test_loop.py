@@ -183,3 +183,9 @@ def test_the_seconds_of_epochs_are_those_that_passed():
     began = perf_counter()
     found = trained((4.0, 3.0, 2.0, 1.0))
     assert 0 < sum(found.curve.seconds) <= perf_counter() - began
+
+
+def test_a_loss_that_explodes_is_shown_in_the_unit_of_the_response():
+    with pytest.raises(TrainingDiverged, match="The loss is 4e\\+08 after epoch 1") as error:
+        trained((1e8,), training=(1e8,), unit=4.0)
+    assert "it was 36 at the start" in str(error.value)
