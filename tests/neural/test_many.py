@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.errors import InvalidInput, TrainingDiverged
-from likely.neural.dropout import dropout_rates
+from likely.neural.architecture import initial_parameters
 from likely.neural.engine import EngineSettings, ReadableEngine
-from likely.neural.initialise import initial_parameters
+from likely.neural.formulas import dropout_rates
 from likely.neural.many import Candidate, SharedRows, train_many
 from likely.neural.training.examples import ExamplesInMemory
 from likely.neural.training.loop import Losses, TrainingRules, scheduled, train

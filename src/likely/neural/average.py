@@ -34,9 +34,9 @@ from likely.errors import InvalidInput
 from likely.formatting import count, text_table
 from likely.likelihoods.base import Response
 from likely.neural.architecture import Architecture
+from likely.neural.formulas import predictor
 from likely.neural.history import History
 from likely.neural.outputs import Output
-from likely.neural.propagation import predictor
 from likely.neural.training.examples import Examples
 from likely.neural.training.fitting import NetworkFit
 from likely.neural.training.options import Options, checked_options

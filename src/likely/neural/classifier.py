@@ -44,7 +44,8 @@ from likely.likelihoods.ordinal import Ordinal
 from likely.links import Link
 from likely.neural.average import Averaging, ClassAveraging, average_prediction
 from likely.neural.network import NeuralNetwork
-from likely.neural.outputs import Output, output_of
+from likely.neural.output_choice import output_of
+from likely.neural.outputs import Output
 from likely.neural.training.examples import Examples
 from likely.neural.training.problem import (
     OpenedRows,

@@ -29,17 +29,17 @@ from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.names import known_name
 from likely.neural.architecture import Architecture
-from likely.neural.dropout import dropout_masks
-from likely.neural.objective import (
+from likely.neural.formulas import (
     NetworkRows,
     chunk_rows,
     chunks,
+    dropout_masks,
     loss_first_order,
     loss_total,
     penalty_gradient,
+    predictor,
 )
 from likely.neural.outputs import NOT_COMPILED, Output
-from likely.neural.propagation import predictor
 from likely.penalties.base import Strength
 from likely.solvers.base import FirstOrder
 from likely.solvers.batched import PENALTY_SCALINGS

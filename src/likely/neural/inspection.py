@@ -10,8 +10,8 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.formatting import count, text_table
 from likely.neural.architecture import Architecture, Layer
+from likely.neural.formulas import backward, forward
 from likely.neural.outputs import Output
-from likely.neural.propagation import backward, forward
 
 
 class Inspection(NamedTuple):

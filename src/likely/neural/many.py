@@ -18,12 +18,12 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput, TrainingDiverged
+from likely.neural.devices import as_array, checked_device, memory_of
 from likely.neural.engine import EngineSettings, TrainingState
+from likely.neural.formulas import NetworkRows
 from likely.neural.history import LossCurve
-from likely.neural.objective import NetworkRows
-from likely.neural.tensors.keyed import epoch_orders
-from likely.neural.tensors.library import as_array, checked_device, memory_of
-from likely.neural.tensors.networks import Networks
+from likely.neural.tensors import epoch_orders
+from likely.neural.torch_networks import Networks
 from likely.neural.training.examples import Examples
 from likely.neural.training.loop import Trained, TrainingRules, TrainingRun, divergence
 from likely.neural.training.steps import Ending

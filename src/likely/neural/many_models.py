@@ -17,8 +17,8 @@ from scipy import sparse
 
 from likely._typing import Matrix
 from likely.errors import InvalidInput, TrainingDiverged
+from likely.neural.devices import checked_device, cuda_is_there, device_for
 from likely.neural.many import SHARED, Candidate, SharedRows, train_many
-from likely.neural.tensors.library import checked_device, cuda_is_there, device_for
 from likely.neural.training.examples import Examples, ExamplesInMemory
 from likely.neural.training.fitting import (
     NetworkFit,

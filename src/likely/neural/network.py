@@ -38,14 +38,15 @@ from likely.neural.average import (
     problems_of_several,
     refuse_several,
 )
+from likely.neural.devices import device_for
+from likely.neural.formulas import NetworkRows
 from likely.neural.history import History, LossCurve
 from likely.neural.many_models import Finish, train_together
-from likely.neural.objective import NetworkObjective, NetworkRows
+from likely.neural.objective import NetworkObjective
 from likely.neural.outputs import Output
 from likely.neural.snapshots import epoch_snapshots
 from likely.neural.strengths import column_strengths
 from likely.neural.surface import FittedNetwork
-from likely.neural.tensors.library import device_for
 from likely.neural.training.callbacks import end_of_fit, scikit_learn_callbacks
 from likely.neural.training.checkpoint import meaning_of_network, path_of_network
 from likely.neural.training.examples import Examples

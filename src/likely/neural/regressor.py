@@ -39,7 +39,8 @@ from likely.neural.average import (
 )
 from likely.neural.network import NeuralNetwork
 from likely.neural.number_surface import FittedNumbers
-from likely.neural.outputs import Output, ScalarOutput, output_of
+from likely.neural.output_choice import output_of
+from likely.neural.outputs import Output, ScalarOutput
 from likely.neural.training.examples import Examples
 from likely.neural.training.problem import OpenedRows, Targets, TrainingProblem, open_rows
 from likely.penalties.base import Penalty

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from likely._typing import Array
 from likely.neural.architecture import Architecture
+from likely.neural.formulas import Trace, backward, forward
 from likely.neural.outputs import Output
-from likely.neural.propagation import Trace, backward, forward
 from likely.neural.training.problem import TrainingProblem
 
 ROWS = 200  # a mean over rows is known to some per cent; a wide network has costly slopes

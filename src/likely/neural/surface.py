@@ -27,11 +27,10 @@ from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.neural.architecture import Architecture
 from likely.neural.average import NetworkAverage
 from likely.neural.description import describe_network, picture_of
+from likely.neural.formulas import chunk_rows, predictor
 from likely.neural.history import History
 from likely.neural.inspection import Inspection, inspected
-from likely.neural.objective import chunk_rows
 from likely.neural.outputs import Output
-from likely.neural.propagation import predictor
 from likely.neural.training.examples import finite_matrix
 from likely.neural.training.problem import Targets
 from likely.neural.units import weight_strengths

@@ -10,7 +10,7 @@ from likely.data.layouts.intercept import Csr, Dense, Mixed
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
 from likely.neural.engine import EngineSettings, ReadableEngine
-from likely.neural.outputs import output_of
+from likely.neural.output_choice import output_of
 from likely.neural.training.examples import (
     ExamplesInFile,
     ExamplesInMemory,

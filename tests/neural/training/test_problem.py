@@ -179,12 +179,12 @@ def test_a_validation_set_without_rows_or_with_other_columns_is_refused(validati
 
 def test_a_device_without_memory_says_what_to_change(monkeypatch):
     torch = pytest.importorskip("torch")
-    from likely.neural.tensors import networks
+    from likely.neural import torch_networks
 
     def refuse(*arguments, **more):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
-    monkeypatch.setattr(networks.Networks, "epoch", refuse)
+    monkeypatch.setattr(torch_networks.Networks, "epoch", refuse)
     X, y = blobs()
     for model in (classifier(device=torch.device("cpu")),):
         with pytest.raises(OutOfDeviceMemory, match=r"memory; cpu has too little.*batch.*float32"):

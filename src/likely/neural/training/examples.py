@@ -23,7 +23,7 @@ from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.numbers import total_is_finite
 from likely.neural.engine import Engine
-from likely.neural.objective import NetworkRows
+from likely.neural.formulas import NetworkRows
 
 MOST_DENSE = 512  # columns: with more, indicators of categories are stored as sparse rows
 

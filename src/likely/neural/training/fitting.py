@@ -21,10 +21,10 @@ import numpy as np
 
 from likely._typing import Array
 from likely.compute.executor import one_blas_thread
+from likely.neural.devices import memory_of
 from likely.neural.engine import Engine, EngineSettings, engine_for
 from likely.neural.history import LossCurve
 from likely.neural.objective import NetworkObjective
-from likely.neural.tensors.library import memory_of
 from likely.neural.training.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
 from likely.neural.training.examples import Examples
 from likely.neural.training.loop import (
@@ -322,6 +322,6 @@ def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engi
     """The engine of a torch device; None is this machine's processor, without torch."""
     if device is None:
         return engine_for(settings, examples.some_columns())
-    from likely.neural.torch_engine import TorchEngine  # here: most users have no GPU
+    from likely.neural.torch_networks import TorchEngine  # here: most users have no GPU
 
     return TorchEngine(settings, device)

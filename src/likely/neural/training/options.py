@@ -25,7 +25,7 @@ from likely.inputs.estimators import (
 )
 from likely.names import known_name
 from likely.neural.architecture import Architecture
-from likely.neural.dropout import dropout_rates
+from likely.neural.formulas import dropout_rates
 from likely.neural.units import weight_strengths
 from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.mini_batches import WINDOW, BalancedBatches, Batches, ShuffledBatches

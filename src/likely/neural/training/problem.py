@@ -25,10 +25,9 @@ from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
 from likely.inputs.tables import is_file, own_columns, refuse_file
-from likely.neural.architecture import Architecture
-from likely.neural.initialise import initial_parameters
+from likely.neural.architecture import Architecture, initial_parameters
+from likely.neural.devices import device_for
 from likely.neural.outputs import Output
-from likely.neural.tensors.library import device_for
 from likely.neural.training.checkpoint import (
     Checkpoint,
     Meaning,

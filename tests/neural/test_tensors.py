@@ -1,4 +1,4 @@
-"""Recorded steps, with a recording that calls the steps: what a GPU would replay."""
+"""Keys on tensors have the bits of NumPy; recorded steps are those that a GPU would replay."""
 
 from contextlib import nullcontext
 
@@ -7,16 +7,65 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import LikelyWarning
-from likely.neural.dropout import dropout_rates
+from likely.keyed_random import keyed, keyed_uniform
+from likely.neural import tensors, torch_networks
 from likely.neural.engine import EngineSettings
-from likely.neural.tensors import graphs, networks
-from likely.neural.tensors.graphs import RecordedSteps, Recording
-from likely.neural.torch_engine import TorchEngine
+from likely.neural.formulas import dropout_rates
+from likely.neural.tensors import (
+    RecordedSteps,
+    Recording,
+    epoch_orders,
+    kept_units,
+    keys_of,
+    least_dropped,
+    next_key,
+    signed,
+)
+from likely.neural.torch_networks import TorchEngine
 from likely.solvers.mini_batches import epoch_order
 from likely.solvers.updates import UPDATES, Momentum
 from tests.neural.networks import many_rows, some_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+CPU = torch.device("cpu")
+SEEDS = [0, 1, -7, 2**63 + 11, 2**31 - 1]
+
+
+def test_keys_have_the_bits_of_numpy():
+    rows, units = np.array([0, 1, 65_536, 2**40]), np.arange(300)
+    key = next_key(keys_of(SEEDS, 12, CPU)[:, None], torch.from_numpy(rows))
+    key = next_key(key[..., None], torch.from_numpy(units))
+    expected = np.stack([keyed(seed, 12, rows[:, None], units) for seed in SEEDS])
+    assert_array_equal(key.numpy().view(np.uint64), expected)
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.9, 1 - 0.3, 1 / 3, 2.0**-53, 0.1, 1.0])
+def test_the_same_units_are_kept_as_by_uniform_numbers(kept):
+    rows = np.arange(40)
+    key = next_key(keys_of([5], 3, CPU), torch.from_numpy(rows))
+    found = kept_units(key, 70, least_dropped(kept))
+    assert_array_equal(found.numpy(), keyed_uniform(5, 3, rows[:, None], np.arange(70)) < kept)
+
+
+def test_whole_numbers_compare_as_uniform_numbers_at_the_border():
+    for kept in (0.5, 1 / 3, 0.7, 1 - 2.0**-53):
+        least = least_dropped(kept)
+        assert least * 2.0**-53 >= kept > (least - 1) * 2.0**-53
+
+
+@pytest.mark.parametrize(("n", "window"), [(1, 4), (10, 4), (12, 4), (1000, 65_536)])
+def test_orders_equal_those_of_one_network(n, window):
+    found = epoch_orders(n, SEEDS, 6, CPU, window=window)
+    for seed, order in zip(SEEDS, found.numpy(), strict=True):
+        assert_array_equal(order, epoch_order(n, seed, 6, window=window))
+
+
+def test_words_keep_their_bits_as_signed_numbers():
+    for word in (0, 1, 2**63 - 1, 2**63, 2**64 - 1, -1):
+        assert signed(word) % 2**64 == word % 2**64
+        assert -(2**63) <= signed(word) < 2**63
+
+
 N = 50
 
 
@@ -70,9 +119,9 @@ def an_engine(update):
 def test_replays_give_what_the_steps_give(monkeypatch, update, n_recordings):
     """12 full batches of 4 rows: two groups of five steps and two of one; the last has 2 rows."""
     made = []
-    monkeypatch.setattr(networks, "MOST_STEPS", 5)
-    monkeypatch.setattr(graphs, "on_its_device", lambda device: nullcontext())
-    monkeypatch.setattr(graphs, "recorded", lambda *each: replayed(made, *each))
+    monkeypatch.setattr(torch_networks, "MOST_STEPS", 5)
+    monkeypatch.setattr(tensors, "on_its_device", lambda device: nullcontext())
+    monkeypatch.setattr(tensors, "recorded", lambda *each: replayed(made, *each))
     plain, theta = an_engine(update)
     recorded, _ = an_engine(update)
     recorded._network.recorded = RecordedSteps(torch.device("cpu"))
@@ -89,8 +138,8 @@ def test_steps_that_cannot_be_recorded_are_taken_one_by_one(monkeypatch):
         steps(rule, batches)
         raise RuntimeError("no graphs here")
 
-    monkeypatch.setattr(graphs, "on_its_device", lambda device: nullcontext())
-    monkeypatch.setattr(graphs, "recorded", refuse)
+    monkeypatch.setattr(tensors, "on_its_device", lambda device: nullcontext())
+    monkeypatch.setattr(tensors, "recorded", refuse)
     plain, theta = an_engine(UPDATES["adam"])
     recorded, _ = an_engine(UPDATES["adam"])
     recorded._network.recorded = RecordedSteps(torch.device("cpu"))

@@ -10,10 +10,14 @@ from likely.likelihoods.ordinal import Ordinal
 from likely.likelihoods.responses import likelihood_of, response_named
 from likely.links import LINKS, Identity, Link, Log, Logit, UnitLink
 from likely.names import lookup
-from likely.neural.outputs.base import Output
-from likely.neural.outputs.categorical import CategoricalOutput, SquareErrorSoftmax
-from likely.neural.outputs.ordinal import OrdinalOutput
-from likely.neural.outputs.scalar import ScalarOutput, SquareErrorSigmoid
+from likely.neural.outputs import (
+    CategoricalOutput,
+    OrdinalOutput,
+    Output,
+    ScalarOutput,
+    SquareErrorSigmoid,
+    SquareErrorSoftmax,
+)
 
 OF_CLASSES = ("bernoulli", "categorical", "ordinal", "square-error-sigmoid", "square-error-softmax")
 

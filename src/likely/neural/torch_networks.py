@@ -1,37 +1,171 @@
-"""Several networks of one shape on a device, each with its own θ, seed, rate, penalty and dropout.
+"""Networks by torch, on the CPU or on a GPU (``device="cuda"``): one, or several of one shape.
 
     for each batch I of an order:     g_c = 1/(B w̄) Σ_{i∈I} w_i ∇loss_i(θ_c) + c ∇R_c(θ_c)
                                       θ_c, slots_c ← update(θ_c, g_c, slots_c, step, rate_c)
 
-The numbers are those of ``engine.ReadableEngine`` to rounding: the same order, the same masks bit
-for bit, the same formulas.  The rows, targets and masks of some batches are gathered at once; then
-their steps follow each other on the device with nothing read back.  On a GPU these steps are
-recorded once as a CUDA graph and replayed, since launching them one by one takes longer than
-computing them.
+The predictor is that of ``formulas``, mapped over the networks by ``torch.func.vmap`` and
+differentiated by torch; the updates are those of ``likely.solvers``.  The numbers are those of
+``engine.ReadableEngine`` to rounding: the same batches in the same order, the same masks of dropout
+bit for bit.  An output without a form here (another link, ordered classes) is computed by NumPy: η
+goes to the host and its slope comes back, once a batch.
+
+The rows, targets and masks of some batches are gathered at once; then their steps follow each other
+on the device with nothing read back.  On a GPU these steps are recorded once as a CUDA graph and
+replayed, since launching them one by one takes longer than computing them.  The state is NumPy's
+between epochs, so that a checkpoint of one engine resumes in another.
+
+torch is no dependency of `likely`: it is imported when an engine is made.
 """
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.caching import cached_property
-from likely.neural.engine import EngineSettings, checked_target
-from likely.neural.objective import NetworkRows
-from likely.neural.tensors.graphs import RecordedSteps
-from likely.neural.tensors.keyed import kept_units, keys_of, least_dropped, next_key
-from likely.neural.tensors.library import as_array, torch_library
-from likely.neural.tensors.losses import tensor_loss
-from likely.neural.tensors.propagation import backward, forward, layers_of, predictor
-from likely.neural.tensors.rows import dense_rows, on_device, tensor_dtype
-from likely.neural.tensors.updates import StepNumbers, step_numbers, take_step
+from likely.host_arrays import is_tensor
+from likely.neural.devices import as_array, checked_device, torch_library
+from likely.neural.engine import (
+    Engine,
+    EngineSettings,
+    EpochPlan,
+    TrainingState,
+    checked_target,
+    weight_above_0,
+)
+from likely.neural.formulas import NetworkRows, predictor
+from likely.neural.outputs import BERNOULLI, CATEGORICAL, GAUSSIAN, POISSON, Output
+from likely.neural.tensors import (
+    RecordedSteps,
+    dense_rows,
+    kept_units,
+    keys_of,
+    least_dropped,
+    next_key,
+    on_device,
+    tensor_dtype,
+)
 from likely.penalties.base import Strength
-from likely.solvers.updates import Compiled
+from likely.solvers.updates import Update
 
 MOST_STEPS = 32  # steps that are gathered, and recorded, together
 MOST_CELLS = 2**22  # numbers of one layer that are gathered together: 16 MiB in float32
 CHUNK_CELLS = 2**24  # numbers of the widest layer at once, where only a loss is asked for
+
+ACTIVATIONS: Mapping[str, Callable[[Any], Any]] = {
+    "identity": lambda a: a,
+    "relu": lambda a: a.relu(),
+    "sigmoid": lambda a: a.sigmoid(),
+    "tanh": lambda a: a.tanh(),
+    # torch's softplus is linear above 20, which loses digits in float64
+    "softplus": lambda a: a.logaddexp(a.new_zeros(())),
+}
+# The loss of each example, of a target and η in float64 (…, batch, n_outputs): by the number of the
+# compiled loss, or by the name of an output that has none.
+LOSSES: Mapping[int | str, Callable[[Any, Any], Any]] = {
+    CATEGORICAL: lambda t, eta: -(t * eta.log_softmax(-1)).sum(-1),
+    BERNOULLI: lambda y, eta: -(y * _log_expit(eta) + (1 - y) * _log_expit(-eta)).sum(-1),
+    GAUSSIAN: lambda y, eta: (eta - y).square().sum(-1) / 2,
+    POISSON: lambda y, eta: (eta.exp() - y * eta).sum(-1),
+    "square-error-sigmoid": lambda y, eta: (eta.sigmoid() - y).square().sum(-1) / 2,
+    "square-error-softmax": lambda t, eta: (eta.softmax(-1) - t).square().sum(-1) / 2,
+}
+
+
+def _log_expit(a: Any) -> Any:
+    return torch_library().nn.functional.logsigmoid(a)
+
+
+class TensorSlope(NamedTuple):
+    """The loss of each example and its derivatives."""
+
+    loss: Any  # (…, batch)
+    slope: Any  # ∂loss/∂η, (…, batch, n_outputs)
+    extra: Any | None  # ∂loss/∂extra, (…, batch, n_extra)
+
+
+class TensorLoss(ABC):
+    """The contract: what an output computes, on tensors."""
+
+    on_device: bool  # whether nothing is sent to the host
+
+    @abstractmethod
+    def target(self, y: Any) -> Any:
+        """y of some rows, class numbers or numbers, as ``at`` reads it."""
+
+    @abstractmethod
+    def at(self, target: Any, eta: Any, extra: Any) -> TensorSlope:
+        """The loss and its slopes; ``eta`` is (n_networks, batch, n_outputs) in float64."""
+
+
+@final
+@dataclass(frozen=True)
+class FormulaLoss(TensorLoss):
+    """A formula on tensors, which torch differentiates."""
+
+    loss: Callable[[Any, Any], Any]
+    n_classes: int | None  # class numbers become rows of 0 and 1
+
+    on_device = True
+
+    def target(self, y: Any) -> Any:
+        if y.dtype.is_floating_point or self.n_classes is None:
+            return y
+        classes = torch_library().arange(self.n_classes, device=y.device)
+        return (y[..., None] == classes).double()
+
+    def at(self, target: Any, eta: Any, extra: Any) -> TensorSlope:
+        torch = torch_library()
+        loss, slope_of = torch.func.vjp(partial(self.loss, target), eta)
+        return TensorSlope(loss, slope_of(torch.ones_like(loss))[0], None)
+
+
+@final
+@dataclass(frozen=True)
+class HostLoss(TensorLoss):
+    """The loss by NumPy, one network after the other."""
+
+    output: Output
+
+    on_device = False
+
+    def target(self, y: Any) -> Any:
+        return y
+
+    def at(self, target: Any, eta: Any, extra: Any) -> TensorSlope:
+        torch, target = torch_library(), as_array(target)
+        target = np.broadcast_to(target, (len(eta), *target.shape[1:]))
+        parts = zip(target, as_array(eta), as_array(extra), strict=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = [self.output.loss_and_slope(*each) for each in parts]
+
+        def stacked(arrays: list[Any]) -> Any:
+            return torch.from_numpy(np.stack(arrays).astype(np.float64)).to(eta.device)
+
+        return TensorSlope(
+            stacked([each.loss for each in found]),
+            stacked([each.slope for each in found]),
+            None if found[0].extra is None else stacked([each.extra for each in found]),
+        )
+
+
+def tensor_loss(output: Output) -> TensorLoss:
+    """The loss of an output, on the device where it has a formula here."""
+    loss = LOSSES.get(output.compiled) or LOSSES.get(output.name)
+    if loss is None:
+        return HostLoss(output)
+    return FormulaLoss(loss, output.n_classes if output.n_outputs > 1 else None)
+
+
+class StepNumbers(NamedTuple):
+    """What an update reads of one step, or with one more axis before of several."""
+
+    rate: Any  # (n_networks, 1)
+    step: Any  # the number of the step, from 1, in float64
 
 
 class GatheredBatches(NamedTuple):
@@ -125,10 +259,11 @@ class Networks:
         steps, without the penalty, (n_networks,), on the device.
         """
         orders = self._tensor(orders)
-        rule = self.settings[0].update.at(epoch).compiled()
+        rule = self.settings[0].update.at(epoch)
         n_steps = -(-orders.shape[1] // batch)
-        numbers = step_numbers(rule, np.asarray(rates), first_step, n_steps)
-        every = StepNumbers(*(self._tensor(each, self.dtype) for each in numbers))
+        rate = self._tensor(np.asarray(rates), self.dtype)[:, None].repeat(n_steps, 1, 1)
+        step = self._tensor(np.arange(first_step, first_step + n_steps, dtype=np.float64))
+        every = StepNumbers(rate, step)
         keys = self._keys(epoch)
         self.total.zero_()
         at = 0
@@ -170,8 +305,7 @@ class Networks:
         return self.theta, self.slots, self.total
 
     def _eta(self, theta: Any, X: Any, part: slice) -> Any:
-        layers = layers_of(self.architecture, theta)
-        return predictor(self.architecture, layers, dense_rows(X, part)[None])
+        return self._predictors(theta, dense_rows(X, part)[None])
 
     def _extra(self, theta: Any) -> Any:
         return theta[:, self.architecture.n_parameters - self.architecture.n_extra :]
@@ -243,7 +377,7 @@ class Networks:
         scale = np.array([1.0 / (1.0 - rate) for rate in rates])[:, None, None]
         return KeptUnits(self._tensor(least), self._tensor(scale, self.dtype))
 
-    def _steps(self, rule: Compiled, batches: GatheredBatches) -> None:
+    def _steps(self, rule: Update, batches: GatheredBatches) -> None:
         """One step after the other; θ, the slots and the total are changed in place."""
         losses = []
         for at in range(batches.n_steps):
@@ -257,16 +391,27 @@ class Networks:
 
     def _first_order(self, X: Any, target: Any, weight: Any, masks: Sequence[Any]) -> Any:
         """The weighted loss of each example, (n_networks, batch); the gradient is overwritten."""
-        layers = layers_of(self.architecture, self.theta)
-        trace = forward(self.architecture, layers, X, masks)
-        found = self.loss.at(target, trace.h[-1].double(), self._extra(self.theta))
+        vjp = torch_library().func.vjp
+        eta, gradient_of = vjp(lambda theta: self._predictors(theta, X, masks), self.theta)
+        found = self.loss.at(target, eta.double(), self._extra(self.theta))
         below = X.shape[1] * self.settings[0].mean_weight
         slope = (weighted(weight, found.slope) / below).to(self.dtype)
-        into = layers_of(self.architecture, self.gradient)
-        backward(self.architecture, layers, trace, slope, into)
+        self.gradient.copy_(gradient_of(slope)[0])
         if found.extra is not None:
             self._extra(self.gradient).copy_((weighted(weight, found.extra) / below).sum(1))
         return weighted(weight, found.loss)
+
+    def _predictors(self, theta: Any, X: Any, masks: Sequence[Any] | None = None) -> Any:
+        """η of each network; X is (n_networks or 1, batch, features)."""
+        masks = (None,) * self.architecture.n_layers if masks is None else tuple(masks)
+        shared = len(X) == 1
+
+        def of_one(theta: Any, X: Any, *masks: Any) -> Any:
+            return predictor(self.architecture, theta, X, masks, ACTIVATIONS)
+
+        axes = (0, None if shared else 0, *(None if mask is None else 0 for mask in masks))
+        mapped = torch_library().func.vmap(of_one, in_dims=axes)
+        return mapped(theta, X[0] if shared else X, *masks)
 
     def _penalise(self, n_rows: int) -> None:
         """Add the gradient of the penalties, 0 for biases and extra parameters."""
@@ -289,15 +434,12 @@ class Networks:
         l1, l2 = [each.l1 for each in self.settings], [each.l2 for each in self.settings]
         return rows(l1), rows(l2), penalised
 
-    def _move(self, rule: Compiled, now: StepNumbers) -> None:
+    def _move(self, rule: Update, now: StepNumbers) -> None:
         """The step itself; frozen parameters stay, also where the rule decays weights."""
-        if self._frozen is None:
-            take_step(rule, self.theta, self.gradient, self.slots, now)
-            return
-        before = self.theta.clone()
-        self.gradient.masked_fill_(self._frozen, 0.0)
-        take_step(rule, self.theta, self.gradient, self.slots, now)
-        self.theta.copy_(before.where(self._frozen, self.theta))
+        if self._frozen is not None:
+            self.gradient.masked_fill_(self._frozen, 0.0)
+        move: Any = rule.move(self.theta, self.gradient, self.slots, now.step, now.rate)
+        self.theta.add_(move if self._frozen is None else move.masked_fill(self._frozen, 0.0))
 
     @cached_property
     def _frozen(self) -> Any | None:
@@ -318,3 +460,59 @@ def weighted(weight: Any | None, each: Any) -> Any:
         return each
     column = weight.reshape(*weight.shape, *(1,) * (each.ndim - weight.ndim))
     return each.where(column > 0, 0.0) * column
+
+
+@final
+class TorchEngine(Engine):
+    """torch, for every output, dense and CSR.
+
+    ``device`` is a name such as "cuda" or "cpu", or a torch device.  ``record=False`` launches
+    every kernel of a GPU by itself, which is slower.
+    """
+
+    def __init__(
+        self, settings: EngineSettings, device: Any = "cuda", *, record: bool = True
+    ) -> None:
+        self.settings = settings
+        self.device = checked_device(device)
+        self._network = Networks([settings], self.device, record=record)
+
+    def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
+        """Rows on the device; tensors that are there already are not copied."""
+        return self._network.prepare(X, y, weight)
+
+    def _epoch(
+        self, state: TrainingState, rows: NetworkRows, order: Array, plan: EpochPlan
+    ) -> tuple[TrainingState, float]:
+        network = self._network
+        network.load(state.theta[None], state.slots[:, None])
+        loss = network.epoch(
+            rows,
+            order[None],
+            batch=plan.batch,
+            rates=as_array([plan.rate]),
+            epoch=plan.epoch,
+            first_step=state.step + 1,
+            first_index=plan.first_index,
+        )
+        step = state.step + -(-len(order) // plan.batch)
+        theta, slots = as_array(network.theta[0].clone()), as_array(network.slots[:, 0].clone())
+        return TrainingState(theta, slots, step), float(loss[0])
+
+    def loss(self, theta: Array, rows: NetworkRows) -> float:
+        weight_above_0(rows)
+        return float(self._network.losses(self._on_device(theta), rows)[0])
+
+    def eta(self, theta: Array, X: NetworkRows | Matrix) -> Array:
+        """The predictor of each row: a tensor for a tensor, where it is, and NumPy otherwise."""
+        given = X.X if isinstance(X, NetworkRows) else X
+        here = (
+            given if isinstance(X, NetworkRows) else on_device(X, self.settings.dtype, self.device)
+        )
+        eta = self._network.eta(self._on_device(theta), here)[0]
+        if is_tensor(given) and not isinstance(X, NetworkRows):
+            return eta.to(given.device)
+        return as_array(eta)
+
+    def _on_device(self, theta: Array) -> Any:
+        return on_device(theta, self.settings.dtype, self.device)[None]

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from likely.errors import InvalidInput
-from likely.neural.dropout import dropout_masks, dropout_rates
+from likely.neural.devices import as_array
 from likely.neural.engine import EngineSettings, ReadableEngine
-from likely.neural.tensors.library import as_array
-from likely.neural.torch_engine import TorchEngine
+from likely.neural.formulas import dropout_masks, dropout_rates
+from likely.neural.torch_networks import TorchEngine
 from likely.solvers.mini_batches import epoch_order
 from likely.solvers.updates import UPDATES, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS

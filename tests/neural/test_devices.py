@@ -5,16 +5,16 @@ import pytest
 
 import likely
 from likely.errors import InvalidInput
-from likely.neural.tensors import library
-from likely.neural.tensors.library import as_array, cuda_is_there, device_for
+from likely.neural import devices
+from likely.neural.devices import as_array, cuda_is_there, device_for
 
 
 def test_without_torch_a_device_is_refused_in_words(monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(library, "import_module", missing)
-    monkeypatch.setattr(library, "find_spec", lambda name: None)
+    monkeypatch.setattr(devices, "import_module", missing)
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
     X = np.arange(8.0).reshape(4, 2)
     with pytest.raises(InvalidInput, match=r"pip install 'likely\[torch\]', or leave device out"):
         likely.NeuralNetworkClassifier((2,), device="cuda").fit(X, [0, 1, 0, 1])
