@@ -66,8 +66,15 @@ if TYPE_CHECKING:
     from likely.linear.separation import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
     from likely.neural.classifier import NeuralNetworkClassifier
-    from likely.neural.many_models import fit_many
+    from likely.neural.many import fit_many
     from likely.neural.regressor import NeuralNetworkRegressor
+    from likely.neural.settings import (
+        Batches,
+        EarlyStopping,
+        StartValues,
+        Training,
+        WeightPenalty,
+    )
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
     from likely.reports.report import WrittenReport, report
@@ -96,6 +103,7 @@ __all__ = [
     "GLM",
     "BagOfWords",
     "BasisFunctions",
+    "Batches",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
     "Comparison",
@@ -103,6 +111,7 @@ __all__ = [
     "Dataset",
     "Discretizer",
     "DiscriminantAnalysis",
+    "EarlyStopping",
     "Explanation",
     "FactorGraph",
     "FinalScore",
@@ -137,11 +146,14 @@ __all__ = [
     "Separability",
     "Sequences",
     "SoftmaxRegression",
+    "StartValues",
     "Study",
     "TemperatureScaling",
     "TextClassifier",
     "TokenIds",
+    "Training",
     "TrainingCurve",
+    "WeightPenalty",
     "WrittenReport",
     "__version__",
     "compare",
@@ -261,7 +273,12 @@ _HOME = {  # public name: the module that defines it
     "compare": "likely.workbench.comparison.comparison",
     "dataset": "likely.workbench.data.opening",
     "explain": "likely.explanations.any_model",
-    "fit_many": "likely.neural.many_models",
+    "Batches": "likely.neural.settings",
+    "EarlyStopping": "likely.neural.settings",
+    "StartValues": "likely.neural.settings",
+    "Training": "likely.neural.settings",
+    "WeightPenalty": "likely.neural.settings",
+    "fit_many": "likely.neural.many",
     "learning_curve": "likely.workbench.curves.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",

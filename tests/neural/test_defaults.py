@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.errors import InvalidInput
-from likely.neural.training.options import CAREFUL, FEW_ROWS, N_STARTS, PLAIN
+from likely.neural.options import CAREFUL, FEW_ROWS, N_STARTS, PLAIN
 from tests.neural.estimators import blobs, waves
 
 XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
@@ -50,7 +50,11 @@ def test_the_best_of_several_starts_is_kept():
     ("n", "settings", "chosen"),
     [
         (FEW_ROWS, {}, {**PLAIN, "solver": "lbfgs", "starts": N_STARTS}),
-        (FEW_ROWS, {"callbacks": print}, {**PLAIN, "solver": "lbfgs", "starts": 1}),
+        (
+            FEW_ROWS,
+            {"training": likely.Training(callbacks=print)},
+            {**PLAIN, "solver": "lbfgs", "starts": 1},
+        ),
         (FEW_ROWS, {"l1": 1.0}, {**PLAIN, "solver": "adam", "starts": 1}),
         (FEW_ROWS, {"batch": 4}, {**PLAIN, "solver": "adam", "starts": 1}),
         (FEW_ROWS, {"dropout": 0.1}, {**PLAIN, "solver": "adam", "starts": 1}),
@@ -58,7 +62,11 @@ def test_the_best_of_several_starts_is_kept():
         (FEW_ROWS + 1, {}, {**CAREFUL, "solver": "adam", "starts": 1}),
         (FEW_ROWS + 1, {"max_epochs": 3}, {**CAREFUL, "solver": "adam", "max_epochs": 3}),
         (FEW_ROWS + 1, {"n_networks": 2}, {**CAREFUL, "n_networks": 2}),
-        (FEW_ROWS + 1, {"callbacks": print}, {**CAREFUL, "n_networks": 1}),
+        (
+            FEW_ROWS + 1,
+            {"training": likely.Training(callbacks=print)},
+            {**CAREFUL, "n_networks": 1},
+        ),
         (FEW_ROWS + 1, {"solver": "adam"}, {**PLAIN, "solver": "adam", "starts": 1}),
         (FEW_ROWS + 1, {"hidden": ()}, {**PLAIN, "solver": "lbfgs", "starts": 1}),
         (FEW_ROWS + 1, {"hidden": (), "l1": 1.0}, {**CAREFUL, "solver": "adam"}),
@@ -66,8 +74,9 @@ def test_the_best_of_several_starts_is_kept():
     ],
 )
 def test_the_choice_depends_on_the_rows_and_on_what_was_given(n, settings, chosen):
-    model = likely.NeuralNetworkClassifier(**settings).settled_copy(np.zeros((n, 2)))
-    assert {name: model.chosen_[name] for name in chosen} == chosen
+    model = likely.NeuralNetworkClassifier(**settings)
+    found = model.chosen_on(np.zeros((n, 2))).as_dict()
+    assert {name: found[name] for name in chosen} == chosen
 
 
 def test_arguments_stay_as_they_were_given_and_the_choice_is_saved(tmp_path):

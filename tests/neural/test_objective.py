@@ -164,7 +164,7 @@ def test_without_hidden_layers_it_is_softmax_regression():
 @pytest.mark.parametrize("name", ["classes", "numbers"])
 def test_the_objective_of_a_model_is_what_its_fit_minimises(name, penalty_scaling):
     options = {"hidden": (3,), "activation": "tanh", "l2": 0.3, "random_state": 0}
-    options |= {"penalty_scaling": penalty_scaling}
+    options |= {"penalty": likely.WeightPenalty(scaling=penalty_scaling)}
     if name == "classes":
         (X, y), kind = blobs(40), likely.NeuralNetworkClassifier
     else:

@@ -151,7 +151,7 @@ class Architecture:
             )
         )
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         """The length of θ."""
         return sum(self.n_parameters_by_layer) + self.n_extra
@@ -169,11 +169,16 @@ class Architecture:
 
     def unpack(self, theta: Array) -> list[Layer]:
         """W^(l) and b^(l) as views of θ: what is written to them is written to θ."""
-        shapes = zip(self.sizes[1:], self.sizes[:-1], strict=True)
         return [
             Layer(theta[place.weight].reshape(shape), theta[place.bias] if has_bias else None)
-            for place, shape, has_bias in zip(self.places, shapes, self.biases, strict=True)
+            for place, shape, has_bias in self._cuts
         ]
+
+    @cached_property
+    def _cuts(self) -> tuple[tuple[LayerPlace, tuple[int, int], bool], ...]:
+        """The place of each layer, the shape of its weights, and whether it has biases."""
+        shapes = zip(self.sizes[1:], self.sizes[:-1], strict=True)
+        return tuple(zip(self.places, shapes, self.biases, strict=True))
 
     def extra(self, theta: Array) -> Array:
         """The parameters of the likelihood, a view of the end of θ."""

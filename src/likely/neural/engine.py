@@ -199,10 +199,13 @@ class ReadableEngine(Engine):
         """The summed loss of a batch, and g; a large batch is computed in pieces."""
         settings, architecture = self.settings, self.settings.architecture
         size = chunk_rows(architecture)
-        pieces = (slice(start, start + size) for start in range(0, part.n_rows, size))
-        here = pairwise_total(
-            self._summed(theta, part.chosen(piece), index[piece], epoch) for piece in pieces
-        )
+        if part.n_rows <= size:
+            here = self._summed(theta, part, index, epoch)
+        else:
+            pieces = (slice(start, start + size) for start in range(0, part.n_rows, size))
+            here = pairwise_total(
+                self._summed(theta, part.chosen(piece), index[piece], epoch) for piece in pieces
+            )
         gradient = here.gradient / theta.dtype.type(part.n_rows * settings.mean_weight)
         if settings.penalises:
             share = settings.penalty_share(part.n_rows)
@@ -241,7 +244,9 @@ class ReadableEngine(Engine):
         settings = self.settings
         term = partial(loss_total, settings.architecture, settings.output, theta)
         with np.errstate(over="ignore", invalid="ignore"):
-            total = pairwise_total(map(term, chunks(settings.architecture, rows)))
+            whole = rows.n_rows <= chunk_rows(settings.architecture)
+            parts = chunks(settings.architecture, rows)
+            total = term(rows) if whole else pairwise_total(map(term, parts))
         return float(total.value) / weight_above_0(rows)
 
     def eta(self, theta: Array, X: NetworkRows | Matrix) -> Array:

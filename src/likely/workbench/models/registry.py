@@ -50,7 +50,7 @@ CALIBRATED = {"calibrate": "temperature"}  # evidence that says nothing leaves t
 NETWORKS = {  # a validation loss may stay level for twenty epochs and fall again
     "solver": "adam",
     "early_stopping": True,
-    "patience": 30,
+    "early_stopping__patience": 30,
     "max_epochs": 500,
     "learning_rate": 3e-3,
     "n_networks": 5,

@@ -10,14 +10,14 @@ from likely.data.layouts.intercept import Csr, Dense, Mixed
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
 from likely.neural.engine import EngineSettings, ReadableEngine
-from likely.neural.output_choice import output_of
-from likely.neural.training.examples import (
+from likely.neural.examples import (
     ExamplesInFile,
     ExamplesInMemory,
     finite_matrix,
     in_memory,
     matrix_of,
 )
+from likely.neural.output_choice import output_of
 from likely.solvers.updates import Plain
 
 N = 23
@@ -83,7 +83,7 @@ def test_categories_are_columns_of_0_and_1_dense_or_sparse(monkeypatch):
     design = Mixed(np.array([[1.5], [0.0]]), np.array([[1, 0], [-1, 2]]), (2, 3))
     expected = np.array([[1.5, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 1]])
     assert_array_equal(matrix_of(design), expected)
-    monkeypatch.setattr("likely.neural.training.examples.MOST_DENSE", 3)
+    monkeypatch.setattr("likely.neural.examples.MOST_DENSE", 3)
     rows = matrix_of(design)
     assert sparse.issparse(rows)
     assert_array_equal(rows.toarray(), expected)

@@ -7,8 +7,7 @@ import pytest
 
 from likely.errors import TrainingDiverged
 from likely.neural.history import LossCurve
-from likely.neural.training.loop import Losses, TrainingRules, replayed, scheduled, train
-from likely.neural.training.steps import Ending, Steps
+from likely.neural.training import Ending, Losses, Steps, TrainingRules, replayed, scheduled, train
 from likely.progress import listening
 from likely.solvers.schedules import Constant, ReduceOnPlateau
 

@@ -21,16 +21,23 @@ import numpy as np
 
 from likely._typing import Array
 from likely.compute.executor import one_blas_thread
+from likely.neural.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
 from likely.neural.devices import memory_of
 from likely.neural.engine import Engine, EngineSettings, engine_for
-from likely.neural.history import LossCurve
+from likely.neural.examples import Examples
+from likely.neural.history import History, LossCurve
 from likely.neural.objective import NetworkObjective
-from likely.neural.training.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
-from likely.neural.training.examples import Examples
-from likely.neural.training.loop import (
+from likely.neural.options import plan_of_batches
+from likely.neural.problem import TrainingProblem
+from likely.neural.training import (
     Callback,
+    Ending,
     Epoch,
     Losses,
+    MiniBatchSteps,
+    PartlyFrozen,
+    QuasiNewtonSteps,
+    Steps,
     Trained,
     TrainingRules,
     advance,
@@ -39,16 +46,7 @@ from likely.neural.training.loop import (
     scheduled,
     train,
 )
-from likely.neural.training.options import batches_for, check_callbacks
-from likely.neural.training.problem import TrainingProblem
-from likely.neural.training.steps import (
-    Ending,
-    MiniBatchSteps,
-    PartlyFrozen,
-    QuasiNewtonSteps,
-    Steps,
-)
-from likely.neural.units import WeightStrengths, weight_strengths
+from likely.neural.units import WeightStrengths
 from likely.solvers.updates import Plain
 
 ADVICE = (
@@ -99,7 +97,6 @@ class Keeper:
 
 
 def fit_network(
-    model: Any,
     problem: TrainingProblem,
     start: Array,
     *,
@@ -108,23 +105,23 @@ def fit_network(
     callbacks: Sequence[Callback] = (),
 ) -> NetworkFit:
     """Train, and play the end game if there is one; θ and losses are in the unit of y."""
-    called = (*check_callbacks(model.callbacks), *callbacks)
+    called = (*problem.options.callbacks, *callbacks)
     with one_blas_thread(), memory_of(problem.device):
         if resumed is None or resumed.phase == 0:
-            steps, trained = _search(model, problem, start, keeper, resumed, called)
+            steps, trained = _search(problem, start, keeper, resumed, called)
             state = steps.arrays(trained.state)
         else:
             assert resumed.earlier is not None  # a checkpoint of phase 1 has it
-            trained, state = _finished(model, problem, resumed.earlier), resumed.state
+            trained, state = _finished(problem, resumed.earlier), resumed.state
         found = in_unit_of_y(problem, trained, start)
-        if model.end_game is None or trained.interrupted or not trained.curve.n_epochs:
-            better = better_constant(model, problem, found)
+        if problem.options.end_game is None or trained.interrupted or not trained.curve.n_epochs:
+            better = better_constant(problem, found)
             return NetworkFit(found.theta, state, found, None, better)
         later = replace(keeper, phase=1, earlier=trained.curve)
         second = resumed if resumed is not None and resumed.phase == 1 else None
         whole = problem.on_all_rows()
         start = whole.start()
-        steps, again = _end_game(model, whole, start, found.curve, later, second, called)
+        steps, again = _end_game(whole, start, found.curve, later, second, called)
         ended = in_unit_of_y(whole, again, start)
     return NetworkFit(ended.theta, steps.arrays(again.state), found, ended)
 
@@ -146,24 +143,24 @@ def _frozen_kept(problem: TrainingProblem, theta: Array, start: Array) -> Array:
     return np.where(problem.architecture.trainable_mask(problem.trainable), theta, start)
 
 
-def better_constant(model: Any, problem: TrainingProblem, trained: Trained) -> float | None:
+def better_constant(problem: TrainingProblem, trained: Trained) -> float | None:
     """The loss of a constant, where it is clearly below that of the network; else None.
 
     Not judged are trainings that were to have few epochs, and losses taken before each step.
     """
     curve = trained.curve
-    if int(model.max_epochs) < FEWEST_EPOCHS or not curve.n_epochs or not model.evaluate_training:
+    options = problem.options
+    if options.max_epochs < FEWEST_EPOCHS or not curve.n_epochs or not options.training.evaluate:
         return None
     constant = problem.constant_loss()
     worse = curve.loss[trained.kept_epoch - 1] - constant
     return constant if worse > MARGIN * max(abs(constant), problem.units.square) else None
 
 
-def worse_than_constant(model: Any, constant_loss: float) -> str:
+def worse_than_constant(model: str, history: History, constant_loss: float) -> str:
     """What to say of a fitted model with a higher training loss than a constant."""
-    history = model.history_
     return (
-        f"{type(model).__name__} has learned nothing: its mean training loss is "
+        f"{model} has learned nothing: its mean training loss is "
         f"{history.loss[history.kept_epoch - 1]:.4g} after {history.kept_epoch} epochs, and that "
         f"of a constant is {constant_loss:.4g}. Standardise the columns "
         "(likely.Prepared), shuffle the rows, or lower learning_rate."
@@ -171,7 +168,6 @@ def worse_than_constant(model: Any, constant_loss: float) -> str:
 
 
 def one_epoch(
-    model: Any,
     problem: TrainingProblem,
     start: Array,
     state: dict[str, Array] | None,
@@ -182,9 +178,9 @@ def one_epoch(
     The start, the curve, θ and the losses are in the unit of y.
     """
     inner = problem.units.inner(problem.architecture, start).astype(problem.options.dtype)
-    rules = rules_of(model, problem)
+    rules = rules_of(problem)
     with one_blas_thread(), memory_of(problem.device):
-        steps, losses = steps_on(model, problem.in_units())
+        steps, losses = steps_on(problem.in_units())
         run = begun(steps, inner, losses)
         if state:
             run.state = steps.restored({**state, "theta": np.array(inner)})
@@ -194,22 +190,20 @@ def one_epoch(
 
 
 def _search(
-    model: Any,
     problem: TrainingProblem,
     start: Array,
     keeper: Keeper,
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback],
 ) -> tuple[Steps[Any], Trained]:
-    steps, losses = steps_on(model, problem.in_units())
-    rules, inner = rules_of(model, problem), problem.units.inner(problem.architecture, start)
+    steps, losses = steps_on(problem.in_units())
+    rules, inner = rules_of(problem), problem.units.inner(problem.architecture, start)
     keep = None if keeper.path is None else keeper
     trained = train(steps, inner, rules, losses, resumed=resumed, keep=keep, callbacks=callbacks)
     return steps, trained
 
 
 def _end_game(
-    model: Any,
     problem: TrainingProblem,
     start: Array,
     curve: LossCurve,
@@ -218,11 +212,11 @@ def _end_game(
     callbacks: Sequence[Callback],
 ) -> tuple[Steps[Any], Trained]:
     """A fit on all rows, for as long as the curve of the search says, in the unit of y."""
-    steps, losses = steps_on(model, problem.in_units())
-    by_loss = model.end_game == "loss"
+    steps, losses = steps_on(problem.in_units())
+    by_loss = problem.options.end_game == "loss"
     rules = replace(
-        rules_of(model, problem),
-        max_epochs=int(model.max_epochs) if by_loss else curve.best,
+        rules_of(problem),
+        max_epochs=problem.options.max_epochs if by_loss else curve.best,
         level=curve.loss[curve.best - 1] / problem.units.square if by_loss else None,
         early_stopping=False,
         tol=None,
@@ -236,23 +230,23 @@ def _end_game(
     )
 
 
-def _finished(model: Any, problem: TrainingProblem, curve: LossCurve) -> Trained:
+def _finished(problem: TrainingProblem, curve: LossCurve) -> Trained:
     """The search before an end game that is resumed; its parameters are needed no more."""
-    ending = rules_of(model, problem).ending(curve)
+    ending = rules_of(problem).ending(curve)
     if ending is None:  # a callback ended it, or a limit that is higher now
         ending = Ending("it had ended before this training was resumed", converged=True)
     return Trained(np.empty(0), None, curve, ending, curve.best)
 
 
-def rules_of(model: Any, problem: TrainingProblem) -> TrainingRules:
+def rules_of(problem: TrainingProblem) -> TrainingRules:
     """When training ends, at which rates, and how its epochs are shown: in the unit of y."""
     options, units = problem.options, problem.units
     return TrainingRules(
-        int(model.max_epochs),
+        options.max_epochs,
         scheduled(options.schedule),
         options.tol,
-        int(model.patience),
-        bool(model.early_stopping),
+        options.patience,
+        options.early_stopping,
         watch=not options.quasi_newton,
         advice=ADVICE,
         unit=units.square,
@@ -260,31 +254,30 @@ def rules_of(model: Any, problem: TrainingProblem) -> TrainingRules:
     )
 
 
-def steps_on(model: Any, problem: TrainingProblem) -> tuple[Steps[Any], Losses]:
+def steps_on(problem: TrainingProblem) -> tuple[Steps[Any], Losses]:
     """The steps of training on the rows of a problem, and the losses that are recorded."""
     examples = problem.training
-    engine = engine_on(problem.device, settings_of(model, problem, examples), examples)
-    batches = batches_for(model, examples.n_rows, balanced=problem.balanced)
+    engine = engine_on(problem.device, settings_of(problem, examples), examples)
+    batches = plan_of_batches(problem.options, examples.n_rows)
     size = batches.size
     rows = examples.prepared(engine, size)
     held = None if problem.validation is None else problem.validation.prepared(engine, size)
     losses = Losses(
-        rows.loss if model.evaluate_training else None, None if held is None else held.loss
+        rows.loss if problem.options.training.evaluate else None,
+        None if held is None else held.loss,
     )
     if problem.options.quasi_newton:
-        return _quasi_newton(model, problem, engine, examples), losses
+        return _quasi_newton(problem, engine, examples), losses
     labels = examples.y if examples.y.dtype.kind in "iu" else None
     return MiniBatchSteps(engine, rows, batches, problem.seed, labels), losses
 
 
-def _quasi_newton(
-    model: Any, problem: TrainingProblem, engine: Engine, examples: Examples
-) -> QuasiNewtonSteps:
+def _quasi_newton(problem: TrainingProblem, engine: Engine, examples: Examples) -> QuasiNewtonSteps:
     rows = examples.prepared(engine, examples.n_rows).whole()
     total = examples.weight_total
     # one batch of all rows: "mean" and "epoch" both add the whole penalty to the mean loss
-    factor = 1.0 if model.penalty_scaling == "sum" else total
-    l2 = strengths_of(model, problem).l2
+    factor = 1.0 if problem.options.penalty.scaling == "sum" else total
+    l2 = strengths_of(problem).l2
     objective = NetworkObjective(
         problem.architecture, problem.output, rows, l2=factor * l2, unit=total
     )
@@ -294,9 +287,9 @@ def _quasi_newton(
     return QuasiNewtonSteps(PartlyFrozen(objective, frozen, total), total)
 
 
-def settings_of(model: Any, problem: TrainingProblem, examples: Examples) -> EngineSettings:
+def settings_of(problem: TrainingProblem, examples: Examples) -> EngineSettings:
     """What the epochs of a model on some rows depend on."""
-    l1, l2 = strengths_of(model, problem)
+    l1, l2 = strengths_of(problem)
     return EngineSettings(
         problem.architecture,
         problem.output,
@@ -306,16 +299,16 @@ def settings_of(model: Any, problem: TrainingProblem, examples: Examples) -> Eng
         dropout=problem.dropout,
         l1=l1,
         l2=l2,
-        penalty_scaling=model.penalty_scaling,
+        penalty_scaling=problem.options.penalty.scaling,
         trainable=problem.trainable,
         seed=problem.seed,
         dtype=problem.options.dtype,
     )
 
 
-def strengths_of(model: Any, problem: TrainingProblem) -> WeightStrengths:
+def strengths_of(problem: TrainingProblem) -> WeightStrengths:
     """The penalties in the units of training."""
-    return problem.units.strengths(problem.architecture, weight_strengths(model))
+    return problem.units.strengths(problem.architecture, problem.options.penalty)
 
 
 def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engine:

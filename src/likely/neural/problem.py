@@ -4,11 +4,11 @@ Rows are read as linear models read them: numbers as they are, a column of 0 and
 category.  Rows for validation are given, or a share of each class that is held out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
 from scipy import sparse
@@ -24,35 +24,41 @@ from likely.inputs.coding import category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
-from likely.inputs.tables import is_file, own_columns, refuse_file
+from likely.inputs.tables import own_columns, refuse_file
 from likely.neural.architecture import Architecture, initial_parameters
-from likely.neural.devices import device_for
-from likely.neural.outputs import Output
-from likely.neural.training.checkpoint import (
+from likely.neural.checkpoint import (
     Checkpoint,
     Meaning,
     digest_of,
     path_of_network,
     read_checkpoint,
 )
-from likely.neural.training.examples import (
+from likely.neural.devices import device_for
+from likely.neural.examples import (
     Examples,
     ExamplesInFile,
     ExamplesInMemory,
     finite_matrix,
     in_memory,
-)
-from likely.neural.training.options import Options, checked_options, layer_dropout, trainable_layers
-from likely.neural.training.row_checks import (
     refuse_extreme_weights,
     warn_of_sorted_rows,
     warn_of_unscaled_columns,
 )
+from likely.neural.options import Options, layer_dropout, trainable_layers
+from likely.neural.outputs import Output
+from likely.neural.settings import Batches, Training
 from likely.neural.units import ResponseUnits
 
 ROWS_IN_DIGEST = 64
 SEEDS = 2**62
 Targets = Callable[[Any, int], Array]  # y as given and the number of rows, to codes or numbers
+
+
+class ReadsRows(Protocol):
+    """An estimator that rows are read for; what it learns of their columns is stored in it."""
+
+    device: Any
+    beside_: tuple[str, ...]
 
 
 class OpenedRows(NamedTuple):
@@ -79,9 +85,7 @@ class TrainingProblem:
     seed: int
     trainable: tuple[bool, ...] | None
     dropout: tuple[float, ...]
-    balanced: bool = False
     device: Any = None  # of torch; None is NumPy
-    initialise: Any = "auto"
     scales_response: bool = False
     units: ResponseUnits = field(default_factory=ResponseUnits)  # in which y is trained on
 
@@ -94,12 +98,12 @@ class TrainingProblem:
         y, weight = self.output.target(self.training.y), self.training.weight
         theta = initial_parameters(
             self.architecture,
-            self.initialise,
+            self.options.start.values,
             seed=self.seed,
             dtype=self.options.dtype if self.units.are_those_of_y else np.float64,
             extra=self._first_extra(y),
         )
-        if not isinstance(self.initialise, str):
+        if not isinstance(self.options.start.values, str):
             return theta
         theta = self.units.theta(self.architecture, theta)
         bias = self.architecture.unpack(theta)[-1].bias
@@ -157,10 +161,11 @@ class TrainingStart(NamedTuple):
     resumed: Checkpoint | None
 
 
-def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm) -> OpenedRows:
+def open_rows(
+    model: ReadsRows, options: Options, X: Any, y: Any, sample_weight: Any, target: TargetForm
+) -> OpenedRows:
     """Check everything; a table in memory becomes one array, a file stays where it is."""
-    device = device_for(model.device, X)
-    dtype = checked_options(model, in_file=is_file(X)).dtype
+    device, dtype = device_for(model.device, X), options.dtype
     model.beside_ = tuple(name for name in (y, sample_weight) if isinstance(name, str))
     found = check_rows(model, X, y, RowExtras(sample_weight), target=target)
     rows = found.encode(category_flags(found.kinds))
@@ -173,12 +178,12 @@ def open_rows(model: Any, X: Any, y: Any, sample_weight: Any, target: TargetForm
             else ExamplesInFile.of(blocks, coding.names, dtype)
         )
     refuse_extreme_weights(examples.weight)
-    warn_of_unscaled_columns(model, examples, coding)
+    warn_of_unscaled_columns(options.model, examples, coding)
     return OpenedRows(examples, coding, rows.classes, rows.library, device)
 
 
 def known_rows(
-    model: Any, coding: Coding, X: Any, y: Any, sample_weight: Any, targets: Targets
+    model: ReadsRows, coding: Coding, X: Any, y: Any, sample_weight: Any, targets: Targets
 ) -> ExamplesInMemory:
     """Further rows in memory, by the coding of the first; rows of weight 0 are left out."""
     X, y, sample_weight = own_columns(X, y, sample_weight)
@@ -191,9 +196,10 @@ def known_rows(
     return found if weight is None or weight.all() else found.where(weight > 0)
 
 
-def validation_rows(model: Any, coding: Coding, targets: Targets) -> ExamplesInMemory | None:
+def validation_rows(
+    model: ReadsRows, given: Any, coding: Coding, targets: Targets
+) -> ExamplesInMemory | None:
     """The validation set that was given; None where there is none."""
-    given = model.validation
     if not isinstance(given, tuple | list):
         return None
     if len(given) not in (2, 3):
@@ -209,31 +215,32 @@ def validation_rows(model: Any, coding: Coding, targets: Targets) -> ExamplesInM
 
 
 def assembled(
-    model: Any,
     rows: OpenedRows,
     output: Output,
     options: Options,
     held: Examples | None,
     seed: int,
+    *,
+    scales_response: bool,
 ) -> TrainingProblem:
     """The problem of a fit: the layers, and which rows are trained on."""
     architecture = Architecture.of(
         rows.coding.n_coefficients,
         options.hidden,
         output.n_outputs,
-        activation=model.activation,
-        bias=model.bias,
+        activation=options.activation,
+        bias=options.bias,
         output_bias=None if output.has_bias else False,
         n_extra=output.n_extra,
     )
-    warn_of_sorted_rows(model, options, rows.examples)
+    warn_of_sorted_rows(options, rows.examples)
     training, union = rows.examples, None
     if options.held_out is not None:
         union = rows.examples
         training, held = split_off(union, options.held_out, seed)
-    elif held is not None and model.end_game is not None:
+    elif held is not None and options.end_game is not None:
         union = _joined(training, held)
-    if model.early_stopping and held is None:
+    if options.early_stopping and held is None:
         raise InvalidInput(
             "early_stopping=True was given without validation rows. Use validation=0.1, or "
             "validation=(X, y)."
@@ -246,12 +253,10 @@ def assembled(
         held,
         union,
         seed,
-        trainable_layers(model.trainable, architecture),
-        layer_dropout(model.dropout, architecture),
-        bool(vars(model).get("balanced", False)),
+        trainable_layers(options.start.trainable, architecture),
+        layer_dropout(options.dropout, architecture),
         None if options.quasi_newton else rows.device,
-        model.initialise,
-        model._scales_response(output),
+        scales_response,
     )
     return problem.with_own_units() if problem.scales_response else problem
 
@@ -314,54 +319,64 @@ def seed_of(random_state: Any) -> int:
     return int(generator(random_state).integers(SEEDS))
 
 
-def resumed_training(model: Any, meaning: Meaning, number: int | None = None) -> Checkpoint | None:
+def resumed_training(
+    training: Training, meaning: Meaning, number: int | None = None
+) -> Checkpoint | None:
     """The checkpoint to continue from; ``resume=True`` is that of ``checkpoint``, if it exists.
 
     ``number`` is that of one of several networks, of which the later ones may not have begun.
     """
-    resume = model.resume
+    resume = training.resume
     if resume is None or resume is False:
         return None
-    if resume is True and model.checkpoint is None:
+    if resume is True and training.checkpoint is None:
         raise InvalidInput(
             "resume=True was given without checkpoint, the file to resume from. Use "
-            "checkpoint='training.checkpoint'."
+            "training=Training(checkpoint='training.checkpoint', resume=True)."
         )
-    path = path_of_network(model.checkpoint if resume is True else resume, number)
+    path = path_of_network(training.checkpoint if resume is True else resume, number)
     if (resume is True or number) and not Path(path).exists():
         return None
     return read_checkpoint(path, meaning)
 
 
 def meaning_of(
-    model: Any, rows: OpenedRows, output: Output, options: Options, held: Examples | None
+    rows: OpenedRows,
+    output: Output,
+    options: Options,
+    held: Examples | None,
+    own: Mapping[str, Any],
 ) -> Meaning:
-    """What a checkpoint must share with the training that continues from it."""
-    if model.checkpoint is None and not model.resume:
+    """What a checkpoint must share with the training that continues from it.
+
+    ``own`` are further arguments by name.  The names are those of the first checkpoints.
+    """
+    training, batch = options.training, options.batch
+    if training.checkpoint is None and not training.resume:
         return {}
-    given = vars(model)
-    names = ("activation", "bias", "batch", "shuffle", "dropout", "l1", "l2")
-    own = (
-        "penalty",
-        "penalty_scaling",
-        "class_weight",
-        "balanced",
-        "scale_response",
-        "trainable",
-        "end_game",
-    )
-    start = model.initialise
+    plain = batch if isinstance(batch, Batches) else Batches()
+    start = options.start.values
     sizes = (rows.coding.n_coefficients, *options.hidden, output.n_outputs)
+    given = {
+        "activation": options.activation,
+        "bias": options.bias,
+        "batch": batch.size if isinstance(batch, Batches) else batch,
+        "shuffle": plain.shuffle,
+        "dropout": options.dropout,
+        "penalty_scaling": options.penalty.scaling,
+        "trainable": options.start.trainable,
+        "end_game": options.end_game,
+        **own,
+    }
     return {
         "the architecture": "-".join(map(str, sizes)),
         "the response": repr(output),  # its name lacks the link of an ordinal one, and powers
         "solver": repr(options.update or "lbfgs"),
         "schedule": repr(options.schedule),
         "dtype": str(options.dtype),
-        "random_state": repr(model.random_state),
         "initialise": start if isinstance(start, str) else _digest_of_start(start),
         "validation": repr(options.held_out) if held is None else _digest_of_rows(held),
-        **{name: repr(given[name]) for name in (*names, *own) if name in given},
+        **{name: repr(value) for name, value in given.items()},
         "the digest of the rows": _digest_of_rows(rows.examples),
     }
 

@@ -1,6 +1,11 @@
-"""The loop over epochs: steps, losses, stopping, checkpoints.
+"""The loop over epochs, and the steps of an epoch: of mini-batches, or one of L-BFGS.
 
     repeat  rate η_t of the schedule → steps of an epoch → losses → checkpoint → stop?
+
+    mini-batches    θ ← update(θ, gradient of a batch) for each batch of the epoch's order
+    L-BFGS          θ ← θ + t d, one line search on the summed loss of all rows
+
+Each kind of step has a state that a checkpoint can keep, as arrays by name.
 
 Training ends when the loss that is watched has not fallen by more than ``tol`` for ``patience``
 epochs, at ``max_epochs``, or when a callback says so.  With early stopping the validation loss is
@@ -13,23 +18,221 @@ References
 Prechelt, Early stopping — but when?, 1998.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 from time import perf_counter
-from typing import Any, NamedTuple, final
+from typing import Any, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
+from sklearn.callback import CallbackSupportMixin
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.errors import TrainingDiverged
 from likely.formatting import count
+from likely.neural.checkpoint import Checkpoint
+from likely.neural.engine import Engine, TrainingState
+from likely.neural.examples import PreparedExamples
 from likely.neural.history import LossCurve
-from likely.neural.training.checkpoint import Checkpoint
-from likely.neural.training.steps import Ending, Steps
+from likely.neural.objective import NetworkObjective
 from likely.progress import report
+from likely.solvers.base import FirstOrder, FirstOrderObjective
+from likely.solvers.lbfgs import LBFGS, LBFGSState, Pair
+from likely.solvers.line_search import NO_LOWER_VALUE
+from likely.solvers.mini_batches import BatchPlan, ShuffledBatches, epoch_order
 from likely.solvers.schedules import Schedule
 from likely.solvers.stopping import steps_since_best
+from likely.solvers.updates import Update
+
+S = TypeVar("S")
+NEAR = 1e-8  # a gap at which a search that finds no lower value has reached its optimum
+FLAT = 1e-6  # nats a row: a slope at which it has, where there is no gap
+
+
+class Ending(NamedTuple):
+    """Why training ends, and whether there was nothing left to gain."""
+
+    reason: str
+    converged: bool
+
+
+class Steps(ABC, Generic[S]):
+    """The steps of an epoch."""
+
+    @abstractmethod
+    def start(self, theta: Array) -> S:
+        """The state before the first epoch."""
+
+    @abstractmethod
+    def epoch(self, state: S, number: int, rate: float) -> tuple[S, float]:
+        """The state after an epoch, numbered from 0, and its running mean loss."""
+
+    @abstractmethod
+    def theta(self, state: S) -> Array: ...
+
+    @abstractmethod
+    def arrays(self, state: S) -> dict[str, Array]:
+        """All that the state is made of."""
+
+    @abstractmethod
+    def restored(self, arrays: Mapping[str, Array]) -> S:
+        """The state of such arrays."""
+
+    def ending(self, state: S, tol: float | None) -> Ending | None:
+        """Why no further step is needed or possible; None where one is."""
+        return None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MiniBatchSteps(Steps[TrainingState]):
+    """Steps on the batches of an order that is keyed by the seed and the epoch."""
+
+    engine: Engine
+    rows: PreparedExamples
+    batches: BatchPlan
+    seed: int
+    labels: Codes | None = None  # for balanced batches
+
+    def start(self, theta: Array) -> TrainingState:
+        return self.engine.start(theta)
+
+    def epoch(self, state: TrainingState, number: int, rate: float) -> tuple[TrainingState, float]:
+        if not isinstance(self.batches, ShuffledBatches):
+            return self._drawn(state, number, rate)
+        total, weight = 0.0, 0.0
+        size = self.batches.window
+        for window in self.rows.windows(size):
+            first = window.first + window.start
+            order = (
+                epoch_order(window.n_rows, self.seed, number, window=size, first=first)
+                if self.batches.shuffle
+                else np.arange(window.n_rows, dtype=np.intp)
+            )
+            state, loss = self.engine.epoch(
+                state,
+                window.rows,
+                order + window.start,
+                batch=self.batches.size,
+                rate=rate,
+                epoch=number,
+                first_index=window.first,
+            )
+            part = slice(window.start, window.start + window.n_rows)
+            here = window.rows.weight
+            heavy = float(window.n_rows if here is None else here[part].sum())
+            total, weight = total + heavy * loss, weight + heavy
+        return state, total / weight
+
+    def _drawn(self, state: TrainingState, number: int, rate: float) -> tuple[TrainingState, float]:
+        """An epoch whose rows are drawn from all of them."""
+        rows = self.rows.whole()
+        order = self.batches.order(rows.n_rows, self.seed, number, self.labels)
+        return self.engine.epoch(
+            state, rows, order, batch=self.batches.size, rate=rate, epoch=number
+        )
+
+    def theta(self, state: TrainingState) -> Array:
+        return state.theta
+
+    def arrays(self, state: TrainingState) -> dict[str, Array]:
+        return state_arrays(state)
+
+    def restored(self, arrays: Mapping[str, Array]) -> TrainingState:
+        return TrainingState(arrays["theta"], arrays["slots"], int(arrays["step"][0]))
+
+
+def state_arrays(state: TrainingState) -> dict[str, Array]:
+    """All that a state of mini-batch training is made of."""
+    return {"theta": state.theta, "slots": state.slots, "step": np.array([state.step])}
+
+
+def kept_state(state: dict[str, Array], update: Update | None) -> dict[str, Array]:
+    """What an update rule remembers, besides the parameters; nothing of L-BFGS."""
+    if update is None:
+        return {}
+    memory = {name: array for name, array in state.items() if name != "theta"}
+    return {**memory, "rule": np.array([update.compiled().kind])}
+
+
+def continued_state(state: dict[str, Array], update: Update | None) -> dict[str, Array] | None:
+    """The memory to continue from; None where another rule left it, to which it means nothing."""
+    same = update is not None and "rule" in state and state["rule"][0] == update.compiled().kind
+    return state if same else None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PartlyFrozen(FirstOrderObjective):
+    """An objective of which some parameters stay as they are: their gradient is 0.
+
+    L-BFGS then never moves them, because its directions are sums of gradients and past steps.
+    """
+
+    inner: NetworkObjective
+    frozen: Array  # Booleans
+    unit: float | None = None
+
+    def value(self, theta: Array) -> float:
+        return self.inner.value(theta)
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        here = self.inner.first_order(theta)
+        return FirstOrder(here.value, np.where(self.frozen, 0.0, here.gradient))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class QuasiNewtonSteps(Steps[LBFGSState]):
+    """Steps of L-BFGS on the loss of all rows."""
+
+    objective: FirstOrderObjective
+    weight: float  # Σ w, by which the value is divided
+    solver: LBFGS = field(default_factory=LBFGS)
+
+    def start(self, theta: Array) -> LBFGSState:
+        return self.solver.init(self.objective, np.array(theta, dtype=np.float64))
+
+    def epoch(self, state: LBFGSState, number: int, rate: float) -> tuple[LBFGSState, float]:
+        state = self.solver.step(self.objective, state)
+        return state, state.value / self.weight
+
+    def theta(self, state: LBFGSState) -> Array:
+        return np.asarray(state.theta)
+
+    def arrays(self, state: LBFGSState) -> dict[str, Array]:
+        p = state.theta.size
+        pairs = [np.array(part) for part in zip(*state.pairs, strict=True)]
+        steps, changes = pairs or (np.empty((0, p)), np.empty((0, p)))
+        return {
+            "theta": state.theta,
+            "gradient": state.gradient,
+            "steps": steps,
+            "changes": changes,
+            "measures": np.array([state.value, state.gap, float(bool(state.stuck))]),
+        }
+
+    def restored(self, arrays: Mapping[str, Array]) -> LBFGSState:
+        value, gap, stuck = arrays["measures"].tolist()
+        pairs = zip(arrays["steps"], arrays["changes"], strict=True)
+        return LBFGSState(
+            theta=arrays["theta"],
+            value=value,
+            gap=gap,
+            stuck=NO_LOWER_VALUE if stuck else "",
+            gradient=arrays["gradient"],
+            pairs=tuple(Pair(*pair) for pair in pairs),
+        )
+
+    def ending(self, state: LBFGSState, tol: float | None) -> Ending | None:
+        if tol is not None and state.gap <= tol:
+            return Ending(f"the gap {state.gap:.1e} is within tol={tol:g}", converged=True)
+        if not state.stuck:
+            return None
+        slope = float(np.abs(state.gradient).max(initial=0.0)) / self.weight
+        return Ending(state.stuck, converged=state.gap <= NEAR or slope <= FLAT)
+
 
 AT_THE_START = (
     "Use a link that has a mean for every predictor, such as link='log', standardised columns, or "
@@ -253,3 +456,36 @@ def divergence(
 def _is_sound(loss: float, start_loss: float) -> bool:
     limit = EXPLODED * max(start_loss, 1.0) if isfinite(start_loss) else np.inf
     return isfinite(loss) and loss <= limit
+
+
+def scikit_learn_callbacks(
+    model: CallbackSupportMixin, learned: dict[str, Any], max_epochs: int, X: Any, y: Any
+) -> tuple[Callback, ...]:
+    """The callbacks that were set in scikit-learn's way, as one that is called with each epoch.
+
+    ``ProgressBar`` and ``ScoringMonitor`` of ``sklearn.callback`` are set by ``set_callbacks``: the
+    fit is a task, and each epoch is one inside it.
+    """
+    context = model._init_callback_context(max_subtasks=max_epochs)
+    if not vars(model).get("_skl_callbacks"):
+        return ()
+    context.call_on_fit_task_begin(estimator=model, X=X, y=y)
+
+    def after(epoch: Epoch) -> bool:
+        part = context.subcontext(task_name="epoch")
+        part.call_on_fit_task_begin(estimator=model, X=X, y=y)
+        fitted = {**learned, "parameters_": np.array(epoch.theta)}
+        return bool(
+            part.call_on_fit_task_end(estimator=model, X=X, y=y, reconstruction_attributes=fitted)
+        )
+
+    return (after,)
+
+
+def end_of_fit(model: CallbackSupportMixin, X: Any, y: Any) -> None:
+    """Tell the callbacks of scikit-learn that the fit is done."""
+    if vars(model).get("_skl_callbacks"):
+        fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
+        model._callback_fit_ctx.call_on_fit_task_end(
+            estimator=model, X=X, y=y, reconstruction_attributes=fitted
+        )

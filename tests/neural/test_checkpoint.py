@@ -5,13 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidFile
+from likely.neural.checkpoint import Checkpoint, digest_of, read_checkpoint, write_checkpoint
 from likely.neural.history import LossCurve
-from likely.neural.training.checkpoint import (
-    Checkpoint,
-    digest_of,
-    read_checkpoint,
-    write_checkpoint,
-)
 
 MEANING = {"the architecture": "2-3-1", "l2": "0.5"}
 STATE = {"theta": np.arange(5, dtype=np.float32), "slots": np.zeros((2, 5)), "step": np.array([7])}

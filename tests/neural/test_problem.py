@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.errors import InvalidInput, OutOfDeviceMemory, SortedRows, UnscaledColumns
-from likely.neural.training.options import batches_for
+from likely.neural.options import checked_options, plan_of_batches
 from likely.solvers import BalancedBatches, SampledBatches, ShuffledBatches
 from tests.neural.estimators import blobs, classifier, regressor, waves
 
@@ -38,7 +38,7 @@ def test_numbers_that_are_sorted_across_windows_are_named():
     "options",
     [
         {},  # one window
-        {"batch": ShuffledBatches(8, shuffle=False, window=32), "shuffle": False},
+        {"batch": ShuffledBatches(8, shuffle=False, window=32)},
         {"batch": SampledBatches(8)},
         {"batch": BalancedBatches(8)},
         {"balanced": True},
@@ -84,7 +84,8 @@ def test_the_loss_of_a_constant_is_that_of_the_frequencies(response):
     X, y = blobs()
     y = np.minimum(y, np.arange(len(y)) % 4)
     weight = np.linspace(0.5, 2, len(y))
-    start = classifier(response=response).settled_copy(X).training_start(X, y, weight)
+    model = classifier(response=response)
+    start = model.training_start(model.chosen_on(X), X, y, weight)
     share = np.bincount(y, weight) / weight.sum()
     loss = -np.log(share[y])
     if response == "square-error-softmax":
@@ -113,10 +114,10 @@ def test_start_values_do_not_depend_on_the_scale_of_small_weights(scale):
     """Those of whole weights are those of repeated rows."""
     X, y = blobs()
     y = np.minimum(y, np.arange(len(y)) % 4)
-    start = classifier().settled_copy(X).training_start(X, y, np.full(len(y), scale))
-    assert_allclose(
-        start.theta, classifier().settled_copy(X).training_start(X, y, None).theta, rtol=1e-6
-    )
+    chosen = classifier().chosen_on(X)
+    start = classifier().training_start(chosen, X, y, np.full(len(y), scale))
+    whole = classifier().training_start(chosen, X, y, None)
+    assert_allclose(start.theta, whole.theta, rtol=1e-6)
 
 
 @pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0])
@@ -135,7 +136,8 @@ def test_a_share_of_small_classes_is_held_out_of_all_of_them():
 
 @pytest.mark.parametrize(("n_rows", "size"), [(9_999, 32), (10_000, 128), (20, 20)])
 def test_the_usual_batch_grows_with_the_rows(n_rows, size):
-    assert batches_for(classifier(batch="auto"), n_rows, balanced=False).size == size
+    options = checked_options(classifier(batch="auto"))
+    assert plan_of_batches(options, n_rows).size == size
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from likely import solvers
+from likely import Training, solvers
 from likely.errors import InvalidInput, LargeBatch, TrainingDiverged, UnknownName
 from tests.neural.estimators import blobs, classifier, regressor, waves
 
@@ -47,7 +47,6 @@ HOLD = solvers.HoldThenDecay(50, solvers.InverseTime(0.1, 0.1))
         ({"solver": "lbfgs", "batch": "auto", "l1": 0.1}, "L-BFGS needs a smooth loss"),
         ({"solver": "lbfgs", "batch": 8}, "L-BFGS reads all rows in every step"),
         ({"solver": "lbfgs", "batch": "auto", "dtype": "float32"}, "line searches need float64"),
-        ({"balanced": True, "batch": solvers.SampledBatches(4)}, "one of the two was expected"),
         ({"device": "abacus"}, "device"),
         ({"learning_rate": "abc"}, "learning_rate='abc' was given"),
         ({"dropout": "abc"}, "dropout='abc' was given; expected a rate from 0"),
@@ -63,7 +62,7 @@ HOLD = solvers.HoldThenDecay(50, solvers.InverseTime(0.1, 0.1))
         ({"shuffle": "no"}, "shuffle='no' was given; True or False was expected"),
         ({"bias": "no"}, "bias='no' was given for 2 layers of weights; True or False"),
         ({"balanced": None}, "balanced=None was given; True or False was expected"),
-        ({"evaluate_training": 1}, "evaluate_training=1 was given; True or False was expected"),
+        ({"training": Training(evaluate=1)}, "evaluate=1 was given; True or False was expected"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, dict) else "",
 )
