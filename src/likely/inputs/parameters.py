@@ -10,13 +10,14 @@ argument of ``fit``, empty where there is none), and a sentence.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, replace
 from inspect import CO_VARKEYWORDS
 from typing import Any, ClassVar, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
-from likely.errors import UnknownName, UnknownParameter
+from likely.errors import InvalidInput, UnknownName, UnknownParameter
 
 
 class Peer(NamedTuple):
@@ -120,7 +121,7 @@ _NETWORK: dict[str, Peer] = {
     "epsilon": Peer("solver", "epsilon is an argument of the solver: likely.solvers.Adam"),
     "validation_fraction": Peer("validation", "validation_fraction is validation"),
     "n_iter_no_change": Peer(
-        "early_stopping", "n_iter_no_change is early_stopping=EarlyStopping(patience=10)"
+        "early_stopping", "n_iter_no_change is early_stopping=10, a number of epochs"
     ),
     "warm_start": Peer(
         "training",
@@ -130,7 +131,7 @@ _NETWORK: dict[str, Peer] = {
     "balanced": Peer("batch", "balanced is batch=Batches(balanced=True), or batch__balanced"),
     "patience": Peer(
         "early_stopping",
-        "patience is early_stopping=EarlyStopping(patience=10), or early_stopping__patience",
+        "patience is early_stopping=10, a number of epochs, or early_stopping__patience",
     ),
     "penalty_scaling": Peer(
         "penalty", 'penalty_scaling is penalty=WeightPenalty(scaling="mean"), or penalty__scaling'
@@ -295,6 +296,10 @@ class Settings(ABC):
         return changed
 
 
+def _inside(argument: str, settings: Settings) -> dict[str, Any]:
+    return {f"{argument}__{name}": vars(settings)[name] for name in settings.defaults()}
+
+
 class Estimator(BaseEstimator):
     """scikit-learn's base, whose constructor and ``set_params`` teach the names of parameters."""
 
@@ -313,9 +318,16 @@ class Estimator(BaseEstimator):
         """The arguments by name; ``deep`` adds those inside them, as ``part__name``."""
         found: dict[str, Any] = super().get_params(deep=deep)
         for name in self.grouped if deep else ():
-            value = found[name]
-            if isinstance(value, Settings):
-                found |= {f"{name}__{each}": vars(value)[each] for each in value.defaults()}
+            if isinstance(found[name], Settings):
+                found |= _inside(name, found[name])
+        return found
+
+    def settings_inside(self) -> dict[str, Any]:
+        """Every setting that is inside an argument, as ``batch__size``, also of short forms."""
+        found: dict[str, Any] = {}
+        for name, kind in self.grouped.items():
+            with suppress(InvalidInput):  # of a value without settings of this kind
+                found |= _inside(name, kind.of(vars(self)[name]))
         return found
 
     def set_params(self, **params: Any) -> Self:

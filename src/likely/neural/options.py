@@ -205,12 +205,13 @@ def chosen_for(
 
 def _watched(stop: EarlyStopping, model: NetworkArguments) -> str:
     """The loss to watch; a message names what was given to ``early_stopping``."""
-    if not isinstance(model.early_stopping, EarlyStopping | str | bool | np.bool_) or (
+    if not isinstance(model.early_stopping, EarlyStopping | str | int | np.bool_) or (
         isinstance(model.early_stopping, str) and model.early_stopping not in WATCHES
     ):
         raise InvalidInput(
-            f"early_stopping={model.early_stopping!r} was given; True or False was expected, or "
-            "EarlyStopping. Use early_stopping=True, or EarlyStopping(patience=10)."
+            f"early_stopping={model.early_stopping!r} was given; True or False was expected, a "
+            "number of epochs to wait, or EarlyStopping. Use early_stopping=True, or "
+            "early_stopping=10."
         )
     return stop.watch
 

@@ -54,7 +54,7 @@ from likely.solvers.updates import Update
 
 
 @final
-class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin):
+class NeuralNetworkRegressor(RegressorMixin, NeuralNetwork):
     """A neural network whose output is a number, or several.
 
     Columns should have similar scales, because one learning rate serves all weights:
@@ -101,10 +101,10 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin):
         The smallest fall of the watched mean loss that counts; ``auto`` is 1e-4.  None trains for
         ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum in nats
         a row, 1e-5, and 1e-14 without hidden layers.
-    early_stopping : bool, "auto" or EarlyStopping, default="auto"
+    early_stopping : bool, int, "auto" or EarlyStopping, default="auto"
         Whether the validation loss is watched, and the best epoch restored, in place of the
         training loss and the last one.  ``auto`` is True where ``solver="auto"`` takes Adam.
-        ``EarlyStopping`` also has the number of epochs to wait (``patience``).
+        A number is the epochs to wait for a fall, 30 for ``EarlyStopping(patience=30)``.
     validation : float, tuple or None, default=None
         A share of the rows to hold out, of each class, or a set ``(X, y)`` or ``(X, y, weight)``.
         None holds out a tenth for early stopping, and nothing without it.
@@ -197,7 +197,7 @@ class NeuralNetworkRegressor(NeuralNetwork, RegressorMixin):
         batch: int | str | Batches | BatchPlan = "auto",
         max_epochs: int | str = "auto",
         tol: float | str | None = "auto",
-        early_stopping: bool | str | EarlyStopping = "auto",
+        early_stopping: bool | int | str | EarlyStopping = "auto",
         validation: Any = None,
         end_game: str | None = None,
         dropout: float | Sequence[float] = 0.0,

@@ -1,7 +1,7 @@
 """Arguments of a network that are several settings, and the names they had before.
 
     batch             200            Batches(200, shuffle=False), Batches(balanced=True)
-    early_stopping    True           EarlyStopping(patience=30)
+    early_stopping    True, 30       EarlyStopping(patience=30, watch="validation")
     penalty           L2(1.0)        WeightPenalty(l2=1.0, scaling="mean")
     initialise        "he-normal"    StartValues(theta, trainable=[-1])
     training                         Training(checkpoint="file", resume=True)
@@ -91,6 +91,8 @@ class EarlyStopping(Settings):
     def of(cls, given: Any) -> Self:
         if isinstance(given, bool | np.bool_):
             return cls(watch=WATCHED[bool(given)])
+        if isinstance(given, int):
+            return cls(patience=given)
         return given if isinstance(given, cls) else cls(watch=given)
 
 
