@@ -66,8 +66,15 @@ if TYPE_CHECKING:
     from likely.linear.separation import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
     from likely.neural.classifier import NeuralNetworkClassifier
-    from likely.neural.many_models import fit_many
+    from likely.neural.many import fit_many
     from likely.neural.regressor import NeuralNetworkRegressor
+    from likely.neural.settings import (
+        Batches,
+        EarlyStopping,
+        StartValues,
+        Training,
+        WeightPenalty,
+    )
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
     from likely.reports.report import WrittenReport, report
@@ -99,6 +106,7 @@ __all__ = [
     "GLM",
     "BagOfWords",
     "BasisFunctions",
+    "Batches",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
     "Comparison",
@@ -106,6 +114,7 @@ __all__ = [
     "Dataset",
     "Discretizer",
     "DiscriminantAnalysis",
+    "EarlyStopping",
     "Explanation",
     "FactorGraph",
     "FinalScore",
@@ -141,12 +150,15 @@ __all__ = [
     "Separability",
     "Sequences",
     "SoftmaxRegression",
+    "StartValues",
     "Study",
     "TemperatureScaling",
     "TextClassifier",
     "TokenIds",
     "Trained",
+    "Training",
     "TrainingCurve",
+    "WeightPenalty",
     "WrittenReport",
     "__version__",
     "compare",
@@ -274,7 +286,12 @@ _HOME = {  # public name: the module that defines it
     "explain": "likely.tasks.row_explanations",
     "predict": "likely.tasks.predictions",
     "train": "likely.tasks.training_run",
-    "fit_many": "likely.neural.many_models",
+    "Batches": "likely.neural.settings",
+    "EarlyStopping": "likely.neural.settings",
+    "StartValues": "likely.neural.settings",
+    "Training": "likely.neural.settings",
+    "WeightPenalty": "likely.neural.settings",
+    "fit_many": "likely.neural.many",
     "learning_curve": "likely.workbench.curves.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",

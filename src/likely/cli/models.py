@@ -200,7 +200,7 @@ def set_words(name: str, assignments: Sequence[str]) -> str:
 
 
 def _own(entry: ModelEntry, assignments: Sequence[str]) -> list[str]:
-    known = {*entry.defaults(), *([PART] if entry.supervised else [])}
+    known = {*entry.defaults(), *entry.grouped_defaults(), *([PART] if entry.supervised else [])}
     return [text for text in _as_settings(entry, assignments) if _setting(text) in known]
 
 
@@ -307,6 +307,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
     ``words.name=value`` is a setting of words.
     """
     known = {parameter.name: parameter.default for parameter in parameters(model)}
+    known |= model.grouped_defaults()
     given: dict[str, Any] = {}
     for assignment in _as_settings(model, assignments):
         left, equals, right = assignment.partition("=")

@@ -49,8 +49,7 @@ NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten 
 CALIBRATED = {"calibrate": "temperature"}  # evidence that says nothing leaves the class shares
 NETWORKS = {  # a validation loss may stay level for twenty epochs and fall again
     "solver": "adam",
-    "early_stopping": True,
-    "patience": 30,
+    "early_stopping": 30,
     "max_epochs": 500,
     "learning_rate": 3e-3,
     "n_networks": 5,
