@@ -606,9 +606,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         if trained.ending.converged or not trained.curve.n_epochs:  # with max_epochs=0, as asked
             return
         what = "" if fit.end_game is None else ", and the loss of the search was not reached"
-        if (
-            trained.ending.reason == NO_LOWER_VALUE
-        ):  # a kink of the loss: more epochs change nothing
+        if trained.ending.reason == NO_LOWER_VALUE:  # at a kink: more epochs change nothing
             advice = (
                 "Try another random_state, a smooth activation such as 'tanh', or solver='adam'."
             )
