@@ -85,4 +85,4 @@ def enumerated(graph, evidence=None, joints=()):
 
 
 def possible(graph, evidence):
-    return Enumeration().log_partition(graph, evidence, None) > -np.inf
+    return Enumeration().log_partition(graph, Request(evidence=evidence)) > -np.inf

@@ -11,6 +11,7 @@ from likely.errors import CyclicGraph, InvalidInput, UnknownName
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
+from likely.graphical.inference.contract import Request
 from likely.graphical.inference.elimination import Elimination
 from likely.graphical.inference.enumeration import Enumeration, log_joint_table
 from likely.graphical.variable import Variable
@@ -54,7 +55,7 @@ def test_parents_come_before_children_in_the_order():
 def test_sampled_frequencies_are_within_error(method):
     network = random_network(3, n=4)
     uniform = np.random.default_rng(6).random((20_000, 4))
-    drawn = method.sample(network, Evidence(), uniform, None)
+    drawn = method.sample(network, Request(), uniform)
     cells = np.ravel_multi_index([drawn[name] for name in network.names], (2,) * 4)
     counts = np.bincount(cells, minlength=16)
     assert chisquare(counts, 20_000 * joint_of(network).ravel()).pvalue > 0.01

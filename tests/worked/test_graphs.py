@@ -158,7 +158,7 @@ def test_five_variable_bayes_net_max_sum(mode):
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_five_variable_bayes_net_most_probable_configuration(method):
-    best = method.most_probable(FIVE, EVIDENCE, None)
+    best = method.most_probable(FIVE, Request(evidence=EVIDENCE))
     assert (best.codes, best.unique) == (BEST, True)
     assert_allclose(np.exp(FIVE.log_value(best.codes)), 0.09072, rtol=0, atol=1e-12)
 
@@ -224,7 +224,7 @@ def test_mrf_four_cycle(method):
     assert_allclose(found.log_partition, CYCLE_LOG_Z, rtol=0, atol=1e-12)
     for name, values in zip(NAMES, CYCLE_MARGINALS, strict=True):
         assert_allclose(found.marginals[name], values, rtol=0, atol=1e-12)
-    best = method.most_probable(CYCLE, Evidence(), None)
+    best = method.most_probable(CYCLE, Request())
     assert best.codes == dict.fromkeys(NAMES, 0)
     assert best.unique
     assert_allclose(CYCLE.energy(best.codes), 0.7, rtol=0, atol=1e-12)

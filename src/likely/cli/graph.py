@@ -10,7 +10,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.graph_answers import GraphAnswer, beliefs, messages, most_probable, table_answer
-from likely.cli.graph_question import METHODS, Asked, GraphQuestion, asked_of
+from likely.cli.graph_question import Asked, GraphQuestion, asked_of
 from likely.cli.option_words import in_options
 from likely.cli.options import gathered
 from likely.cli.table_files import is_same_file, refuse_json_on_stdout, write_table
@@ -72,9 +72,10 @@ QUESTION: tuple[Callable[[Command], Command], ...] = (
     ),
     click.option(
         "--method",
-        type=click.Choice(METHODS),
         default="auto",
-        help="Method of inference [default: auto, a tree or a junction tree].",
+        metavar="NAME",
+        help="Method of inference: tree, junction-tree, elimination or enumeration [default: auto, "
+        "a tree or a junction tree].",
     ),
     click.option(
         "--memory", metavar="SIZE", help="Most memory, such as 8GB [default: half of what is free]."

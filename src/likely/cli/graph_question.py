@@ -15,7 +15,6 @@ from likely.cli.terminal import Settings
 if TYPE_CHECKING:
     from likely.graphical.factor_graph import FactorGraph
 
-METHODS = ("auto", "tree", "junction-tree", "elimination", "enumeration")
 Wanted = str | tuple[str, ...]  # a variable, or several for their joint
 
 

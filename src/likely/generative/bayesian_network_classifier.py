@@ -56,8 +56,9 @@ from likely.generative.out_of_fold import cooled_by_refits
 from likely.generative.surface import ClassJointProbabilities, check_search
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.evidence import Evidence, known_variable, known_variables
+from likely.graphical.evidence import known_variable, known_variables
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference.contract import Request
 from likely.graphical.inference.methods import sample
 from likely.graphical.learning.coded_rows import CodedRows
 from likely.graphical.learning.family_counts import Smoothing
@@ -291,7 +292,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         return beliefs_of_codes(
             self.network_,
             self._codes_of_some(X),
-            tuple(names),
+            Request(tuple(names)),
             impossible=impossible,
             like=X,
         )
@@ -307,7 +308,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         name = known_variable(self.network_.by_name, column).name
         codes = self._codes_of_some(X)
         codes[:, self.network_.names.index(name)] = -1
-        found = beliefs_of_codes(self.network_, codes, (name,), impossible="nan")[name]
+        found = beliefs_of_codes(self.network_, codes, Request((name,)), impossible="nan")[name]
         best = np.where(np.isnan(found), self.network_.query(name).marginal(name), found).argmax(1)
         if name == self.target_:
             return self.classes_[np.argsort(self.class_states_)][best]
@@ -339,7 +340,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         check_is_fitted(self)
         refuse_unless_whole("n_samples", n_samples, lowest=0, advice="Use 1.")
         rng = generator(self.random_state if random_state is None else random_state)
-        drawn = sample(self.network_, Evidence(), n_samples, rng, "auto", None)
+        drawn = sample(self.network_, Request(random_state=rng), n_samples)
         own = [drawn[variable.name] for variable in self.columns_.variables]
         X = self.columns_.rows(side_by_side(own, n_samples, np.int32), self.library_)
         return X, self.classes_[np.argsort(self.class_states_)][drawn[self.target_]]

@@ -6,7 +6,7 @@ A table has one axis for each parent, then the axis of the variable itself; each
 last axis sums to 1 (``conditional_table.py``).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -180,6 +180,10 @@ class BayesianNetwork(FactorGraph):
     def _part(self, kept: Collection[str]) -> FactorGraph:
         variables = [variable for variable in self.variables if variable.name in kept]
         return FactorGraph([self.tables[variable.name] for variable in variables], variables)
+
+    @property
+    def draw_in_order(self) -> Callable[[Array], Mapping[str, Array]]:
+        return self.ancestral_sample
 
     def ancestral_sample(self, uniform: Array) -> Mapping[str, Array]:
         """Codes of each variable, drawn from its table given those of its parents.

@@ -6,7 +6,7 @@ Drawn with a circle for each variable, a square for each factor, and an edge whe
 depends on a variable.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,6 +17,7 @@ from likely.caching import cached_property
 from likely.data.frames import library_of
 from likely.errors import ImpossibleEvidence, InvalidInput
 from likely.formatting import count
+from likely.graphical.accuracy import LogPartition
 from likely.graphical.beliefs import Beliefs, Configuration
 from likely.graphical.connected import is_forest
 from likely.graphical.diagrams.graph_pictures import DrawnGraph
@@ -151,8 +152,9 @@ class FactorGraph(DrawnGraph):
         """A graph with the same answers for ``names`` and the same log Z(e): here, this one."""
         return self
 
-    def ancestral_sample(self, uniform: Array) -> Mapping[str, Array] | None:
-        """Codes drawn variable by variable, where the graph has such an order: here, None."""
+    @property
+    def draw_in_order(self) -> Callable[[Array], Mapping[str, Array]] | None:
+        """Draws codes variable by variable, where the graph has such an order: here, None."""
         return None
 
     # ── values ───────────────────────────────────────────────────────────────────────────────
@@ -213,6 +215,9 @@ class FactorGraph(DrawnGraph):
         method: str = "auto",
         memory: Memory = None,
         impossible: str = "raise",
+        options: object = None,
+        random_state: Any = None,
+        seconds: float | None = None,
     ) -> Any:
         """Marginals of variables, and joints of tuples of them, given what was observed.
 
@@ -229,45 +234,45 @@ class FactorGraph(DrawnGraph):
             Likelihoods of the states of a variable, by name: a list in the order of its states, or
             a number for each state.
         method
-            "auto", "tree", "junction-tree", "elimination" or "enumeration".
+            "auto", "tree", "junction-tree", "elimination" or "enumeration"; all are exact.
         memory
             The most that inference may use, such as "8GB"; half of the free memory by default.
         impossible
             What rows of a frame with probability 0 do: "raise" or "nan".
+        options
+            The settings of a method that has some, as the value that it names.
+        random_state
+            A seed or a NumPy Generator, for methods that draw numbers.
+        seconds
+            When a method that is not exact stops; of a frame, for all its rows together.
 
         Returns
         -------
         Beliefs
-            For a frame, TableBeliefs.
+            For a frame, TableBeliefs.  Both say whether they are exact.
         """
         singles, joints = self._wanted(variables)
-        if not _is_one_observation(given):
+        is_one = _is_one_observation(given)
+        evidence = checked_evidence(self.by_name, given if is_one else None, soft)
+        limit = memory_in_bytes(memory)
+        request = Request(singles, joints, evidence, limit, options, random_state, seconds)
+        if not is_one:
             from likely.graphical.table import table_beliefs
 
-            return table_beliefs(
-                self,
-                given,
-                singles,
-                joints,
-                soft=soft,
-                method=method,
-                memory=memory,
-                impossible=impossible,
-            )
-        from likely.graphical.inference.methods import answer
+            return table_beliefs(self, given, request, method, impossible)
+        from likely.graphical.inference.methods import answer, log_partition_like
 
-        evidence = checked_evidence(self.by_name, given, soft)
-        request = Request(singles, joints, evidence, memory_in_bytes(memory))
         name, found = answer(self, request, method)
+        found.accuracy.warn(name)
+        prior = Request((), (), Evidence(), limit, options, random_state, seconds)
         return Beliefs(
             self.by_name,
             found.marginals,
             found.joints,
             found.log_partition,
             name,
-            found.exact,
-            found.converged,
-            lambda: self.log_partition(memory=memory),
+            found.accuracy,
+            log_partition_like(self, prior, name),
             self._library_of_answers(given),
         )
 
@@ -279,28 +284,35 @@ class FactorGraph(DrawnGraph):
         method: str = "auto",
         memory: Memory = None,
         impossible: str = "raise",
+        options: object = None,
+        random_state: Any = None,
+        seconds: float | None = None,
     ) -> Any:
         """The most probable configuration of all variables, given what was observed.
 
         For a data frame of observations, one configuration for each row (TableConfigurations).
+        The parameters are those of ``query``.
         """
-        if not _is_one_observation(given):
+        is_one = _is_one_observation(given)
+        evidence = checked_evidence(self.by_name, given if is_one else None, soft)
+        limit = memory_in_bytes(memory)
+        request = Request((), (), evidence, limit, options, random_state, seconds)
+        if not is_one:
             from likely.graphical.table import table_configurations
 
-            return table_configurations(
-                self, given, soft=soft, method=method, memory=memory, impossible=impossible
-            )
-        from likely.graphical.inference.methods import most_probable
+            return table_configurations(self, given, request, method, impossible)
+        from likely.graphical.inference.methods import log_partition_like, most_probable
 
-        evidence = checked_evidence(self.by_name, given, soft)
-        name, best = most_probable(self, evidence, method, memory_in_bytes(memory))
+        name, best = most_probable(self, request, method)
+        best.accuracy.warn(name)
         return Configuration(
             {n: self.by_name[n].values[code] for n, code in best.codes.items()},
             self._log_score(best.codes, evidence),
             best.unique,
             name,
-            best.exact,
-            lambda: self.log_partition(given, soft=soft, memory=memory),
+            best.accuracy,
+            best.upper,
+            log_partition_like(self, request, name),
             self._library_of_answers(given),
         )
 
@@ -311,12 +323,19 @@ class FactorGraph(DrawnGraph):
         soft: Soft | None = None,
         method: str = "auto",
         memory: Memory = None,
-    ) -> float:
-        """log Z(e) = log Σ_x F(x, e), a natural log; −inf where the evidence is impossible."""
+        options: object = None,
+        random_state: Any = None,
+        seconds: float | None = None,
+    ) -> LogPartition:
+        """log Z(e) = log Σ_x F(x, e), a natural log; −inf where the evidence is impossible.
+
+        A float, with ``exact``, ``bound`` and ``standard_error``.
+        """
         from likely.graphical.inference.methods import log_partition
 
-        evidence = checked_evidence(self.by_name, given, soft)
-        return log_partition(self, evidence, method, memory_in_bytes(memory))
+        evidence, limit = checked_evidence(self.by_name, given, soft), memory_in_bytes(memory)
+        request = Request((), (), evidence, limit, options, random_state, seconds)
+        return log_partition(self, request, method)
 
     def sample(
         self,
@@ -328,17 +347,21 @@ class FactorGraph(DrawnGraph):
         memory: Memory = None,
         random_state: Any = None,
         library: str | None = None,
+        options: object = None,
+        seconds: float | None = None,
     ) -> Any:
         """Configurations drawn from P(x | e): a data frame of states.
 
         ``library`` is "pandas", "polars" or "pyarrow"; by default that of the data from which the
-        graph was learned, and Arrow's where it was not learned from a frame.
+        graph was learned, and Arrow's where it was not learned from a frame.  Draws of a method
+        that is not exact are not independent.
         """
         from likely.graphical.inference.methods import sample
         from likely.graphical.table import states_frame
 
-        evidence = checked_evidence(self.by_name, given, soft)
-        codes = sample(self, evidence, n_samples, random_state, method, memory_in_bytes(memory))
+        evidence, limit = checked_evidence(self.by_name, given, soft), memory_in_bytes(memory)
+        request = Request((), (), evidence, limit, options, random_state, seconds)
+        codes = sample(self, request, n_samples, method)
         return states_frame(self.by_name, codes, library or self._library)
 
     def messages(

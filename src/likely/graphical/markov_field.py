@@ -97,12 +97,25 @@ class MarkovField(FactorGraph):
         )
 
     def minimise_energy(
-        self, given: Given | None = None, *, method: str = "auto", memory: Memory = None
+        self,
+        given: Given | None = None,
+        *,
+        method: str = "auto",
+        memory: Memory = None,
+        options: object = None,
+        random_state: Any = None,
+        seconds: float | None = None,
     ) -> Minimum:
-        """argmin_x F(x), which is argmax_x P(x)."""
-        best = self.most_probable(given, method=method, memory=memory)
-        energy = 0.0 - best.log_score  # never −0.0
-        bound = energy if best.exact else -np.inf
+        """argmin_x F(x), which is argmax_x P(x); the parameters are those of ``query``."""
+        best = self.most_probable(
+            given,
+            method=method,
+            memory=memory,
+            options=options,
+            random_state=random_state,
+            seconds=seconds,
+        )
+        energy, bound = 0.0 - best.log_score, 0.0 - best.upper_bound  # never −0.0
         return Minimum(best.states, energy, bound, best.exact, best.method, best.unique)
 
     def fit(

@@ -6,7 +6,7 @@ A cell that names a state is an observation; any other empty or null cell is mis
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, final
 
@@ -17,13 +17,18 @@ from likely.caching import cached_property
 from likely.data.frames import frame_of, index_of, library_of
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, UnknownName
 from likely.formatting import count, fixed, shortened, text_table
-from likely.graphical.evidence import Evidence, Soft, checked_evidence
+from likely.graphical.accuracy import EXACT, Accuracy, Bound, LogPartition, marked_columns
+from likely.graphical.evidence import Evidence, checked_evidence
 from likely.graphical.evidence_table import codes_of_frame
 from likely.graphical.inference.contract import Request
-from likely.graphical.inference.memory import memory_in_bytes, memory_limit
+from likely.graphical.inference.memory import memory_limit
+from likely.graphical.inference.methods import checked_name, log_partition_like
 from likely.graphical.inference.propagation import row_beliefs, row_most_probable
 from likely.graphical.inference.row_inference import (
+    Accuracies,
+    RowConfigurations,
     best_rows_one_by_one,
+    log_partitions_one_by_one,
     rows_one_by_one,
     rows_together,
     shape_of,
@@ -34,7 +39,7 @@ from likely.graphical.variable import State, Variable, column_of_states
 from likely.names import known_name
 
 if TYPE_CHECKING:
-    from likely.graphical.factor_graph import FactorGraph, Memory
+    from likely.graphical.factor_graph import FactorGraph
 
 TOGETHER = "junction-tree"  # the method that answers many rows at once
 IMPOSSIBLE = ("raise", "nan")
@@ -54,9 +59,9 @@ class TableBeliefs(Mapping[Any, Array]):
     variables: Mapping[str, Variable]
     marginals: Mapping[str, Array]
     joints: Mapping[tuple[str, ...], Array]
-    log_partition: Array  # log Z(e_r), (n_rows,)
+    log_partition: Array  # log Z(e_r), (n_rows,), or what the method knows of it: see ``bounds``
     method: str
-    exact: bool = True
+    accuracies: Accuracies = None  # of each row; None where all are exact
     library: str | None = None  # of the frame of evidence
     index: Any = field(default=None, repr=False)  # of its rows, if it is one of pandas
     log_prior_partition: Callable[[], float] = field(default=lambda: 0.0, repr=False)
@@ -65,10 +70,38 @@ class TableBeliefs(Mapping[Any, Array]):
     def n_rows(self) -> int:
         return len(self.log_partition)
 
+    @property
+    def exact(self) -> bool:
+        """Whether the answers of all rows are exact; ``accuracies`` has each row."""
+        return self.accuracies is None
+
+    @property
+    def converged(self) -> Array:
+        """Whether the method has converged in each row, (n_rows,)."""
+        return converged_rows(self.accuracies, self.n_rows)
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What each ``log_partition`` is: "exact", "upper", "lower", "estimate" or "none"."""
+        return tuple(each.bound for each in self.accuracies or [EXACT] * self.n_rows)
+
     @cached_property
     def log_evidence(self) -> Array:
-        """log P(e_r) = log Z(e_r) − log Z of each row; −inf where it is impossible."""
-        return self.log_partition - self.log_prior_partition()
+        """log P(e_r) = log Z(e_r) − log Z of each row; −inf where it is impossible.
+
+        Both are by the same method; a difference of bounds that bounds nothing is refused.
+        """
+        prior = LogPartition.of(self.log_prior_partition())
+        return minus_rows(self.log_partition, self.accuracies, prior)
+
+    def standard_errors(self, name: str | tuple[str, ...]) -> Array:
+        """Of a marginal or joint in every row: 0 in exact rows, nan where it is not known."""
+        errors = np.zeros(self[name].shape)
+        names = name if isinstance(name, tuple) else (name,)
+        for row, each in enumerate(self.accuracies or ()):
+            if not each.exact:
+                errors[row] = each.errors.get(names, np.nan)
+        return errors
 
     def __getitem__(self, name: str | tuple[str, ...]) -> Array:
         if isinstance(name, tuple):
@@ -91,12 +124,28 @@ class TableBeliefs(Mapping[Any, Array]):
         """One row for each row of evidence, with the columns ``A=state``, in the caller's library.
 
         A joint has the columns ``A=state, B=state``.  A pandas frame has the index of the evidence.
+        Where rows are not exact, each column is followed by one with its standard errors, and the
+        column ``approximate`` has the method's name in such rows.
         """
-        return frame_of(self._columns(), library or self.library, self.index)
+        columns: dict[str, Any] = dict(self._columns())
+        if self.accuracies is not None:
+            errors = self._columns(self.standard_errors)
+            columns = {
+                title: values
+                for name, own in columns.items()
+                for title, values in ((name, own), (f"{name}, standard error", errors[name]))
+            }
+            columns |= marked_columns(row_marks(self.accuracies, self.method), columns)
+        return frame_of(columns, library or self.library, self.index)
 
-    def _columns(self) -> dict[str, Array]:
+    def _columns(
+        self, values: "Callable[[str | tuple[str, ...]], Array] | None" = None
+    ) -> dict[str, Array]:
+        """The probabilities, or other ``values`` of their shape, by their titles."""
         columns: dict[str, Array] = {}
         for names, table in self._tables():
+            if values is not None:
+                table = values(names if names in self.joints else names[0])
             cells = product(*(self.variables[name].states for name in names))
             flat = table.reshape(self.n_rows, table[:1].size or int(np.prod(table.shape[1:])))
             for j, cell in enumerate(cells):
@@ -113,7 +162,8 @@ class TableBeliefs(Mapping[Any, Array]):
     def __repr__(self) -> str:
         named = ", ".join(", ".join(names) for names, _ in self._tables())
         return (
-            f"<TableBeliefs of {shortened(named, 60)}: {count(self.n_rows, 'row')}, {self.method}>"
+            f"<TableBeliefs of {shortened(named, 60)}: {count(self.n_rows, 'row')}, "
+            f"{method_words(self.method, self.accuracies)}>"
         )
 
     def __str__(self) -> str:
@@ -141,10 +191,28 @@ class TableConfigurations:
     log_score: Array
     unique: Array
     method: str
-    exact: bool = True
+    accuracies: Accuracies = None  # of each row; None where all are exact
+    upper: Array | None = None  # log scores that no configuration exceeds; None: those found
     library: str | None = None
     index: Any = field(default=None, repr=False)
-    log_partition: Callable[[], Array] = field(default=lambda: np.array(0.0), repr=False)
+    log_partition: Callable[[], tuple[Array, Accuracies]] = field(
+        default=lambda: (np.array(0.0), None), repr=False
+    )
+
+    @property
+    def exact(self) -> bool:
+        """Whether the configurations of all rows are the best; ``accuracies`` has each row."""
+        return self.accuracies is None
+
+    @property
+    def converged(self) -> Array:
+        """Whether the method has converged in each row, (n_rows,)."""
+        return converged_rows(self.accuracies, len(self))
+
+    @property
+    def upper_bound(self) -> Array:
+        """The log score that no configuration of a row exceeds; infinite where none is known."""
+        return self.log_score if self.upper is None else self.upper
 
     @property
     def states(self) -> Any:
@@ -154,8 +222,9 @@ class TableConfigurations:
     @cached_property
     def log_probability(self) -> Array:
         """log P(x* | e_r) = log score − log Z(e_r) of each row; nan where it is impossible."""
+        log_partition, accuracies = self.log_partition()
         with np.errstate(invalid="ignore"):  # −inf − (−inf)
-            return self.log_score - self.log_partition()
+            return -minus_rows(log_partition, accuracies, LogPartition(0.0)) + self.log_score
 
     def __getitem__(self, name: str) -> Array:
         """The state of a variable in each row."""
@@ -169,48 +238,31 @@ class TableConfigurations:
         return len(self.codes)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row for each row of evidence, one column for each variable; see ``TableBeliefs``."""
+        """One row for each row of evidence, one column for each variable; see ``TableBeliefs``.
+
+        The column ``approximate`` has the method's name in rows that are not exact, if there are.
+        """
         codes = dict(zip(self.variables, self.codes.T, strict=True))
-        return states_frame(self.variables, codes, library or self.library, self.index)
+        marks = marked_columns(row_marks(self.accuracies or (), self.method), codes)
+        return states_frame(self.variables, codes, library or self.library, self.index, marks)
 
     def __repr__(self) -> str:
-        return f"<TableConfigurations: {count(len(self), 'row')}, {self.method}>"
+        words = method_words(self.method, self.accuracies)
+        return f"<TableConfigurations: {count(len(self), 'row')}, {words}>"
 
 
 def table_beliefs(
-    graph: "FactorGraph",
-    frame: Any,
-    singles: tuple[str, ...],
-    joints: tuple[tuple[str, ...], ...],
-    *,
-    soft: Soft | None = None,
-    method: str = "auto",
-    memory: "Memory" = None,
-    impossible: str = "raise",
+    graph: "FactorGraph", frame: Any, asked: Request, method: str, impossible: str
 ) -> TableBeliefs:
     """Beliefs for every row of a data frame, or of a list of mappings, of observed states."""
-    return beliefs_of_codes(
-        graph,
-        evidence_codes(graph, frame),
-        singles,
-        joints,
-        soft=soft,
-        method=method,
-        memory=memory,
-        impossible=impossible,
-        like=frame,
-    )
+    return beliefs_of_codes(graph, evidence_codes(graph, frame), asked, method, impossible, frame)
 
 
 def beliefs_of_codes(
     graph: "FactorGraph",
     codes: Codes,
-    singles: tuple[str, ...],
-    joints: tuple[tuple[str, ...], ...] = (),
-    *,
-    soft: Soft | None = None,
+    asked: Request,
     method: str = "auto",
-    memory: "Memory" = None,
     impossible: str = "raise",
     like: Any = None,
 ) -> TableBeliefs:
@@ -219,59 +271,111 @@ def beliefs_of_codes(
     ``like`` is the frame that they were read from: answers are frames of its library.
     """
     known_name("value of impossible", impossible, IMPOSSIBLE)
-    limit = memory_in_bytes(memory)
-    _refuse_large_answer(graph, len(codes), [*((name,) for name in singles), *joints], limit)
-    likelihoods = checked_evidence(graph.by_name, None, soft).soft
-    asked = Request(singles, joints, Evidence({}, likelihoods), limit)
-    name = TOGETHER if method == "auto" else method.replace("_", "-")
+    wanted = [*((name,) for name in asked.variables), *asked.joints]
+    _refuse_large_answer(graph, len(codes), wanted, asked.memory)
+    name = _method_of_rows(asked, method)
     if name == TOGETHER:
         found = rows_together(graph, codes, asked)
     else:
         found = rows_one_by_one(graph, codes, asked, name)
     answers = [*found.marginals.values(), *found.joints.values()]
     _mark_impossible(found.log_partition, impossible, answers)
+    _warn(found.accuracies, name)
     return TableBeliefs(
         graph.by_name,
         found.marginals,
         found.joints,
         found.log_partition,
         name,
-        found.exact,
+        found.accuracies,
         library_of(like),
         index_of(like),
-        lambda: graph.log_partition(memory=memory),
+        log_partition_like(graph, replace(asked, evidence=Evidence()), name),
     )
 
 
 def table_configurations(
-    graph: "FactorGraph",
-    frame: Any,
-    *,
-    soft: Soft | None = None,
-    method: str = "auto",
-    memory: "Memory" = None,
-    impossible: str = "raise",
+    graph: "FactorGraph", frame: Any, asked: Request, method: str, impossible: str
 ) -> TableConfigurations:
     """The most probable configuration for every row of a frame, or of a list of mappings."""
     known_name("value of impossible", impossible, IMPOSSIBLE)
-    codes, limit = evidence_codes(graph, frame), memory_in_bytes(memory)
-    known = with_likelihoods(graph, checked_evidence(graph.by_name, None, soft).soft)
-    name = TOGETHER if method == "auto" else method.replace("_", "-")
+    codes, limit = evidence_codes(graph, frame), asked.memory
+    known = with_likelihoods(graph, asked.evidence.soft)
+    asked = replace(asked, evidence=Evidence())
+    name = _method_of_rows(asked, method)
     if name == TOGETHER:
-        best = row_most_probable(known, codes, limit)
+        found = RowConfigurations(row_most_probable(known, codes, limit))
     else:
-        best = best_rows_one_by_one(known, codes, name, limit)
+        found = best_rows_one_by_one(known, codes, asked, name)
+    best = found.best
     _mark_impossible(best.log_score, impossible, [])
+    _warn(found.accuracies, name)
+
+    def log_partition() -> tuple[Array, Accuracies]:
+        if found.accuracies is None:
+            return row_beliefs(known, codes, (), limit).log_partition, None
+        return log_partitions_one_by_one(known, codes, asked, name)
+
     return TableConfigurations(
         graph.by_name,
         np.where((best.log_score > -np.inf)[:, None], best.codes, -1),
         best.log_score,
         best.unique,
         name,
-        library=library_of(frame),
-        index=index_of(frame),
-        log_partition=lambda: row_beliefs(known, codes, (), limit).log_partition,
+        found.accuracies,
+        found.upper,
+        library_of(frame),
+        index_of(frame),
+        log_partition,
     )
+
+
+def _method_of_rows(asked: Request, method: str) -> str:
+    """The name of the method that answers the rows: ``auto`` is the junction tree."""
+    name = checked_name(asked, method)
+    return TOGETHER if name == "auto" else name
+
+
+# ── rows that are not exact ──────────────────────────────────────────────────────────────────
+
+
+def converged_rows(accuracies: Accuracies, n_rows: int) -> Array:
+    return np.array([each.converged for each in accuracies or [EXACT] * n_rows], dtype=np.bool_)
+
+
+def minus_rows(values: Array, accuracies: Accuracies, other: LogPartition) -> Array:
+    """log Z of each row minus another; refused where the difference bounds nothing."""
+    if accuracies is None and other.exact:
+        return values - float(other)
+    each = zip(values.tolist(), accuracies or [EXACT] * len(values), strict=True)
+    return np.array([float(LogPartition(x, accuracy).minus(other)) for x, accuracy in each])
+
+
+def row_marks(accuracies: Sequence[Accuracy], method: str) -> list[str | None]:
+    """The method's name in rows that are not exact."""
+    return [None if each.exact else each.mark(method) for each in accuracies]
+
+
+def method_words(method: str, accuracies: Accuracies) -> str:
+    """The method, and in how many rows it is approximate or has not converged."""
+    if accuracies is None:
+        return method
+    n_not = sum(not each.exact for each in accuracies)
+    n_open = sum(not each.converged for each in accuracies)
+    words = (
+        f"{method}, approximate"
+        if n_not == len(accuracies)
+        else (f"{method}, approximate in {count(n_not, 'row')}")
+    )
+    return f"{words}, not converged in {count(n_open, 'row')}" if n_open else words
+
+
+def _warn(accuracies: Accuracies, method: str) -> None:
+    """One warning for all rows that have not converged."""
+    for each in accuracies or ():
+        if not each.converged:
+            each.warn(method)
+            return
 
 
 def states_frame(
@@ -279,16 +383,18 @@ def states_frame(
     codes: Mapping[str, Array],
     library: str | None,
     index: Any = None,
+    more: Mapping[str, Sequence[str | None]] | None = None,
 ) -> Any:
     """A frame of states, by the codes of each variable; −1 is missing.
 
     They are as they were declared, unless a variable has states that are text and others.
+    ``more`` are other columns behind them.
     """
-    columns = {
+    columns: dict[str, Any] = {
         name: _states_at(column_of_states(variables[name].values), own).tolist()
         for name, own in codes.items()
     }
-    return frame_of(columns, library, index)
+    return frame_of(columns | dict(more or {}), library, index)
 
 
 def evidence_codes(graph: "FactorGraph", frame: Any) -> Codes:

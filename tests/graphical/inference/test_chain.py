@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from likely.graphical.evidence import Evidence
 from likely.graphical.inference import chain as module
 from likely.graphical.inference.chain import Chain, readable_beliefs, sequence_sums
 from likely.graphical.inference.contract import Request
@@ -47,7 +46,7 @@ def by_enumeration(chain, log_emission, lengths):
         rows = log_emission[first : first + length]
         first += length
         graph = chain.factor_graph(rows, np.array([length]))
-        log_z.append(Enumeration().log_partition(graph, Evidence(), None) if length else 0.0)
+        log_z.append(Enumeration().log_partition(graph, Request()) if length else 0.0)
         if log_z[-1] == -np.inf:
             state.append(np.full(rows.shape, np.nan))
             score.append(-np.inf)
@@ -56,7 +55,7 @@ def by_enumeration(chain, log_emission, lengths):
         answer = Enumeration().answer(graph, Request(graph.names, joints))
         state += [answer.marginals[name] for name in graph.names]
         pairs += sum(answer.joints.values(), np.zeros(pairs.shape))
-        best = Enumeration().most_probable(graph, Evidence(), None).codes if length else {}
+        best = Enumeration().most_probable(graph, Request()).codes if length else {}
         score.append(sum(factor.log_value(best) for factor in graph.factors))
     return np.vstack([*state, np.empty((0, len(pairs)))]), pairs, log_z, score
 

@@ -42,8 +42,10 @@ def test_answers_equal_enumeration(make):
         evidence = random_evidence(graph, seed)
         joints = (graph.names[:2], graph.names[::-1][:3])
         request = Request(graph.names, joints, evidence)
-        log_z = Enumeration().log_partition(graph, evidence, None)
-        assert_allclose(Elimination().log_partition(graph, evidence, None), log_z, rtol=1e-10)
+        log_z = Enumeration().log_partition(graph, Request(evidence=evidence))
+        assert_allclose(
+            Elimination().log_partition(graph, Request(evidence=evidence)), log_z, rtol=1e-10
+        )
         if log_z == -np.inf:
             with pytest.raises(ImpossibleEvidence):
                 Elimination().answer(graph, request)
@@ -69,10 +71,10 @@ def test_the_most_probable_configuration_equals_enumeration(make):
         evidence = random_evidence(graph, seed)
         if not possible(graph, evidence):
             with pytest.raises(ImpossibleEvidence):
-                Elimination().most_probable(graph, evidence, None)
+                Elimination().most_probable(graph, Request(evidence=evidence))
             continue
-        found = Elimination().most_probable(graph, evidence, None)
-        expected = Enumeration().most_probable(graph, evidence, None)
+        found = Elimination().most_probable(graph, Request(evidence=evidence))
+        expected = Enumeration().most_probable(graph, Request(evidence=evidence))
         assert found.unique == expected.unique
         if expected.unique:
             assert found.codes == expected.codes
@@ -84,7 +86,7 @@ def test_ties_are_found_and_the_states_fit_together():
     """x = y in both configurations of the highest score; single variables cannot tell."""
     a, b = Variable("a", 2), Variable("b", 2)
     for table in ([[0.5, 0], [0, 0.5]], [[0, 0.5], [0.5, 0]]):
-        best = Elimination().most_probable(FactorGraph([Factor([a, b], table)]), Evidence(), None)
+        best = Elimination().most_probable(FactorGraph([Factor([a, b], table)]), Request())
         assert not best.unique
         assert table[best.codes["a"]][best.codes["b"]] == 0.5
 
@@ -154,7 +156,7 @@ def test_samples_follow_the_joint():
         (random_network(2, n=4), Evidence({"v2": 1})),
     ]:
         uniform = np.random.default_rng(7).random((20_000, len(graph.names)))
-        drawn = Elimination().sample(graph, evidence, uniform, None)
+        drawn = Elimination().sample(graph, Request(evidence=evidence), uniform)
         shape = [variable.n_states for variable in graph.variables]
         counts = np.zeros(shape)
         np.add.at(counts, tuple(drawn[name] for name in graph.names), 1)
@@ -169,9 +171,9 @@ def test_states_of_probability_zero_are_never_drawn():
     a = Variable("a", 4)
     graph = FactorGraph([Factor([a], [0, 1, 1, 0])])
     edges = np.array([[0.0], [0.5], [np.nextafter(1, 0)]])
-    assert_array_equal(Elimination().sample(graph, Evidence(), edges, None)["a"], [1, 2, 2])
+    assert_array_equal(Elimination().sample(graph, Request(), edges)["a"], [1, 2, 2])
     with pytest.raises(ImpossibleEvidence):
-        Elimination().sample(graph, Evidence({"a": 0}), edges, None)
+        Elimination().sample(graph, Request(evidence=Evidence({"a": 0})), edges)
 
 
 def test_more_than_64_variables_with_one_state_need_no_axes():
@@ -184,7 +186,7 @@ def test_more_than_64_variables_with_one_state_need_no_axes():
     assert found.joints["s0", "hub"].shape == (1, 2)
     assert eliminate(graph, ["s5", "hub"]).table.shape == (1, 2)
     assert eliminate(graph, ["s5"], order=["s1", "hub"]).order == ("hub",)
-    assert Elimination().most_probable(graph, Evidence(), None).codes["hub"] == 0
+    assert Elimination().most_probable(graph, Request()).codes["hub"] == 0
 
 
 def test_a_plan_above_the_limit_is_refused():
@@ -193,9 +195,9 @@ def test_a_plan_above_the_limit_is_refused():
         eliminate(graph, "a", memory="50kB")
     for work in (
         lambda: Elimination().answer(graph, Request(("a",), memory=50_000)),
-        lambda: Elimination().log_partition(graph, Evidence(), 50_000),
-        lambda: Elimination().most_probable(graph, Evidence(), 50_000),
-        lambda: Elimination().sample(graph, Evidence(), np.zeros((1, 2)), 50_000),
+        lambda: Elimination().log_partition(graph, Request(memory=50_000)),
+        lambda: Elimination().most_probable(graph, Request(memory=50_000)),
+        lambda: Elimination().sample(graph, Request(memory=50_000), np.zeros((1, 2))),
     ):
         with pytest.raises(GraphTooLarge):
             work()

@@ -59,23 +59,23 @@ def test_everything_may_be_observed():
     codes = {"a": 1, "b": 0, "c": 0}
     evidence = Evidence(codes)
     assert_allclose(answer(codes=codes).log_partition, np.log(JOINT[1, 0]), rtol=1e-12)
-    assert Enumeration().most_probable(GRAPH, evidence, None).codes == codes
-    drawn = Enumeration().sample(GRAPH, evidence, np.full((4, 3), 0.5), None)
+    assert Enumeration().most_probable(GRAPH, Request(evidence=evidence)).codes == codes
+    drawn = Enumeration().sample(GRAPH, Request(evidence=evidence), np.full((4, 3), 0.5))
     assert_array_equal(drawn["a"], [1, 1, 1, 1])
 
 
 def test_the_most_probable_configuration_is_the_largest_cell():
-    best = Enumeration().most_probable(GRAPH, Evidence(), None)
+    best = Enumeration().most_probable(GRAPH, Request())
     cell = np.unravel_index(JOINT.argmax(), JOINT.shape)
     assert best.codes == {"a": cell[0], "b": cell[1], "c": 0}
     assert best.unique
     tied = FactorGraph([Factor([A], [0.5, 0.5])])
-    assert not Enumeration().most_probable(tied, Evidence(), None).unique
+    assert not Enumeration().most_probable(tied, Request()).unique
 
 
 def test_samples_follow_the_joint():
     uniform = np.random.default_rng(1).random((20_000, 3))
-    drawn = Enumeration().sample(GRAPH, Evidence(), uniform, None)
+    drawn = Enumeration().sample(GRAPH, Request(), uniform)
     counts = np.zeros((2, 3))
     np.add.at(counts, (drawn["a"], drawn["b"]), 1)
     assert chisquare(counts.ravel(), (20_000 * JOINT / JOINT.sum()).ravel()).pvalue > 0.01
@@ -84,13 +84,13 @@ def test_samples_follow_the_joint():
 def test_impossible_evidence_is_a_typed_error():
     graph = FactorGraph([Factor([A, B], [[0, 1, 1], [0, 1, 0]])])
     impossible = Evidence({"b": 0})
-    assert Enumeration().log_partition(graph, impossible, None) == -np.inf
+    assert Enumeration().log_partition(graph, Request(evidence=impossible)) == -np.inf
     with pytest.raises(ImpossibleEvidence, match=r"The evidence has probability 0; states that"):
         answer(graph, codes={"b": 0})
     with pytest.raises(ImpossibleEvidence):
-        Enumeration().most_probable(graph, impossible, None)
+        Enumeration().most_probable(graph, Request(evidence=impossible))
     with pytest.raises(ImpossibleEvidence):
-        Enumeration().sample(graph, impossible, np.zeros((1, 2)), None)
+        Enumeration().sample(graph, Request(evidence=impossible), np.zeros((1, 2)))
 
 
 def test_a_large_table_is_refused_before_it_is_made():
@@ -98,14 +98,14 @@ def test_a_large_table_is_refused_before_it_is_made():
     with pytest.raises(
         GraphTooLarge, match=r"Enumerating 40 variables needs about 26.4 TB"
     ) as refused:
-        Enumeration().log_partition(large, Evidence(), None)
+        Enumeration().log_partition(large, Request())
     assert refused.value.bytes == 3 * 8 * 2**40
     with pytest.raises(GraphTooLarge, match=r"needs more than 1e\+308 bytes"):
         vast = FactorGraph([], [Variable(f"v{i}", 2) for i in range(2000)])
-        Enumeration().log_partition(vast, Evidence(), None)
+        Enumeration().log_partition(vast, Request())
     with pytest.raises(InvalidInput, match=r"70 variables were to be enumerated; at most 64"):
         narrow = FactorGraph([], [Variable(f"v{i}", 1) for i in range(70)])
-        Enumeration().log_partition(narrow, Evidence(), None)
+        Enumeration().log_partition(narrow, Request())
 
 
 def test_a_table_that_takes_all_the_memory_allowed_is_enumerated():

@@ -10,6 +10,7 @@ from likely.errors import ImpossibleEvidence, InvalidInput, UnknownName
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.inference.contract import Request
 from likely.graphical.inference.enumeration import Enumeration
 from likely.graphical.variable import Variable
 from tests.graphical.random_graphs import (
@@ -70,7 +71,7 @@ def test_evidence_equals_enumeration(observed):
         evidence = random_evidence(graph, seed)
         joints = tuple(factor.scope for factor in graph.factors)
         messages = graph.messages(**named(graph, evidence), observed=observed)
-        log_z = Enumeration().log_partition(graph, evidence, None)
+        log_z = Enumeration().log_partition(graph, Request(evidence=evidence))
         assert_allclose(messages.log_partition, log_z, rtol=1e-10, atol=1e-10)
         if log_z == -np.inf:
             with pytest.raises(ImpossibleEvidence):
@@ -171,7 +172,7 @@ def test_the_best_configuration_of_500_random_trees_equals_enumeration():
                 messages.most_probable()
             continue
         found = messages.most_probable()
-        expected = Enumeration().most_probable(graph, evidence, None)
+        expected = Enumeration().most_probable(graph, Request(evidence=evidence))
         codes = {name: graph.by_name[name].code(state) for name, state in found.states.items()}
         scores = [graph._log_score(each, evidence) for each in (codes, expected.codes)]
         assert_allclose(*scores, rtol=1e-10, atol=1e-12)
@@ -208,7 +209,9 @@ def test_the_largest_scores_of_each_state_equal_enumeration():
         messages = graph.messages(semiring="max-sum")
         for variable in graph.variables:
             for code in range(variable.n_states):
-                best = Enumeration().most_probable(graph, Evidence({variable.name: code}), None)
+                best = Enumeration().most_probable(
+                    graph, Request(evidence=Evidence({variable.name: code}))
+                )
                 score = graph._log_score(best.codes, Evidence())
                 assert_allclose(messages.log_belief(variable.name)[code], score, rtol=0, atol=1e-10)
 

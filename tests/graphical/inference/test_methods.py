@@ -9,7 +9,7 @@ from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference import methods
+from likely.graphical.inference import contract
 from likely.graphical.inference.contract import Request
 from likely.graphical.inference.methods import (
     INFERENCE,
@@ -36,8 +36,11 @@ def test_every_method_gives_the_same_answers(name):
     assert_allclose(
         found.joints[graph.names[:2]], expected.joints[graph.names[:2]], rtol=1e-10, atol=1e-10
     )
-    assert log_partition(graph, evidence, name) == pytest.approx(expected.log_partition, abs=1e-10)
-    assert most_probable(graph, evidence, name)[1].codes == most_probable(graph, evidence)[1].codes
+    assert log_partition(graph, Request(evidence=evidence), name) == pytest.approx(
+        expected.log_partition, abs=1e-10
+    )
+    asked = Request(evidence=evidence)
+    assert most_probable(graph, asked, name)[1].codes == most_probable(graph, asked)[1].codes
 
 
 def test_names_of_methods_are_checked():
@@ -63,23 +66,23 @@ def test_auto_goes_on_to_elimination_for_a_few_variables_that_fit():
 def test_samples_are_reproducible_in_any_blocks(monkeypatch):
     graph = random_graph(2, zeros=0.0)
     seen = Evidence({"v0": 0})
-    whole = sample(graph, seen, 300, 7)
-    monkeypatch.setattr(methods, "BLOCK", 6 * 50)
-    parts = sample(graph, seen, 300, 7)
+    whole = sample(graph, Request(evidence=seen, random_state=7), 300)
+    monkeypatch.setattr(contract, "BLOCK", 6 * 50)
+    parts = sample(graph, Request(evidence=seen, random_state=7), 300)
     assert all(whole[name].tolist() == parts[name].tolist() for name in graph.names)
-    assert all(len(codes) == 0 for codes in sample(graph, seen, 0, 7).values())
+    assert all(len(codes) == 0 for codes in sample(graph, Request(evidence=seen), 0).values())
     with pytest.raises(InvalidInput, match=r"n_samples=-1"):
-        sample(graph, seen, -1, 7)
+        sample(graph, Request(evidence=seen), -1)
 
 
 def test_a_network_is_sampled_from_parents_to_children():
     network = random_network(4, n=6, n_states=3)
-    drawn = sample(network, Evidence(), 40_000, 0)
+    drawn = sample(network, Request(random_state=0), 40_000)
     beliefs = network.query()
     for name in network.names:
         share = np.bincount(drawn[name], minlength=3) / 40_000
         assert_allclose(share, beliefs.marginal(name), atol=0.015)
-    slow = sample(network, Evidence(), 10, 0, method="junction-tree")
+    slow = sample(network, Request(random_state=0), 10, "junction-tree")
     assert set(slow) == set(network.names)
 
 

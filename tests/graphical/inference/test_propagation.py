@@ -82,7 +82,7 @@ def assert_rows_equal_enumeration(graph, codes):
         total += weight[i] * answer.log_partition
         codes_of_best = dict(zip(graph.names, best[i].tolist(), strict=True))
         assert codes_of_best.items() >= evidence.codes.items()
-        found_best = exact.most_probable(graph, evidence, None)
+        found_best = exact.most_probable(graph, Request(evidence=evidence))
         top = graph._log_score(found_best.codes, evidence)
         assert unique[i] == found_best.unique
         assert score[i] == pytest.approx(top, rel=0, abs=1e-10)

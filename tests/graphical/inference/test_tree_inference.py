@@ -40,13 +40,13 @@ def some_joints(graph, seed):
 
 def assert_equals_enumeration(graph, evidence, joints=()):
     if not possible(graph, evidence):
-        assert METHOD.log_partition(graph, evidence, None) == -np.inf
+        assert METHOD.log_partition(graph, Request(evidence=evidence)) == -np.inf
         for verb in (
             METHOD.most_probable,
-            lambda *given: METHOD.sample(*given[:2], np.zeros((2, 9)), None),
+            lambda *given: METHOD.sample(*given[:2], np.zeros((2, 9))),
         ):
             with pytest.raises(ImpossibleEvidence):
-                verb(graph, evidence, None)
+                verb(graph, Request(evidence=evidence))
         with pytest.raises(ImpossibleEvidence):
             METHOD.answer(graph, Request(graph.names, joints, evidence))
         return
@@ -58,11 +58,11 @@ def assert_equals_enumeration(graph, evidence, joints=()):
     for names in joints:
         assert_allclose(found.joints[names], expected.joints[names], rtol=0, atol=1e-10)
     assert found.log_partition == pytest.approx(expected.log_partition, rel=0, abs=1e-10)
-    log_z = METHOD.log_partition(graph, evidence, None)
+    log_z = METHOD.log_partition(graph, Request(evidence=evidence))
     assert log_z == pytest.approx(expected.log_partition, rel=0, abs=1e-10)
     best, other = (
-        METHOD.most_probable(graph, evidence, None),
-        Enumeration().most_probable(graph, evidence, None),
+        METHOD.most_probable(graph, Request(evidence=evidence)),
+        Enumeration().most_probable(graph, Request(evidence=evidence)),
     )
     assert best.unique == other.unique
     score, other_score = (graph._log_score(each.codes, evidence) for each in (best, other))
@@ -205,7 +205,7 @@ def test_an_observed_cell_far_below_the_largest_is_not_impossible(twin, monkeypa
     for codes in ({"a": 0, "b": 1}, {"a": 0, "b": 1, "c": 0}, {"a": 1, "b": 1}, {"a": 0, "c": 1}):
         assert_equals_enumeration(graph, Evidence(codes))
         found = graph.query(given=[codes] * 3, impossible="nan")
-        log_z = Enumeration().log_partition(graph, Evidence(codes), None)
+        log_z = Enumeration().log_partition(graph, Request(evidence=Evidence(codes)))
         assert_allclose(found.log_partition, [log_z] * 3, rtol=1e-14)
 
 
@@ -260,19 +260,19 @@ def test_graphs_at_the_edge(twin):
 def test_ties_are_told_and_the_states_belong_together(twin):
     a, b, c = (Variable(name, 2) for name in "abc")
     xor = FactorGraph([Factor([a, b], [[0.0, 1.0], [1.0, 0.0]]), Factor([b, c], np.eye(2))])
-    best = METHOD.most_probable(xor, Evidence(), None)
+    best = METHOD.most_probable(xor, Request())
     assert not best.unique
     assert best.codes["a"] != best.codes["b"] == best.codes["c"]
-    assert METHOD.most_probable(xor, Evidence({"c": 0}), None).unique
+    assert METHOD.most_probable(xor, Request(evidence=Evidence({"c": 0}))).unique
     alone = FactorGraph([Factor([a], [0.2, 0.8])], [a, b])  # b is uniform
-    assert not METHOD.most_probable(alone, Evidence(), None).unique
+    assert not METHOD.most_probable(alone, Request()).unique
 
 
 def test_soft_evidence_on_an_observed_variable_is_a_factor(twin):
     graph = random_network(3)
     soft = {"v0": np.array([0.25, 0.5]), "v1": np.array([0.0, 2.0])}
     assert_equals_enumeration(graph, Evidence({"v0": 0}, soft))
-    assert METHOD.log_partition(graph, Evidence({"v1": 0}, soft), None) == -np.inf
+    assert METHOD.log_partition(graph, Request(evidence=Evidence({"v1": 0}, soft))) == -np.inf
     a, b = Variable("a", 2), Variable("b", 2)
     only = FactorGraph([Factor([a], [1.0, 0.0]), Factor([a, b], [[1.0, 2.0], [3.0, 4.0]])])
     assert_equals_enumeration(only, Evidence({}, {"a": np.array([1e-200, 1e200])}))
@@ -299,7 +299,7 @@ def test_samples_have_the_frequencies_of_the_joint(twin, seen):
     soft = {"v4": np.linspace(0.2, 0.9, graph.by_name["v4"].n_states)}
     evidence = Evidence({"v1": 0}, soft) if seen else Evidence()
     uniform = np.random.default_rng(5).random((20_000, 5))
-    drawn = METHOD.sample(graph, evidence, uniform, None)
+    drawn = METHOD.sample(graph, Request(evidence=evidence), uniform)
     joint = enumerated(graph, evidence, (graph.names,)).joints[graph.names]
     cells = np.ravel_multi_index(tuple(drawn[name] for name in graph.names), joint.shape)
     counts, expected = np.bincount(cells, minlength=joint.size), 20_000 * joint.ravel()
@@ -317,9 +317,9 @@ def test_twins_draw_the_same_samples(monkeypatch):
 
     monkeypatch.setattr(speed, "LOOPS", "no module")
     monkeypatch.setattr(speed, "FAST_WORK", np.inf)
-    readable = METHOD.sample(graph, Evidence(), uniform, None)
+    readable = METHOD.sample(graph, Request(), uniform)
     monkeypatch.setattr(speed, "FAST_WORK", 0.0)
-    fast = METHOD.sample(graph, Evidence(), uniform, None)
+    fast = METHOD.sample(graph, Request(), uniform)
     for name in graph.names:
         assert readable[name].tolist() == fast[name].tolist()
 
@@ -333,7 +333,7 @@ def test_samples_of_wide_numbers(twin):
         ]
     )
     uniform = np.random.default_rng(3).random((4000, 3))
-    drawn = METHOD.sample(graph, Evidence(), uniform, None)
+    drawn = METHOD.sample(graph, Request(), uniform)
     expected = enumerated(graph)
     for name in "abc":
         assert drawn[name].mean() == pytest.approx(expected.marginals[name][1], abs=0.03)

@@ -78,9 +78,9 @@ def test_the_value_is_minus_the_log_likelihood():
     expected = 0.0
     for row in codes:
         given_ = {name: int(c) for name, c in zip("abcd", row, strict=True)}
-        joint_ = Enumeration().log_partition(field, Evidence(given_), None)
+        joint_ = Enumeration().log_partition(field, Request(evidence=Evidence(given_)))
         del given_["b"]
-        expected -= joint_ - Enumeration().log_partition(field, Evidence(given_), None)
+        expected -= joint_ - Enumeration().log_partition(field, Request(evidence=Evidence(given_)))
     assert_allclose(objective.value(theta), expected)
 
 

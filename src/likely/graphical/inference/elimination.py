@@ -25,7 +25,7 @@ from likely._typing import Array
 from likely.errors import ImpossibleEvidence, InvalidInput
 from likely.formatting import text_table
 from likely.graphical.evidence import Evidence, Given, Soft, checked_evidence, known_variables
-from likely.graphical.inference.contract import Answer, BestStates, InferenceMethod, Request
+from likely.graphical.inference.contract import Answer, BestStates, Request
 from likely.graphical.inference.elimination_plan import (
     EliminationPlan,
     EliminationStep,
@@ -136,7 +136,7 @@ def eliminate(
 
 @final
 @dataclass(frozen=True)
-class Elimination(InferenceMethod):
+class Elimination:
     """One elimination for each variable or joint that is wanted."""
 
     order: str = "min-fill"
@@ -163,20 +163,18 @@ class Elimination(InferenceMethod):
             total,
         )
 
-    def log_partition(self, graph: "FactorGraph", evidence: Evidence, memory: int | None) -> float:
-        fixed = _fixed_codes(graph, evidence)
-        tables = _log_tables(graph, evidence, fixed)
+    def log_partition(self, graph: "FactorGraph", request: Request) -> float:
+        fixed = _fixed_codes(graph, request.evidence)
+        tables = _log_tables(graph, request.evidence, fixed)
         plan = self._plan(graph, tables, fixed, ())
-        plan.refuse_above(memory)
+        plan.refuse_above(request.memory)
         return float(_eliminated(plan, tables, semiring_of("sum-product")))
 
-    def most_probable(
-        self, graph: "FactorGraph", evidence: Evidence, memory: int | None
-    ) -> BestStates:
-        fixed = _fixed_codes(graph, evidence)
-        tables = _log_tables(graph, evidence, fixed)
+    def most_probable(self, graph: "FactorGraph", request: Request) -> BestStates:
+        fixed = _fixed_codes(graph, request.evidence)
+        tables = _log_tables(graph, request.evidence, fixed)
         plan = self._plan(graph, tables, fixed, ())
-        plan.refuse_above(memory, "choices")
+        plan.refuse_above(request.memory, "choices")
         choices: list[tuple[Array, Array]] = []
 
         def keep(step: EliminationStep, product: Array) -> None:
@@ -193,13 +191,11 @@ class Elimination(InferenceMethod):
             unique = unique and not tied[cell]
         return BestStates({name: codes[name] for name in graph.names}, unique)
 
-    def sample(
-        self, graph: "FactorGraph", evidence: Evidence, uniform: Array, memory: int | None
-    ) -> Mapping[str, Array]:
-        fixed = _fixed_codes(graph, evidence)
-        tables = _log_tables(graph, evidence, fixed)
+    def sample(self, graph: "FactorGraph", request: Request, uniform: Array) -> Mapping[str, Array]:
+        fixed = _fixed_codes(graph, request.evidence)
+        tables = _log_tables(graph, request.evidence, fixed)
         plan = self._plan(graph, tables, fixed, ())
-        plan.refuse_above(memory, "products")
+        plan.refuse_above(request.memory, "products")
         products: list[Array] = []
 
         def keep(step: EliminationStep, product: Array) -> None:

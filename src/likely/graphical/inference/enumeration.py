@@ -15,7 +15,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
 from likely.graphical.evidence import Evidence
-from likely.graphical.inference.contract import Answer, BestStates, InferenceMethod, Request
+from likely.graphical.inference.contract import Answer, BestStates, Request
 from likely.graphical.inference.memory import memory_limit
 from likely.special import logsumexp
 
@@ -28,7 +28,7 @@ TIE = 1e-12  # relative difference of log scores that rounding explains
 
 @final
 @dataclass(frozen=True)
-class Enumeration(InferenceMethod):
+class Enumeration:
     """Every configuration in turn."""
 
     def answer(self, graph: "FactorGraph", request: Request) -> Answer:
@@ -49,13 +49,12 @@ class Enumeration(InferenceMethod):
             total,
         )
 
-    def log_partition(self, graph: "FactorGraph", evidence: Evidence, memory: int | None) -> float:
-        return float(logsumexp(log_joint_table(graph, evidence, memory)))
+    def log_partition(self, graph: "FactorGraph", request: Request) -> float:
+        return float(logsumexp(log_joint_table(graph, request.evidence, request.memory)))
 
-    def most_probable(
-        self, graph: "FactorGraph", evidence: Evidence, memory: int | None
-    ) -> BestStates:
-        log_joint = log_joint_table(graph, evidence, memory)
+    def most_probable(self, graph: "FactorGraph", request: Request) -> BestStates:
+        evidence = request.evidence
+        log_joint = log_joint_table(graph, evidence, request.memory)
         best = float(log_joint.max())
         if best == -np.inf:
             raise ImpossibleEvidence()
@@ -65,10 +64,9 @@ class Enumeration(InferenceMethod):
         ties = log_joint >= best - TIE * max(1.0, abs(best))
         return BestStates({name: codes[name] for name in graph.names}, int(ties.sum()) == 1)
 
-    def sample(
-        self, graph: "FactorGraph", evidence: Evidence, uniform: Array, memory: int | None
-    ) -> Mapping[str, Array]:
-        log_joint = log_joint_table(graph, evidence, memory)
+    def sample(self, graph: "FactorGraph", request: Request, uniform: Array) -> Mapping[str, Array]:
+        evidence = request.evidence
+        log_joint = log_joint_table(graph, evidence, request.memory)
         total = float(logsumexp(log_joint))
         if total == -np.inf:
             raise ImpossibleEvidence()

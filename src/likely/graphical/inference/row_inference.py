@@ -5,20 +5,27 @@
 Codes are (n_rows, n_variables); −1 is not observed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import ImpossibleEvidence
+from likely.graphical.accuracy import EXACT, Accuracy
 from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference.contract import Request
-from likely.graphical.inference.methods import answer, most_probable
+from likely.graphical.inference.methods import answer, log_partition, most_probable
 from likely.graphical.inference.propagation import BestRows, row_beliefs
+
+LEAST_SECONDS = 1e-3  # of a row, where the time for all rows has passed
+
+Accuracies = tuple[Accuracy, ...] | None  # of each row; None where all are exact
 
 
 def log_values(graph: FactorGraph, codes: Codes) -> Array:
@@ -40,12 +47,23 @@ def with_likelihoods(graph: FactorGraph, likelihoods: Mapping[str, Array]) -> Fa
 
 
 class RowTables(NamedTuple):
-    """Marginals and joints of every row, and log Z(e_r); those of impossible rows are undefined."""
+    """Marginals and joints of every row, and log Z(e_r); those of impossible rows are undefined.
+
+    ``accuracies`` has one for each row; None where all are exact.
+    """
 
     marginals: dict[str, Array]
     joints: dict[tuple[str, ...], Array]
     log_partition: Array
-    exact: bool = True
+    accuracies: Accuracies = None
+
+
+class RowConfigurations(NamedTuple):
+    """The best configuration found for each row; ``accuracies`` and ``upper`` as in one answer."""
+
+    best: BestRows
+    accuracies: Accuracies = None
+    upper: Array | None = None  # log scores that no configuration exceeds; None: those found
 
 
 def rows_together(graph: FactorGraph, codes: Codes, asked: Request) -> RowTables:
@@ -92,39 +110,72 @@ def rows_one_by_one(graph: FactorGraph, codes: Codes, asked: Request, method: st
     rows, which = np.unique(codes, axis=0, return_inverse=True)
     singles = {name: np.zeros((len(rows), *shape_of(graph, (name,)))) for name in asked.variables}
     joints = {names: np.zeros((len(rows), *shape_of(graph, names))) for names in asked.joints}
-    log_partition, exact = np.full(len(rows), -np.inf), True
-    for row, own in enumerate(rows):
-        evidence = Evidence(_observed(graph, own), asked.evidence.soft)
-        try:
-            _, found = answer(graph, replace(asked, evidence=evidence), method)
-        except ImpossibleEvidence:
-            continue
-        log_partition[row], exact = found.log_partition, exact and found.exact
-        for name, table in singles.items():
-            table[row] = found.marginals[name]
-        for names, table in joints.items():
-            table[row] = found.joints[names]
+    log_partition, accuracies = np.full(len(rows), -np.inf), [EXACT] * len(rows)
+    for row, request in _requests(graph, rows, asked):
+        with suppress(ImpossibleEvidence):
+            _, found = answer(graph, request, method)
+            log_partition[row], accuracies[row] = found.log_partition, found.accuracy
+            for name, table in singles.items():
+                table[row] = found.marginals[name]
+            for names, table in joints.items():
+                table[row] = found.joints[names]
     return RowTables(
         {name: table[which] for name, table in singles.items()},
         {names: table[which] for names, table in joints.items()},
         log_partition[which],
-        exact,
+        _of_rows(accuracies, which),
     )
 
 
 def best_rows_one_by_one(
-    graph: FactorGraph, codes: Codes, method: str, memory: int | None
-) -> BestRows:
+    graph: FactorGraph, codes: Codes, asked: Request, method: str
+) -> RowConfigurations:
     """Each different row alone, by the method that was named."""
     rows, which = np.unique(codes, axis=0, return_inverse=True)
     best, unique = np.full(rows.shape, -1), np.zeros(len(rows), dtype=np.bool_)
+    upper, accuracies = np.full(len(rows), np.nan), [EXACT] * len(rows)
+    for row, request in _requests(graph, rows, asked):
+        with suppress(ImpossibleEvidence):
+            _, found = most_probable(graph, request, method)
+            best[row], unique[row] = [found.codes[name] for name in graph.names], found.unique
+            accuracies[row] = found.accuracy
+            if found.upper is not None or not found.accuracy.exact:
+                upper[row] = np.inf if found.upper is None else found.upper
+    scores = log_values(graph, best)
+    return RowConfigurations(
+        BestRows(best[which], scores[which], unique[which]),
+        _of_rows(accuracies, which),
+        np.where(np.isnan(upper), scores, upper)[which],
+    )
+
+
+def log_partitions_one_by_one(
+    graph: FactorGraph, codes: Codes, asked: Request, method: str
+) -> tuple[Array, Accuracies]:
+    """log Z of each different row alone, by the method that was named."""
+    rows, which = np.unique(codes, axis=0, return_inverse=True)
+    found, accuracies = np.full(len(rows), -np.inf), [EXACT] * len(rows)
+    for row, request in _requests(graph, rows, asked):
+        value = log_partition(graph, request, method)
+        found[row], accuracies[row] = value, value.accuracy
+    return found[which], _of_rows(accuracies, which)
+
+
+def _requests(graph: FactorGraph, rows: Codes, asked: Request) -> Iterator[tuple[int, Request]]:
+    """The question about each row: one stream of random numbers, and its share of the time left."""
+    generator = np.random.default_rng(asked.random_state)
+    end = None if asked.seconds is None else monotonic() + asked.seconds
     for row, own in enumerate(rows):
-        try:
-            _, found = most_probable(graph, Evidence(_observed(graph, own)), method, memory)
-        except ImpossibleEvidence:
-            continue
-        best[row], unique[row] = [found.codes[name] for name in graph.names], found.unique
-    return BestRows(best[which], log_values(graph, best)[which], unique[which])
+        left = None if end is None else max((end - monotonic()) / (len(rows) - row), LEAST_SECONDS)
+        evidence = Evidence(_observed(graph, own), asked.evidence.soft)
+        yield row, replace(asked, evidence=evidence, random_state=generator, seconds=left)
+
+
+def _of_rows(accuracies: list[Accuracy], which: Codes) -> Accuracies:
+    """The accuracy of each row of the table; None if all are exact."""
+    if all(each.exact for each in accuracies):
+        return None
+    return tuple(accuracies[i] for i in which)
 
 
 def _observed(graph: FactorGraph, row: Codes) -> dict[str, int]:

@@ -18,7 +18,7 @@ from likely._typing import Array, Codes
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference import calibration
-from likely.graphical.inference.contract import Answer, BestStates, InferenceMethod, Request
+from likely.graphical.inference.contract import Answer, BestStates, Request
 from likely.graphical.inference.enumeration import TIE, with_observed
 from likely.graphical.inference.junction_tree import JunctionTree
 from likely.graphical.inference.tree_evidence import TreeEvidence
@@ -33,7 +33,7 @@ Names = tuple[str, ...]
 
 @final
 @dataclass(frozen=True)
-class TreeInference(InferenceMethod):
+class TreeInference:
     """Propagation in a junction tree; without ``cycles`` only where the graph has none."""
 
     cycles: bool = True
@@ -57,11 +57,12 @@ class TreeInference(InferenceMethod):
         }
         return replace(found, joints=joints)
 
-    def log_partition(self, graph: "FactorGraph", evidence: Evidence, memory: int | None) -> float:
+    def log_partition(self, graph: "FactorGraph", request: Request) -> float:
+        evidence = request.evidence
         self._refuse_cycles(graph, evidence)
         graph = graph.relevant((), evidence)
         tree = graph.plans.tree_for(evidence.observed)
-        tree.refuse_above(memory)
+        tree.refuse_above(request.memory)
         known = TreeEvidence.of(tree, evidence)
         if graph.plans.is_fast(tree):
             from likely.graphical.inference.compiled_tree import log_partition
@@ -69,21 +70,17 @@ class TreeInference(InferenceMethod):
             return log_partition(graph.plans, tree, known)
         return calibration.collected(tree, known.log_factors(graph.factors, tree)).log_total
 
-    def most_probable(
-        self, graph: "FactorGraph", evidence: Evidence, memory: int | None
-    ) -> BestStates:
-        self._refuse_cycles(graph, evidence)
-        tree = graph.plans.tree_for(evidence.observed)
-        codes, unique, _ = best_in(graph, tree, evidence, memory)
+    def most_probable(self, graph: "FactorGraph", request: Request) -> BestStates:
+        self._refuse_cycles(graph, request.evidence)
+        tree = graph.plans.tree_for(request.evidence.observed)
+        codes, unique, _ = best_in(graph, tree, request.evidence, request.memory)
         return BestStates(dict(zip(graph.names, codes.tolist(), strict=True)), unique)
 
-    def sample(
-        self, graph: "FactorGraph", evidence: Evidence, uniform: Array, memory: int | None
-    ) -> Mapping[str, Array]:
-        self._refuse_cycles(graph, evidence)
-        tree = graph.plans.tree_for(evidence.observed)
-        tree.refuse_above(memory)
-        known = TreeEvidence.of(tree, evidence)
+    def sample(self, graph: "FactorGraph", request: Request, uniform: Array) -> Mapping[str, Array]:
+        self._refuse_cycles(graph, request.evidence)
+        tree = graph.plans.tree_for(request.evidence.observed)
+        tree.refuse_above(request.memory)
+        known = TreeEvidence.of(tree, request.evidence)
         if graph.plans.is_fast(tree):
             from likely.graphical.inference.compiled_tree import drawn_codes
 
