@@ -13,8 +13,14 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.compute.executor import Serial, Threads
-from likely.fast.row_scores import base_scores, row_best
-from likely.fast.rows import base_tables, factor_counts, row_expectations, row_marginals
+from likely.fast.rows import (
+    base_scores,
+    base_tables,
+    factor_counts,
+    row_best,
+    row_expectations,
+    row_marginals,
+)
 from likely.fast.single_rows import (
     single_row_best,
     single_row_expectations,
@@ -102,7 +108,9 @@ class RowLoops:
         values, plan = self.tables.logs, self.tree.layout.plan
         base, found = np.empty(self.tree.layout.clique_at[-1]), (TIE, best, log_score, unique)
         if self._block > 1:
-            base_scores(values, plan, base)
+            base_scores(
+                values, self.tables.spans, plan, base, np.empty(self.tree.layout.tree.n_cliques)
+            )
 
         def term(rows: Codes) -> None:
             if self._block == 1:

@@ -6,8 +6,12 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import ImpossibleEvidence
-from likely.fast.log_propagation import collect_logs, conditionals, log_marginals
-from likely.fast.max_sum import backtrack, collect_best
+from likely.fast.log_propagation import (
+    backtrack,
+    collect_logs,
+    conditionals,
+    log_marginals,
+)
 from likely.fast.propagation import TOO_WIDE, collect, draw, marginals
 from likely.graphical.inference.calibration import TreeBeliefs, summed_to
 from likely.graphical.inference.junction_tree import JunctionTree
@@ -21,7 +25,9 @@ def log_partition(plans: Plans, tree: JunctionTree, known: TreeEvidence) -> floa
     with plans.room.numbers(tree.layout.n_numbers) as work:
         outcome, log_z = _collect(plans, tree, known, work)
         if outcome == TOO_WIDE:
-            log_z = collect_logs(*known.in_logs[:3], plans.tables.logs, tree.layout.plan, work)
+            log_z = collect_logs(
+                *known.in_logs[:3], plans.tables.logs, tree.layout.plan, work, False
+            )
     return log_z + known.log_scale
 
 
@@ -66,7 +72,9 @@ def best_codes(
     """The codes of a best configuration, whether no other is as good, and the log of its score."""
     plan = tree.layout.plan
     with plans.room.numbers(tree.layout.n_numbers) as work:
-        best = collect_best(*known.in_logs[:3], plans.tables.logs, plan, work) + known.log_scale
+        best = (
+            collect_logs(*known.in_logs[:3], plans.tables.logs, plan, work, True) + known.log_scale
+        )
         if best == -np.inf:
             raise ImpossibleEvidence()
         codes = np.maximum(known.codes, 0)
@@ -80,7 +88,7 @@ def drawn_codes(plans: Plans, tree: JunctionTree, known: TreeEvidence, uniform: 
     with plans.room.numbers(tree.layout.n_numbers) as work:
         outcome, log_z = _collect(plans, tree, known, work)
         if outcome == TOO_WIDE:
-            log_z = collect_logs(*known.in_logs[:3], plans.tables.logs, plan, work)
+            log_z = collect_logs(*known.in_logs[:3], plans.tables.logs, plan, work, False)
             conditionals(plan, work)
         if log_z + known.log_scale == -np.inf:
             raise ImpossibleEvidence()
