@@ -10,9 +10,9 @@ import pytest
 import likely as lk
 from likely.cli.belief_tables import MOST_STATES, MOST_VARIABLES, bar, probability
 from likely.examples import five_variables, four_cycle
-from likely.graphical.inference.methods import INFERENCE
+from likely.graphical.methods import INFERENCE
 from tests.cli.graphs import asia, chain, grid, records, suggested, words_of
-from tests.graphical.inference.test_accuracy import WEIGHING
+from tests.graphical.exact.test_accuracy import WEIGHING
 
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
 FACTS = ["name", "kind", "variables", "factors", "edges", "tree", "parameters"]

@@ -29,8 +29,8 @@ from likely.errors import (
     UnknownName,
 )
 from likely.generative.hidden_markov import HiddenMarkovModel
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.enumeration import Enumeration
+from likely.graphical.contract import Request
+from likely.graphical.exact.enumeration import Enumeration
 from likely.special import logsumexp
 from tests.fits import assert_same_fit, binary, codes, counts, gappy_numbers, mixed, numbers, times
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import Evidence
-from likely.graphical.factor import Factor
-from likely.graphical.inference.enumeration import log_joint_table
+from likely.graphical.exact.enumeration import log_joint_table
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.factor import Factor
 
 
 def row_families(graph, codes, weight):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import Evidence
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.enumeration import Enumeration
-from likely.graphical.variable import Variable
+from likely.graphical.contract import Request
+from likely.graphical.exact.enumeration import Enumeration
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.variable import Variable
 
 
 def random_factor(rng, variables, zeros=0.1):

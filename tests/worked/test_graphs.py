@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import Evidence
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.elimination import Elimination, eliminate
-from likely.graphical.inference.enumeration import Enumeration, log_joint_table
-from likely.graphical.inference.semiring import SEMIRINGS
-from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable
+from likely.graphical.contract import Request
+from likely.graphical.exact.elimination import Elimination, eliminate
+from likely.graphical.exact.enumeration import Enumeration, log_joint_table
+from likely.graphical.exact.semiring import SEMIRINGS
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.markov_field import MarkovField
+from likely.graphical.model.variable import Variable
 
 # ── five_variable_bayes_net ──────────────────────────────────────────────────────────────────
 

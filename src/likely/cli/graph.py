@@ -20,7 +20,7 @@ from likely.formatting import all_listed, count
 
 if TYPE_CHECKING:
     from likely.errors import GraphTooLarge
-    from likely.graphical.factor_graph import FactorGraph
+    from likely.graphical.model.factor_graph import FactorGraph
 
 KINDS = {
     "bayesian-network": "Bayesian network",
@@ -220,7 +220,7 @@ def _is_possible(asked: Asked, given: Mapping[str, str]) -> bool:
 
 def _smaller(error: "GraphTooLarge", asked: Asked, question: GraphQuestion) -> str:
     """A command that needs less memory, or that may use what this one needs."""
-    from likely.graphical.inference.memory import free_memory
+    from likely.graphical.exact.cost import free_memory
 
     if error.bytes < free_memory():
         return question.command(*question.goal, memory=f"{error.bytes / 1e9 + 0.01:.2f}GB")
@@ -272,7 +272,7 @@ def _title(graph: "FactorGraph", file: str) -> str:
 
 
 def _facts(graph: "FactorGraph") -> dict[str, Any]:
-    from likely.graphical.bayesian_network import BayesianNetwork
+    from likely.graphical.model.bayesian_network import BayesianNetwork
 
     parameters = graph.n_parameters() if isinstance(graph, BayesianNetwork) else None
     return {

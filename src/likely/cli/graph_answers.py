@@ -24,9 +24,9 @@ from likely.formatting import DASH, count, fixed, listed, number
 if TYPE_CHECKING:
     from likely._typing import Array
     from likely.data.source import Source
-    from likely.graphical.beliefs import Beliefs, Configuration
-    from likely.graphical.inference.messages import Messages
-    from likely.graphical.table import TableBeliefs, TableConfigurations
+    from likely.graphical.exact.messages import Messages
+    from likely.graphical.model.beliefs import Beliefs, Configuration
+    from likely.graphical.model.table_beliefs import TableBeliefs, TableConfigurations
 
 MOST_OBSERVED = 6  # named in a sentence
 MOST_ROWS = 10  # of a preview
@@ -120,7 +120,7 @@ def _evidence_sentence(asked: Asked, found: "Beliefs", log_evidence: float | Non
 
 def _method(found: "Beliefs | Configuration") -> str:
     """Whether the answer is exact, and how it was found."""
-    from likely.graphical.inference.methods import INFERENCE
+    from likely.graphical.methods import INFERENCE
 
     if found.exact:
         return f"Exact, by {INFERENCE[found.method].words}."
@@ -349,7 +349,7 @@ def _evidence_rows(asked: Asked, question: GraphQuestion) -> "Source":
     """The file of evidence, without dropped columns; other columns that are no variables stop."""
     from likely.data.formats.registry import read
     from likely.errors import InvalidInput
-    from likely.graphical.evidence_table import refuse_other_columns
+    from likely.graphical.model.evidence_table import refuse_other_columns
 
     rows = read(str(question.rows)).drop(list(question.drop))
     others = [name for name in rows.names if name not in asked.graph.by_name]

@@ -54,19 +54,20 @@ from likely.generative.network_target import (
 )
 from likely.generative.out_of_fold import cooled_by_refits
 from likely.generative.surface import ClassJointProbabilities, check_search
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.evidence import known_variable, known_variables
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.methods import sample
+from likely.graphical.contract import Request
+from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.learning.coded_rows import CodedRows
 from likely.graphical.learning.family_counts import Smoothing
 from likely.graphical.learning.structure import Edge, Structure, learned_edges
 from likely.graphical.learning.tables import METHODS, TableSettings, fit_tables
-from likely.graphical.model_plates import learned_network_plate, network_plate
-from likely.graphical.table import TableBeliefs, beliefs_of_codes
-from likely.graphical.variable import Variable
+from likely.graphical.methods import sample
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.evidence import known_variable, known_variables
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.model_plates import learned_network_plate, network_plate
+from likely.graphical.model.table_beliefs import TableBeliefs
+from likely.graphical.model.table_queries import beliefs_of_codes
+from likely.graphical.model.variable import Variable
 from likely.inputs.estimators import (
     ColumnNeeds,
     feature_names,

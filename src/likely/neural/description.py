@@ -4,8 +4,8 @@ from typing import Any
 
 from likely.description import DescribedLosses, Description, Fact, NamedColumn, NamedTable
 from likely.formatting import count, short_number
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.diagrams.network_picture import network_picture
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.drawing.network_picture import network_picture
 from likely.neural.architecture import Architecture
 from likely.neural.units import weight_strengths
 

@@ -10,10 +10,8 @@ from numpy.testing import assert_allclose
 from likely import LogisticRegression, SoftmaxRegression
 from likely.differences import check_gradient
 from likely.errors import BoundaryEstimate, InvalidInput, UnknownName
-from likely.graphical.evidence import Evidence
-from likely.graphical.factor import Factor
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.enumeration import Enumeration
+from likely.graphical.contract import Request
+from likely.graphical.exact.enumeration import Enumeration
 from likely.graphical.learning.coded_rows import coded_rows
 from likely.graphical.learning.log_linear import (
     Feature,
@@ -21,7 +19,9 @@ from likely.graphical.learning.log_linear import (
     fit_log_linear,
     log_linear_objective,
 )
-from likely.graphical.markov_field import MarkovField
+from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.markov_field import MarkovField
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
 few = settings(max_examples=10, deadline=None)

@@ -20,10 +20,8 @@ from likely.data.formats.registry import read
 from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import ContinuousColumn, InvalidInput, UnknownName
 from likely.examples import five_variables
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import Evidence
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.enumeration import Enumeration
+from likely.graphical.contract import Request
+from likely.graphical.exact.enumeration import Enumeration
 from likely.graphical.learning.coded_rows import array_blocks, coded_rows
 from likely.graphical.learning.family_counts import (
     EquivalentSample,
@@ -38,7 +36,9 @@ from likely.graphical.learning.tables import (
     family_counts,
     fit_tables,
 )
-from likely.graphical.markov_field import MarkovField
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.markov_field import MarkovField
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
 RAIN = BayesianNetwork.from_edges(

@@ -21,13 +21,13 @@ from typing import final
 
 from likely.data.formats.registry import SUFFIXES as TABLE_SUFFIXES
 from likely.errors import InvalidFile, InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.formats.bif import bif_content, read_bif
 from likely.graphical.formats.content import file_content, format_suffix, write_content
 from likely.graphical.formats.json_graph import KINDS, json_graph_content, read_json_graph
 from likely.graphical.formats.uai import read_uai, uai_content
 from likely.graphical.formats.xmlbif import read_xmlbif, xmlbif_content
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor_graph import FactorGraph
 from likely.names import lookup
 
 BEGINNING = 4096  # bytes that are searched for the beginning of a format

@@ -29,8 +29,6 @@ from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.errors import InvalidInput
 from likely.formatting import listed
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.learning.coded_rows import (
     CodedRows,
     array_blocks,
@@ -48,6 +46,8 @@ from likely.graphical.learning.family_counts import (
     pseudo_count,
 )
 from likely.graphical.learning.fit_report import FitReport
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor_graph import FactorGraph
 from likely.inputs.estimators import (
     generator,
     refuse_unless_number,
@@ -66,7 +66,7 @@ RowFamilies = Callable[[FactorGraph, Codes, Array], tuple[Sequence[Array], float
 
 def exact() -> RowFamilies:
     """Expected counts by exact inference, for all rows at once."""
-    from likely.graphical.inference.propagation import row_families
+    from likely.graphical.exact.row_propagation import row_families
 
     return row_families
 
