@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from likely.generative.hidden_markov import HiddenMarkovModel
     from likely.generative.mixture import MixtureModel
     from likely.generative.naive_bayes import NaiveBayes
-    from likely.graphical.formats.registry import read_graph, write_graph
+    from likely.graphical.formats.graph_files import read_graph, write_graph
     from likely.graphical.formats.uai import read_answer, read_evidence
     from likely.graphical.model.bayesian_network import BayesianNetwork
     from likely.graphical.model.factor_graph import FactorGraph
@@ -271,7 +271,7 @@ _HOME = {  # public name: the module that defines it
     "read": "likely.data.formats.registry",
     "read_answer": "likely.graphical.formats.uai",
     "read_evidence": "likely.graphical.formats.uai",
-    "read_graph": "likely.graphical.formats.registry",
+    "read_graph": "likely.graphical.formats.graph_files",
     "report": "likely.reports.report",
     "save": "likely.persist",
     "seal": "likely.runs.seal_surface",
@@ -280,7 +280,7 @@ _HOME = {  # public name: the module that defines it
     "training_curve": "likely.workbench.curves.training_curve",
     "tune": "likely.workbench.search.tune",
     "warmup": "likely.compiling",
-    "write_graph": "likely.graphical.formats.registry",
+    "write_graph": "likely.graphical.formats.graph_files",
 }
 
 

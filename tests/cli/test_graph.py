@@ -12,7 +12,7 @@ from likely.cli.belief_tables import MOST_STATES, MOST_VARIABLES, bar, probabili
 from likely.examples import five_variables, four_cycle
 from likely.graphical.methods import INFERENCE
 from tests.cli.graphs import asia, chain, grid, records, suggested, words_of
-from tests.graphical.exact.test_accuracy import WEIGHING
+from tests.graphical.model.test_exactness import WEIGHING
 
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
 FACTS = ["name", "kind", "variables", "factors", "edges", "tree", "parameters"]

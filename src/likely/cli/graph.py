@@ -124,7 +124,7 @@ def graph(
     a question, the probabilities of all variables are shown.
     """
     refuse_json_on_stdout(settings, output, "Numbers")
-    from likely.graphical.formats.registry import write_graph
+    from likely.graphical.formats.graph_files import write_graph
 
     _refuse_own_input(question, draw, write, output)
     with _speaking_of_options():
@@ -163,7 +163,7 @@ def _opened(settings: Settings, file: str) -> "FactorGraph":
 
     from likely.examples import EXAMPLES, load
     from likely.graphical.formats.content import format_suffix
-    from likely.graphical.formats.registry import SUFFIXES, read_graph
+    from likely.graphical.formats.graph_files import SUFFIXES, read_graph
 
     path = Path(file)
     if path.exists():

@@ -68,7 +68,7 @@ def beliefs(asked: Asked) -> GraphAnswer:
     parts += [joint_table(found, joint) for joint in found.joints]
     result = {
         "method": found.method,
-        **_accuracy(found),
+        **_exactness(found),
         "given": dict(asked.given),
         "soft": dict(asked.soft),
         "log_partition": found.log_partition,
@@ -124,21 +124,21 @@ def _method(found: "Beliefs | Configuration") -> str:
 
     if found.exact:
         return f"Exact, by {INFERENCE[found.method].words}."
-    return found.accuracy.sentence(INFERENCE[found.method].words)
+    return found.exactness.sentence(INFERENCE[found.method].words)
 
 
-def _accuracy(found: "Beliefs | Configuration") -> dict[str, Any]:
+def _exactness(found: "Beliefs | Configuration") -> dict[str, Any]:
     """How far an answer may be off, for a program; an exact one says no more than that."""
     if found.exact:
         return {"exact": True}
-    accuracy = found.accuracy
+    exactness = found.exactness
     return {
         "exact": False,
-        "converged": accuracy.converged,
-        "bound": accuracy.bound,
-        "log_partition_error": accuracy.log_partition_error,
-        "standard_errors": {",".join(n): e.tolist() for n, e in accuracy.errors.items()},
-        "report": dict(accuracy.report),
+        "converged": exactness.converged,
+        "bound": exactness.bound,
+        "log_partition_error": exactness.log_partition_error,
+        "standard_errors": {",".join(n): e.tolist() for n, e in exactness.errors.items()},
+        "report": dict(exactness.report),
     }
 
 
@@ -180,7 +180,7 @@ def most_probable(asked: Asked) -> GraphAnswer:
     )
     result = {
         "method": best.method,
-        **_accuracy(best),
+        **_exactness(best),
         "given": dict(asked.given),
         "soft": dict(asked.soft),
         "states": dict(best.states),

@@ -59,11 +59,11 @@ from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.learning.coded_rows import CodedRows
 from likely.graphical.learning.family_counts import Smoothing
 from likely.graphical.learning.structure import Edge, Structure, learned_edges
-from likely.graphical.learning.tables import METHODS, TableSettings, fit_tables
+from likely.graphical.learning.table_estimates import METHODS, TableSettings, fit_tables
 from likely.graphical.methods import sample
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.evidence import known_variable, known_variables
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import known_variable, known_variables
 from likely.graphical.model.model_plates import learned_network_plate, network_plate
 from likely.graphical.model.table_beliefs import TableBeliefs
 from likely.graphical.model.table_queries import beliefs_of_codes

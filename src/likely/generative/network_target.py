@@ -11,7 +11,7 @@ from likely.data.frames import as_table
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import listed
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.evidence import is_blank
+from likely.graphical.model.graph_evidence import is_blank
 from likely.graphical.model.variable import Variable, state_text
 from likely.inputs.tables import as_frame, is_frame, without_columns
 

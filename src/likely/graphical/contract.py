@@ -8,7 +8,7 @@ A method has a function for each kind of answer that it gives:
     samples      configurations drawn from P(x | e)
 
 A question that it has no function for is refused, with the methods that answer it.  Answers carry
-their accuracy (``accuracy.py``): a method that is not exact says so in each of them.
+their exactness (``exactness.py``): a method that is not exact says so in each of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 
 from likely._typing import Array
-from likely.graphical.model.accuracy import EXACT, NOT_KNOWN, Accuracy
-from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.exactness import EXACT, NOT_KNOWN, Exactness
+from likely.graphical.model.graph_evidence import GraphEvidence
 
 if TYPE_CHECKING:
     from likely.graphical.model.factor_graph import FactorGraph
@@ -36,7 +36,7 @@ class Request:
 
     variables: tuple[str, ...] = ()
     joints: tuple[tuple[str, ...], ...] = ()
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: GraphEvidence = field(default_factory=GraphEvidence)
     memory: int | None = None  # bytes; None is half of the free memory
     options: object = None  # the method's own settings; None is its defaults
     random_state: Any = None  # a seed or a numpy Generator, for methods that draw numbers
@@ -45,13 +45,13 @@ class Request:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Answer:
+class InferenceAnswer:
     """Normalised marginals and joints, and log Z(e).  Observed variables are point masses."""
 
     marginals: Mapping[str, Array]
     joints: Mapping[tuple[str, ...], Array]
     log_partition: float = NOT_KNOWN
-    accuracy: Accuracy = EXACT
+    exactness: Exactness = EXACT
 
 
 @final
@@ -65,7 +65,7 @@ class BestStates:
 
     codes: Mapping[str, int]
     unique: bool  # whether no other configuration is as good; False where it is not known
-    accuracy: Accuracy = EXACT
+    exactness: Exactness = EXACT
     upper: float | None = None
 
 
@@ -79,7 +79,7 @@ class InferenceMethod:
     """
 
     words: str
-    marginals: Callable[["FactorGraph", Request], Answer] | None = None
+    marginals: Callable[["FactorGraph", Request], InferenceAnswer] | None = None
     best: Callable[["FactorGraph", Request], BestStates] | None = None
     partition: Callable[["FactorGraph", Request], float] | None = None
     samples: Callable[["FactorGraph", Request, int], Codes] | None = None
@@ -90,7 +90,7 @@ class InferenceMethod:
 class ExactVerbs(Protocol):
     """What an exact method does; ImpossibleEvidence where Z(e) = 0."""
 
-    def answer(self, graph: "FactorGraph", request: Request) -> Answer:
+    def answer(self, graph: "FactorGraph", request: Request) -> InferenceAnswer:
         """Marginals, joints and log Z."""
 
     def most_probable(self, graph: "FactorGraph", request: Request) -> BestStates:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, NotAnswered
 from likely.graphical.contract import (
-    Answer,
     BestStates,
     Codes,
+    InferenceAnswer,
     InferenceMethod,
     Request,
     drawn_in_blocks,
@@ -26,7 +26,7 @@ from likely.graphical.exact.cost import memory_limit
 from likely.graphical.exact.elimination import Elimination
 from likely.graphical.exact.enumeration import Enumeration
 from likely.graphical.exact.tree_inference import TreeInference
-from likely.graphical.model.accuracy import LogPartition
+from likely.graphical.model.exactness import LogPartition
 from likely.names import known_name
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ T = TypeVar("T")
 Verb = Callable[[InferenceMethod], Callable[..., T] | None]
 
 
-def answer(graph: "FactorGraph", request: Request, method: str = "auto") -> tuple[str, Answer]:
+def answer(
+    graph: "FactorGraph", request: Request, method: str = "auto"
+) -> tuple[str, InferenceAnswer]:
     """Marginals and joints, and the name of the method that was used."""
     few = len(request.variables) + len(request.joints) <= FEW
     return _asked("marginals", lambda m: m.marginals, graph, request, method, few=few)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from likely.errors import InvalidInput, UnknownName
 from likely.graphical import network_picture
-from likely.graphical.drawing.curves import sampled
 from likely.graphical.drawing.diagram import Diagram, DiagramColumn, Edge, Node, Plate
 from likely.graphical.drawing.dot import read_dot
+from likely.graphical.drawing.edge_curves import sampled
 from likely.graphical.drawing.network_picture import MOST_DRAWN
 
 SVG = "{http://www.w3.org/2000/svg}"

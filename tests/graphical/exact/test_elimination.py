@@ -11,9 +11,9 @@ from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, Unkno
 from likely.graphical.contract import Request
 from likely.graphical.exact.elimination import Elimination, eliminate
 from likely.graphical.exact.enumeration import Enumeration, log_joint_table
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from tests.graphical.random_graphs import (
     enumerated,
@@ -93,7 +93,7 @@ def test_ties_are_found_and_the_states_fit_together():
 
 def test_all_orders_give_the_same_table():
     network = random_network(0)
-    expected = enumerated(network, Evidence({"v1": 1}))
+    expected = enumerated(network, GraphEvidence({"v1": 1}))
     for name in ("v0", "v3"):
         others = [each for each in network.names if each not in ("v1", name)]
         for order in permutations(others):
@@ -146,14 +146,14 @@ def test_steps_are_shown():
 
 def test_samples_follow_the_joint():
     for graph, evidence in [
-        (random_graph(4, n=4, n_factors=4), Evidence()),
+        (random_graph(4, n=4, n_factors=4), GraphEvidence()),
         (
             random_tree(11),
-            Evidence(
+            GraphEvidence(
                 {}, {"v0": np.array([0.2, 0.9, 0.4])[: random_tree(11).variables[0].n_states]}
             ),
         ),
-        (random_network(2, n=4), Evidence({"v2": 1})),
+        (random_network(2, n=4), GraphEvidence({"v2": 1})),
     ]:
         uniform = np.random.default_rng(7).random((20_000, len(graph.names)))
         drawn = Elimination().sample(graph, Request(evidence=evidence), uniform)
@@ -173,7 +173,7 @@ def test_states_of_probability_zero_are_never_drawn():
     edges = np.array([[0.0], [0.5], [np.nextafter(1, 0)]])
     assert_array_equal(Elimination().sample(graph, Request(), edges)["a"], [1, 2, 2])
     with pytest.raises(ImpossibleEvidence):
-        Elimination().sample(graph, Request(evidence=Evidence({"a": 0})), edges)
+        Elimination().sample(graph, Request(evidence=GraphEvidence({"a": 0})), edges)
 
 
 def test_more_than_64_variables_with_one_state_need_no_axes():

@@ -8,9 +8,9 @@ from scipy.stats import chisquare
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
 from likely.graphical.contract import Request
 from likely.graphical.exact.enumeration import Enumeration
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 
 A, B, C = Variable("a", 2), Variable("b", 3), Variable("c", 1)
@@ -22,7 +22,7 @@ JOINT = AB * BC[:, 0]
 
 def answer(graph=GRAPH, codes=None, soft=None, joints=()):
     return Enumeration().answer(
-        graph, Request(graph.names, joints, Evidence(codes or {}, soft or {}))
+        graph, Request(graph.names, joints, GraphEvidence(codes or {}, soft or {}))
     )
 
 
@@ -57,7 +57,7 @@ def test_soft_evidence_multiplies_the_joint():
 
 def test_everything_may_be_observed():
     codes = {"a": 1, "b": 0, "c": 0}
-    evidence = Evidence(codes)
+    evidence = GraphEvidence(codes)
     assert_allclose(answer(codes=codes).log_partition, np.log(JOINT[1, 0]), rtol=1e-12)
     assert Enumeration().most_probable(GRAPH, Request(evidence=evidence)).codes == codes
     drawn = Enumeration().sample(GRAPH, Request(evidence=evidence), np.full((4, 3), 0.5))
@@ -83,7 +83,7 @@ def test_samples_follow_the_joint():
 
 def test_impossible_evidence_is_a_typed_error():
     graph = FactorGraph([Factor([A, B], [[0, 1, 1], [0, 1, 0]])])
-    impossible = Evidence({"b": 0})
+    impossible = GraphEvidence({"b": 0})
     assert Enumeration().log_partition(graph, Request(evidence=impossible)) == -np.inf
     with pytest.raises(ImpossibleEvidence, match=r"The evidence has probability 0; states that"):
         answer(graph, codes={"b": 0})

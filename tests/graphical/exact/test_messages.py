@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from likely.errors import ImpossibleEvidence, InvalidInput, UnknownName
 from likely.graphical.contract import Request
 from likely.graphical.exact.enumeration import Enumeration
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from tests.graphical.random_graphs import (
     enumerated,
@@ -41,7 +41,7 @@ def long_chain(n=5000, seed=0):
 def test_marginals_of_500_random_trees_equal_enumeration():
     for seed in TREES:
         graph = random_tree(seed)
-        if not possible(graph, Evidence()):
+        if not possible(graph, GraphEvidence()):
             continue
         messages = graph.messages(mode=MODES[seed % 3])
         assert len(messages) == 2 * graph.n_edges
@@ -210,9 +210,9 @@ def test_the_largest_scores_of_each_state_equal_enumeration():
         for variable in graph.variables:
             for code in range(variable.n_states):
                 best = Enumeration().most_probable(
-                    graph, Request(evidence=Evidence({variable.name: code}))
+                    graph, Request(evidence=GraphEvidence({variable.name: code}))
                 )
-                score = graph._log_score(best.codes, Evidence())
+                score = graph._log_score(best.codes, GraphEvidence())
                 assert_allclose(messages.log_belief(variable.name)[code], score, rtol=0, atol=1e-10)
 
 
@@ -311,7 +311,7 @@ def test_a_cycle_is_refused_with_advice_and_evidence_may_cut_it():
     with pytest.raises(InvalidInput, match=r"cycle through .*Use query or most_probable.*junction"):
         graph.messages()
     beliefs = graph.messages(given={"b": 1}).beliefs()
-    expected = enumerated(graph, Evidence({"b": 1}))
+    expected = enumerated(graph, GraphEvidence({"b": 1}))
     for name in graph.names:
         assert_allclose(beliefs.marginal(name), expected.marginals[name], rtol=1e-12)
 

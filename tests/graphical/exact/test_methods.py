@@ -15,9 +15,9 @@ from likely.graphical.methods import (
     sample,
 )
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from tests.graphical.exact.test_junction_tree import grid
 from tests.graphical.random_graphs import random_graph, random_network, random_tree
@@ -26,7 +26,7 @@ from tests.graphical.random_graphs import random_graph, random_network, random_t
 @pytest.mark.parametrize("name", INFERENCE)
 def test_every_method_gives_the_same_answers(name):
     graph = random_tree(5, zeros=0.0)
-    evidence = Evidence({graph.names[0]: 0})
+    evidence = GraphEvidence({graph.names[0]: 0})
     request = Request(graph.names, (graph.names[:2],), evidence)
     called, found = answer(graph, request, name)
     assert called == name
@@ -65,7 +65,7 @@ def test_auto_goes_on_to_elimination_for_a_few_variables_that_fit():
 
 def test_samples_are_reproducible_in_any_blocks(monkeypatch):
     graph = random_graph(2, zeros=0.0)
-    seen = Evidence({"v0": 0})
+    seen = GraphEvidence({"v0": 0})
     whole = sample(graph, Request(evidence=seen, random_state=7), 300)
     monkeypatch.setattr(contract, "BLOCK", 6 * 50)
     parts = sample(graph, Request(evidence=seen, random_state=7), 300)

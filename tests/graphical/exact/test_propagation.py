@@ -12,9 +12,9 @@ from likely.graphical.exact import row_propagation as row_parts
 from likely.graphical.exact.enumeration import Enumeration
 from likely.graphical.exact.row_propagation import row_beliefs, row_families, row_most_probable
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from tests.graphical.exact.test_junction_tree import grid
 from tests.graphical.networks import drawn, with_gaps
@@ -53,7 +53,7 @@ def random_rows(graph, seed, n=13):
 
 
 def evidence_of(graph, row):
-    return Evidence({name: int(c) for name, c in zip(graph.names, row, strict=True) if c >= 0})
+    return GraphEvidence({name: int(c) for name, c in zip(graph.names, row, strict=True) if c >= 0})
 
 
 def assert_rows_equal_enumeration(graph, codes):

@@ -14,9 +14,9 @@ from likely.graphical.exact import plans, tree_inference
 from likely.graphical.exact.enumeration import Enumeration
 from likely.graphical.exact.tree_inference import TreeInference
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from likely.special import softmax
 from tests.graphical.random_graphs import (
@@ -190,10 +190,10 @@ def test_wide_numbers_that_only_the_rest_of_the_graph_brings_back(twin):
             Factor([c, a], [[0, -3], [-2, 0]], scale="log"),
         ]
     )
-    assert_equals_enumeration(graph, Evidence({}, {"a": np.array([1e-300, 1.0])}))
+    assert_equals_enumeration(graph, GraphEvidence({}, {"a": np.array([1e-300, 1.0])}))
     large = FactorGraph([Factor([a, b], [[1e300, 1e-300], [1e-20, 0]])])
-    assert_equals_enumeration(large, Evidence({"b": 1}))
-    assert_equals_enumeration(large, Evidence())
+    assert_equals_enumeration(large, GraphEvidence({"b": 1}))
+    assert_equals_enumeration(large, GraphEvidence())
 
 
 def test_an_observed_cell_far_below_the_largest_is_not_impossible(twin, monkeypatch):
@@ -204,9 +204,9 @@ def test_an_observed_cell_far_below_the_largest_is_not_impossible(twin, monkeypa
     linear = Factor([a, c], [[1e-200, 0.0], [1e200, 1.0]])
     graph = FactorGraph([Factor([a, b], [[0, -2000], [-1, -np.inf]], scale="log"), linear])
     for codes in ({"a": 0, "b": 1}, {"a": 0, "b": 1, "c": 0}, {"a": 1, "b": 1}, {"a": 0, "c": 1}):
-        assert_equals_enumeration(graph, Evidence(codes))
+        assert_equals_enumeration(graph, GraphEvidence(codes))
         found = graph.query(given=[codes] * 3, impossible="nan")
-        log_z = Enumeration().log_partition(graph, Request(evidence=Evidence(codes)))
+        log_z = Enumeration().log_partition(graph, Request(evidence=GraphEvidence(codes)))
         assert_allclose(found.log_partition, [log_z] * 3, rtol=1e-14)
 
 
@@ -218,7 +218,9 @@ def test_many_factors_of_a_clique_that_are_wide_together_only(twin):
         for i in range(6)
         for j in range(i)
     ]
-    assert_equals_enumeration(FactorGraph(factors), Evidence({}, {"v0": np.array([1e-200, 1])}))
+    assert_equals_enumeration(
+        FactorGraph(factors), GraphEvidence({}, {"v0": np.array([1e-200, 1])})
+    )
 
 
 def test_deterministic_tables_have_no_nan(twin):
@@ -230,7 +232,7 @@ def test_deterministic_tables_have_no_nan(twin):
         {"b": ["a"], "c": ["b"], "d": ["a", "c"]},
     )
     for codes in ({}, {"c": 1}, {"b": 0, "d": 0}, {"d": 1}, {"a": 0, "c": 1}):
-        assert_equals_enumeration(network, Evidence(codes), (("a", "d"),))
+        assert_equals_enumeration(network, GraphEvidence(codes), (("a", "d"),))
 
 
 def test_graphs_at_the_edge(twin):
@@ -255,7 +257,7 @@ def test_graphs_at_the_edge(twin):
     for graph in graphs:
         for codes in ({}, dict.fromkeys(graph.names, 0), dict.fromkeys(graph.names[:1], 0)):
             joints = (graph.names, graph.names[::-1], ())
-            assert_equals_enumeration(graph, Evidence(codes), tuple(dict.fromkeys(joints)))
+            assert_equals_enumeration(graph, GraphEvidence(codes), tuple(dict.fromkeys(joints)))
 
 
 def test_ties_are_told_and_the_states_belong_together(twin):
@@ -264,7 +266,7 @@ def test_ties_are_told_and_the_states_belong_together(twin):
     best = METHOD.most_probable(xor, Request())
     assert not best.unique
     assert best.codes["a"] != best.codes["b"] == best.codes["c"]
-    assert METHOD.most_probable(xor, Request(evidence=Evidence({"c": 0}))).unique
+    assert METHOD.most_probable(xor, Request(evidence=GraphEvidence({"c": 0}))).unique
     alone = FactorGraph([Factor([a], [0.2, 0.8])], [a, b])  # b is uniform
     assert not METHOD.most_probable(alone, Request()).unique
 
@@ -272,11 +274,11 @@ def test_ties_are_told_and_the_states_belong_together(twin):
 def test_soft_evidence_on_an_observed_variable_is_a_factor(twin):
     graph = random_network(3)
     soft = {"v0": np.array([0.25, 0.5]), "v1": np.array([0.0, 2.0])}
-    assert_equals_enumeration(graph, Evidence({"v0": 0}, soft))
-    assert METHOD.log_partition(graph, Request(evidence=Evidence({"v1": 0}, soft))) == -np.inf
+    assert_equals_enumeration(graph, GraphEvidence({"v0": 0}, soft))
+    assert METHOD.log_partition(graph, Request(evidence=GraphEvidence({"v1": 0}, soft))) == -np.inf
     a, b = Variable("a", 2), Variable("b", 2)
     only = FactorGraph([Factor([a], [1.0, 0.0]), Factor([a, b], [[1.0, 2.0], [3.0, 4.0]])])
-    assert_equals_enumeration(only, Evidence({}, {"a": np.array([1e-200, 1e200])}))
+    assert_equals_enumeration(only, GraphEvidence({}, {"a": np.array([1e-200, 1e200])}))
 
 
 # ── methods ──────────────────────────────────────────────────────────────────────────────────
@@ -298,7 +300,7 @@ def test_a_tree_is_asked_for_only_where_there_is_one():
 def test_samples_have_the_frequencies_of_the_joint(twin, seen):
     graph = random_graph(11, n=5, zeros=0.2)
     soft = {"v4": np.linspace(0.2, 0.9, graph.by_name["v4"].n_states)}
-    evidence = Evidence({"v1": 0}, soft) if seen else Evidence()
+    evidence = GraphEvidence({"v1": 0}, soft) if seen else GraphEvidence()
     uniform = np.random.default_rng(5).random((20_000, 5))
     drawn = METHOD.sample(graph, Request(evidence=evidence), uniform)
     joint = enumerated(graph, evidence, (graph.names,)).joints[graph.names]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from likely.errors import InvalidFile
+from likely.graphical.formats.graph_files import read_graph, write_graph
 from likely.graphical.formats.json_graph import graph_of_record, record_of_graph
-from likely.graphical.formats.registry import read_graph, write_graph
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph

@@ -13,7 +13,7 @@ import pytest
 
 from likely.errors import InvalidFile, LikelyError
 from likely.graphical.formats.content import file_content
-from likely.graphical.formats.registry import FORMATS, read_graph
+from likely.graphical.formats.graph_files import FORMATS, read_graph
 from likely.graphical.formats.uai import read_answer, read_evidence_sets
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.conditional_table import FILE_ROUNDING

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from likely.errors import FormatLoss, InvalidFile, InvalidInput, UnknownName
 from likely.files import watching
-from likely.graphical.formats.registry import FORMATS, SUFFIXES, read_graph, write_graph
+from likely.graphical.formats.graph_files import FORMATS, SUFFIXES, read_graph, write_graph
 from likely.graphical.formats.xmlbif import NOT_XML
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import FormatLoss, InvalidFile, InvalidInput
-from likely.graphical.formats.registry import read_graph, write_graph
+from likely.graphical.formats.graph_files import read_graph, write_graph
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph

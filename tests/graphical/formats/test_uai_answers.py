@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidFile
-from likely.graphical.formats.registry import read_graph
+from likely.graphical.formats.graph_files import read_graph
 from likely.graphical.formats.uai import (
     MarginalAnswer,
     PartitionAnswer,

@@ -3,7 +3,7 @@
 import pytest
 
 from likely.errors import InvalidFile, InvalidInput
-from likely.graphical.formats.registry import read_graph
+from likely.graphical.formats.graph_files import read_graph
 from likely.graphical.formats.uai import (
     read_evidence,
     read_evidence_sets,

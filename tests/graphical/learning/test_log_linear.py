@@ -19,8 +19,8 @@ from likely.graphical.learning.log_linear import (
     fit_log_linear,
     log_linear_objective,
 )
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.markov_field import MarkovField
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
@@ -49,7 +49,7 @@ CHAIN = field_of([("a", "b"), ("b", "c")], (2, 3, 2))
 
 
 def joint(field, *names):
-    request = Request((), (names,), Evidence())
+    request = Request((), (names,), GraphEvidence())
     return Enumeration().answer(field, request).joints[names]
 
 
@@ -78,9 +78,11 @@ def test_the_value_is_minus_the_log_likelihood():
     expected = 0.0
     for row in codes:
         given_ = {name: int(c) for name, c in zip("abcd", row, strict=True)}
-        joint_ = Enumeration().log_partition(field, Request(evidence=Evidence(given_)))
+        joint_ = Enumeration().log_partition(field, Request(evidence=GraphEvidence(given_)))
         del given_["b"]
-        expected -= joint_ - Enumeration().log_partition(field, Request(evidence=Evidence(given_)))
+        expected -= joint_ - Enumeration().log_partition(
+            field, Request(evidence=GraphEvidence(given_))
+        )
     assert_allclose(objective.value(theta), expected)
 
 

@@ -30,14 +30,14 @@ from likely.graphical.learning.family_counts import (
     conditional_tables,
 )
 from likely.graphical.learning.mutual_information import block_pair_counts
-from likely.graphical.learning.tables import (
+from likely.graphical.learning.table_estimates import (
     TableSettings,
     block_expected_counts,
     family_counts,
     fit_tables,
 )
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.markov_field import MarkovField
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
@@ -69,7 +69,7 @@ def log_likelihood(network, codes):
         for row in codes
     ]
     return sum(
-        Enumeration().log_partition(network, Request(evidence=Evidence(row))) for row in rows
+        Enumeration().log_partition(network, Request(evidence=GraphEvidence(row))) for row in rows
     )
 
 
@@ -318,7 +318,7 @@ def test_a_hidden_class_is_recovered():
     fitted = em(network, frame, smoothing=0.0, random_state=0)
     true = Enumeration().log_partition
     for row in ({"a": 0, "b": 0}, {"a": 1, "b": 1, "c": 1, "d": 1}, {"a": 0, "d": 1}):
-        asked = Request(evidence=Evidence(row))
+        asked = Request(evidence=GraphEvidence(row))
         assert abs(true(fitted, asked) - true(network, asked)) < 0.15
     again = em(network, frame, smoothing=0.0, random_state=0)
     assert_same_tables(fitted, again, rtol=0)

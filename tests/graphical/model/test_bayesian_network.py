@@ -12,8 +12,8 @@ from likely.graphical.contract import Request
 from likely.graphical.exact.elimination import Elimination
 from likely.graphical.exact.enumeration import Enumeration, log_joint_table
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from tests.graphical.random_graphs import random_network
 
@@ -22,7 +22,7 @@ TABLES = {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.2, 0.8]]}
 
 
 def joint_of(graph):
-    return np.exp(log_joint_table(graph, Evidence(), None))
+    return np.exp(log_joint_table(graph, GraphEvidence(), None))
 
 
 def test_tables_are_indexed_by_parents_then_the_variable():

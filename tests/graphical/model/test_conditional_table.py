@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.errors import InvalidInput, RoundedTables
-from likely.graphical.formats.registry import read_graph, write_graph
+from likely.graphical.formats.graph_files import read_graph, write_graph
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.variable import Variable

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidInput, UnknownName
-from likely.graphical.model.evidence import checked_evidence
+from likely.graphical.model.graph_evidence import checked_evidence
 from likely.graphical.model.variable import Variable
 
 VARIABLES = {

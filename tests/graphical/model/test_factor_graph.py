@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 
 from likely.errors import ImpossibleEvidence, InvalidInput, UnknownName
 from likely.graphical.exact.enumeration import log_joint_table
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from tests.graphical.random_graphs import random_graph, random_tree
 
@@ -27,7 +27,7 @@ def test_the_product_equals_the_dense_table():
     )
     dense = np.einsum("ab,cb,a->abc", ab, bc, a)
     assert graph.names == ("a", "b", "c")
-    assert_allclose(np.exp(log_joint_table(graph, Evidence(), None)), dense, rtol=1e-12)
+    assert_allclose(np.exp(log_joint_table(graph, GraphEvidence(), None)), dense, rtol=1e-12)
     value = graph.log_value({"a": 1, "b": 2, "c": "high"})
     assert_allclose(np.exp(value), dense[1, 2, 1], rtol=1e-12)
 

@@ -9,14 +9,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from likely.errors import InvalidInput, UnknownName
 from likely.graphical.contract import Request
 from likely.graphical.exact.enumeration import Enumeration, log_joint_table
-from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.markov_field import MarkovField
 
 STATES = {"a": 2, "b": 2, "c": 2}
 
 
 def probability_of(field):
-    log_joint = log_joint_table(field, Evidence(), None)
+    log_joint = log_joint_table(field, GraphEvidence(), None)
     return np.exp(log_joint - Enumeration().log_partition(field, Request()))
 
 

@@ -13,7 +13,7 @@ from likely.distributions import DiagonalGaussian
 from likely.errors import CyclicGraph, InvalidInput, UnknownName
 from likely.graphical.drawing.diagram import Edge, Plate
 from likely.graphical.exact.enumeration import log_joint_table
-from likely.graphical.model.evidence import checked_evidence
+from likely.graphical.model.graph_evidence import checked_evidence
 from likely.graphical.model.plates import PlateModel
 from likely.special import logsumexp
 

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from likely.errors import ImpossibleEvidence, InvalidInput, UnknownName
 from likely.graphical.exact.enumeration import log_joint_table
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from tests.graphical.model.test_markov_field import random_field
 from tests.graphical.random_graphs import enumerated, random_graph, random_network
@@ -48,12 +48,14 @@ def test_beliefs_are_asked_and_read_by_name():
 
 def test_unnormalised_graphs_know_the_probability_of_evidence():
     graph = random_graph(3, zeros=0.0)
-    seen = Evidence({"v0": 0})
+    seen = GraphEvidence({"v0": 0})
     expected = enumerated(graph, seen).log_partition - enumerated(graph).log_partition
     assert_allclose(graph.query("v1", {"v0": 0}).log_evidence, expected, rtol=1e-10)
     p = graph.joint()
     assert_allclose(p.sum(), 1.0, rtol=1e-10)
-    assert_allclose(np.exp(log_joint_table(graph.normalised(), Evidence(), None)), p, rtol=1e-10)
+    assert_allclose(
+        np.exp(log_joint_table(graph.normalised(), GraphEvidence(), None)), p, rtol=1e-10
+    )
     states = dict.fromkeys(graph.names, 0)
     assert_allclose(np.exp(graph.log_probability(states)), p[(0,) * p.ndim], rtol=1e-10)
 

@@ -27,7 +27,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.graphical.drawing.curves import arc, smooth, straight
+from likely.graphical.drawing.edge_curves import arc, smooth, straight
 from likely.graphical.drawing.shapes import (
     LINE_HEIGHT,
     SMALL_SIZE,
@@ -329,7 +329,7 @@ def _down(layers: Layers, x: Array, heights: Array, room: float) -> tuple[Array,
     return y, band
 
 
-NODE_GAP = 14.0  # between two nodes of a column
+UNIT_GAP = 14.0  # between two nodes of a column
 CAPTION_GAP = 18.0  # between captions, and between nodes and captions
 LEAST_GAP = 90.0  # between two columns
 STEEPEST = 2.4  # height to width of the lines between two columns
@@ -348,7 +348,7 @@ def column_places(
     ``room`` stretches the gaps.
     """
     sizes = _of_equal_width(columns, sizes, kinds)
-    gap = NODE_GAP * room
+    gap = UNIT_GAP * room
     heights = [_height(sizes[list(column)], gap) for column in columns]
     filled = [k for k, column in enumerate(columns) if len(column)]
     x = _column_centres(columns, captions, sizes, heights, room)

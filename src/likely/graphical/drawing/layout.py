@@ -20,7 +20,8 @@ from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.formatting import count
-from likely.graphical.drawing.curves import (
+from likely.graphical.drawing.diagram import Diagram, Node
+from likely.graphical.drawing.edge_curves import (
     BULGES,
     arc,
     best_curve,
@@ -29,7 +30,6 @@ from likely.graphical.drawing.curves import (
     sampled,
     straight,
 )
-from likely.graphical.drawing.diagram import Diagram, Node
 from likely.graphical.drawing.layered import (
     Edges,
     Placed,

@@ -16,8 +16,8 @@ import numpy as np
 from likely._typing import Array
 from likely.control_characters import printable
 from likely.formatting import one_line
-from likely.graphical.drawing.curves import pieces_of
 from likely.graphical.drawing.diagram import Diagram, Node, Plate
+from likely.graphical.drawing.edge_curves import pieces_of
 from likely.graphical.drawing.shapes import FONT_SIZE, SMALL_SIZE, Box, Line, PlacedNode
 
 PAPER, INK, SHADE, FAINT, ACCENT = "#ffffff", "#1e293b", "#cbd5e1", "#64748b", "#1d4ed8"

@@ -24,8 +24,9 @@ from likely.fast.propagation import TOO_WIDE, collect, draw, marginals
 from likely.fast.strided import merged_axes
 from likely.graphical.exact.junction_tree import JunctionTree
 from likely.graphical.exact.plans import Plans
-from likely.graphical.exact.propagation import TreeBeliefs, summed_to
+from likely.graphical.exact.semiring import SEMIRINGS
 from likely.graphical.exact.tree_inference import TreeEvidence
+from likely.graphical.exact.tree_propagation import TreeBeliefs, summed_to
 from likely.special import softmax
 
 SHORT = 8  # cells of a separator that comes first
@@ -228,12 +229,12 @@ def beliefs(
         log_z += known.log_scale
         if log_z == -np.inf:
             raise ImpossibleEvidence()
-        found = []
+        found, plus = [], SEMIRINGS["sum-product"].plus
         for axes, k in zip(joints, hosts, strict=True):
             order = layout.clique_axes[k]
             table = work[layout.clique_at[k] : layout.clique_at[k + 1]]
             table = softmax(table) if in_logs else table / table.sum()
-            found.append(summed_to(table.reshape(tree.scopes.n_states[order]), order, axes, np.sum))
+            found.append(summed_to(table.reshape(tree.scopes.n_states[order]), order, axes, plus))
     return TreeBeliefs(log_z, out, found)
 
 

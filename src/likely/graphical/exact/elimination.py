@@ -37,12 +37,18 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
 from likely.formatting import listed, quoted, text_table
-from likely.graphical.contract import Answer, BestStates, Request
+from likely.graphical.contract import BestStates, InferenceAnswer, Request
 from likely.graphical.exact.cost import memory_in_bytes, memory_limit
 from likely.graphical.exact.enumeration import TIE, spread, with_observed
 from likely.graphical.exact.semiring import Semiring, semiring_of
 from likely.graphical.exact.triangulation import order_by_rule
-from likely.graphical.model.evidence import Evidence, Given, Soft, checked_evidence, known_variables
+from likely.graphical.model.graph_evidence import (
+    Given,
+    GraphEvidence,
+    Soft,
+    checked_evidence,
+    known_variables,
+)
 from likely.graphical.model.variable import by_name
 from likely.special import log, logsumexp
 
@@ -284,7 +290,7 @@ class Elimination:
 
     order: str = "min-fill"
 
-    def answer(self, graph: "FactorGraph", request: Request) -> Answer:
+    def answer(self, graph: "FactorGraph", request: Request) -> InferenceAnswer:
         fixed = _fixed_codes(graph, request.evidence)
         tables = _log_tables(graph, request.evidence, fixed)
         sums = semiring_of("sum-product")
@@ -300,7 +306,7 @@ class Elimination:
             if total == -np.inf:
                 raise ImpossibleEvidence()
             found[names] = with_observed(graph, np.exp(log_table - total), names, fixed)
-        return Answer(
+        return InferenceAnswer(
             {name: found[name,] for name in request.variables},
             {names: found[names] for names in request.joints},
             total,
@@ -361,7 +367,9 @@ class Elimination:
         return elimination_plan(scopes, _n_states(graph, fixed), kept, self.order)
 
 
-def _kept_names(graph: "FactorGraph", variables: str | Sequence[str], evidence: Evidence) -> Scope:
+def _kept_names(
+    graph: "FactorGraph", variables: str | Sequence[str], evidence: GraphEvidence
+) -> Scope:
     wanted = [variables] if isinstance(variables, str) else variables
     names = tuple(known_variables(graph.by_name, wanted))
     by_name([graph.by_name[name] for name in names])
@@ -374,7 +382,7 @@ def _kept_names(graph: "FactorGraph", variables: str | Sequence[str], evidence: 
     return names
 
 
-def _fixed_codes(graph: "FactorGraph", evidence: Evidence) -> dict[str, int]:
+def _fixed_codes(graph: "FactorGraph", evidence: GraphEvidence) -> dict[str, int]:
     """Observed states, and the only state of variables that have one: they need no axis."""
     single = {variable.name: 0 for variable in graph.variables if variable.n_states == 1}
     return single | dict(evidence.codes)
@@ -384,7 +392,9 @@ def _n_states(graph: "FactorGraph", fixed: Mapping[str, int]) -> dict[str, int]:
     return {v.name: v.n_states for v in graph.variables if v.name not in fixed}
 
 
-def _log_tables(graph: "FactorGraph", evidence: Evidence, fixed: Mapping[str, int]) -> LogTables:
+def _log_tables(
+    graph: "FactorGraph", evidence: GraphEvidence, fixed: Mapping[str, int]
+) -> LogTables:
     """The factors with fixed variables sliced out, then the likelihoods of soft evidence."""
     tables = []
     for factor in graph.factors:

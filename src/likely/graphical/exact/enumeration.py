@@ -14,9 +14,9 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
-from likely.graphical.contract import Answer, BestStates, Request
+from likely.graphical.contract import BestStates, InferenceAnswer, Request
 from likely.graphical.exact.cost import memory_limit
-from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.special import logsumexp
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ TIE = 1e-12  # relative difference of log scores that rounding explains
 class Enumeration:
     """Every configuration in turn."""
 
-    def answer(self, graph: "FactorGraph", request: Request) -> Answer:
+    def answer(self, graph: "FactorGraph", request: Request) -> InferenceAnswer:
         codes = request.evidence.codes
         log_joint = log_joint_table(graph, request.evidence, request.memory)
         total = float(logsumexp(log_joint))
@@ -43,7 +43,7 @@ class Enumeration:
         def joint(names: tuple[str, ...]) -> Array:
             return _marginal(graph, probability, free, names, codes)
 
-        return Answer(
+        return InferenceAnswer(
             {name: joint((name,)) for name in request.variables},
             {names: joint(names) for names in request.joints},
             total,
@@ -80,12 +80,12 @@ class Enumeration:
         return {name: (drawn | known)[name] for name in graph.names}
 
 
-def free_variables(graph: "FactorGraph", evidence: Evidence) -> tuple[str, ...]:
+def free_variables(graph: "FactorGraph", evidence: GraphEvidence) -> tuple[str, ...]:
     """The variables that were not observed, in the order of the graph."""
     return tuple(name for name in graph.names if name not in evidence.codes)
 
 
-def log_joint_table(graph: "FactorGraph", evidence: Evidence, memory: int | None) -> Array:
+def log_joint_table(graph: "FactorGraph", evidence: GraphEvidence, memory: int | None) -> Array:
     """log F(x, e) over the variables that were not observed, one axis for each."""
     free = free_variables(graph, evidence)
     shape = tuple(graph.variable(name).n_states for name in free)

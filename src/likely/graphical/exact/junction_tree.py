@@ -272,7 +272,7 @@ class Item(NamedTuple):
     number: int
 
 
-class Product(NamedTuple):
+class SmallClique(NamedTuple):
     """The variables of a small clique, and what it takes off the large one."""
 
     axes: frozenset[int]
@@ -286,7 +286,7 @@ def with_products(tree: JunctionTree) -> JunctionTree:
     return _inserted(tree, products) if products else tree
 
 
-def _products(tree: JunctionTree, k: int) -> list[Product]:
+def _products(tree: JunctionTree, k: int) -> list[SmallClique]:
     """Small cliques below clique k, filled item by item, each where it adds the fewest cells."""
     n_states = {v: int(tree.scopes.n_states[v]) for v in tree.clique_axes[k]}
 
@@ -294,14 +294,14 @@ def _products(tree: JunctionTree, k: int) -> list[Product]:
         return prod(n_states[v] for v in axes)
 
     most = tree.cells[k] / SHARE
-    found: list[Product] = []
+    found: list[SmallClique] = []
     for item in sorted(_items(tree, k), key=lambda item: -cells(item.axes)):
         wider = [(cells(product.axes | item.axes), i) for i, product in enumerate(found)]
         fewest, i = min(wider, default=(0, -1))
         if i >= 0 and fewest <= most:
-            found[i] = Product(found[i].axes | item.axes, [*found[i].items, item])
+            found[i] = SmallClique(found[i].axes | item.axes, [*found[i].items, item])
         elif cells(item.axes) <= most:
-            found.append(Product(item.axes, [item]))
+            found.append(SmallClique(item.axes, [item]))
     return [each for each in found if len({item.axes for item in each.items}) > 1]
 
 
@@ -319,7 +319,7 @@ def _items(tree: JunctionTree, k: int) -> list[Item]:
     return items + [Item(frozenset([v]), "marginal", v) for v in alone]
 
 
-def _inserted(tree: JunctionTree, products: Mapping[int, list[Product]]) -> JunctionTree:
+def _inserted(tree: JunctionTree, products: Mapping[int, list[SmallClique]]) -> JunctionTree:
     """The tree with the small cliques, each just before the large one it hangs on."""
     extra = np.array([len(products.get(k, ())) for k in range(tree.n_cliques)], dtype=np.int64)
     number = np.arange(tree.n_cliques) + np.cumsum(extra)  # of the cliques that there were

@@ -30,8 +30,8 @@ from likely.graphical.exact.semiring import (
     OutOfRange,
     Semiring,
 )
-from likely.graphical.model.evidence import Evidence
 from likely.graphical.model.factor import Factor
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from likely.names import known_name
 
@@ -172,7 +172,7 @@ def _with_ancestors(node: int, parent: Sequence[int]) -> list[int]:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Choice:
+class BestOthers:
     """For each state of the target of a factor's message, the best states of the others."""
 
     codes: Mapping[str, Array]
@@ -202,7 +202,7 @@ class Passing:
     arithmetic: Arithmetic
     tables: Sequence[Numbers]  # of the factors
     sent: dict[Edge, Numbers] = field(default_factory=dict)
-    choices: dict[Edge, Choice] = field(default_factory=dict)
+    choices: dict[Edge, BestOthers] = field(default_factory=dict)
 
     @cached_property
     def nodes(self) -> Mapping[str, int]:
@@ -280,7 +280,7 @@ class Passing:
                 parts.append(Numbers(table, told.log_scale, told.span))
         return self.arithmetic.product(parts, numbers.table.shape)
 
-    def _choice(self, source: int, table: Array, axis: int) -> Choice:
+    def _choice(self, source: int, table: Array, axis: int) -> BestOthers:
         near = self.forest.neighbours[source]
         others = [i for i in range(table.ndim) if i != axis]
         flat = np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1)
@@ -288,7 +288,7 @@ class Passing:
         cells = np.unravel_index(flat.argmax(axis=1), shape) if others else ()
         ties = self.arithmetic.ties(flat, flat.max(axis=1, keepdims=True), TIE)
         codes = {self.names[near[i]]: cell for i, cell in zip(others, cells, strict=True)}
-        return Choice(codes, ties.sum(axis=1) > 1)
+        return BestOthers(codes, ties.sum(axis=1) > 1)
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────
 
@@ -353,7 +353,7 @@ class Passing:
 def pass_messages(
     graph: "FactorGraph",
     root: str | None,
-    evidence: Evidence,
+    evidence: GraphEvidence,
     semiring: Semiring,
     mode: str | None,
     observed: str,
@@ -414,7 +414,7 @@ def _along(axis: int, values: Array, n_axes: int) -> Array:
     return values.reshape(shape)
 
 
-def _conditioned(graph: "FactorGraph", evidence: Evidence, observed: str) -> Conditioned:
+def _conditioned(graph: "FactorGraph", evidence: GraphEvidence, observed: str) -> Conditioned:
     """Observed variables sliced out of the factors, or fixed by indicator factors."""
     way = known_name("way to put in observations", observed, ("slice", "indicator"))
     sliced = evidence.codes if way == "slice" else {}

@@ -30,7 +30,7 @@ from likely.graphical.exact.enumeration import with_observed
 from likely.graphical.exact.message_passing import Passing, pass_messages
 from likely.graphical.exact.semiring import Semiring, semiring_of
 from likely.graphical.model.beliefs import Beliefs, Configuration
-from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from likely.special import softmax
 
@@ -109,7 +109,7 @@ class Messages:
     """
 
     graph: "FactorGraph"
-    evidence: Evidence
+    evidence: GraphEvidence
     root: str | None
     semiring: Semiring
     mode: str  # the numbers that were used: "scaled", "log" or "plain"
@@ -274,7 +274,7 @@ class Messages:
 def tree_messages(
     graph: "FactorGraph",
     root: str | None,
-    evidence: Evidence,
+    evidence: GraphEvidence,
     *,
     semiring: str = "sum-product",
     mode: str | None = None,

@@ -27,7 +27,7 @@ from likely.graphical.exact.cost import is_fast
 from likely.graphical.exact.junction_tree import JunctionTree
 from likely.graphical.exact.plans import PLANNING_CELLS, Plans
 from likely.graphical.exact.tree_inference import answer_in, best_in
-from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.graph_evidence import GraphEvidence
 
 if TYPE_CHECKING:
     from likely.graphical.model.factor_graph import FactorGraph
@@ -218,15 +218,15 @@ def _relevant(
     """The part of a graph that matters for ``names`` and for what any row observes."""
     codes = np.ascontiguousarray(codes, dtype=np.int32)
     seen = np.flatnonzero((codes >= 0).any(axis=0))
-    part = graph.relevant(names, Evidence({graph.names[v]: 0 for v in seen}))
+    part = graph.relevant(names, GraphEvidence({graph.names[v]: 0 for v in seen}))
     if part is not graph:
         columns = [graph.plans.scopes.place[name] for name in part.names]
         codes = np.ascontiguousarray(codes[:, columns])
     return part, codes
 
 
-def _evidence(graph: "FactorGraph", row: Codes) -> Evidence:
-    return Evidence({n: c for n, c in zip(graph.names, row.tolist(), strict=True) if c >= 0})
+def _evidence(graph: "FactorGraph", row: Codes) -> GraphEvidence:
+    return GraphEvidence({n: c for n, c in zip(graph.names, row.tolist(), strict=True) if c >= 0})
 
 
 def _loops(graph: "FactorGraph", codes: Codes, part: RowPart, memory: int | None) -> Any:

@@ -18,12 +18,12 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
-from likely.graphical.contract import Answer, BestStates, Request
-from likely.graphical.exact import propagation
+from likely.graphical.contract import BestStates, InferenceAnswer, Request
+from likely.graphical.exact import tree_propagation
 from likely.graphical.exact.enumeration import TIE, with_observed
 from likely.graphical.exact.graph_arrays import LEAST
 from likely.graphical.exact.junction_tree import JunctionTree
-from likely.graphical.model.evidence import Evidence
+from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.special import log
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class TreeEvidence(NamedTuple):
     log_likelihood: Array  # finite where the likelihood is too small beside 1 to be written
 
     @classmethod
-    def of(cls, tree: JunctionTree, evidence: Evidence) -> "TreeEvidence":
+    def of(cls, tree: JunctionTree, evidence: GraphEvidence) -> "TreeEvidence":
         scopes = tree.scopes
         starts, place = scopes.state_starts, scopes.place
         codes = np.full(scopes.n_variables, -1)
@@ -106,7 +106,7 @@ class TreeInference:
 
     cycles: bool = True
 
-    def answer(self, graph: "FactorGraph", request: Request) -> Answer:
+    def answer(self, graph: "FactorGraph", request: Request) -> InferenceAnswer:
         self._refuse_cycles(graph, request.evidence)
         names = {*request.variables, *(name for joint in request.joints for name in joint)}
         graph = graph.relevant(names, request.evidence)
@@ -136,7 +136,7 @@ class TreeInference:
             from likely.graphical.exact.compiled_propagation import log_partition
 
             return log_partition(graph.plans, tree, known)
-        return propagation.collected(tree, known.log_factors(graph.factors, tree)).log_total
+        return tree_propagation.collected(tree, known.log_factors(graph.factors, tree)).log_total
 
     def most_probable(self, graph: "FactorGraph", request: Request) -> BestStates:
         self._refuse_cycles(graph, request.evidence)
@@ -155,10 +155,10 @@ class TreeInference:
             codes = drawn_codes(graph.plans, tree, known, uniform)
         else:
             factors = known.log_factors(graph.factors, tree)
-            codes = propagation.drawn_codes(tree, factors, known.codes, uniform)
+            codes = tree_propagation.drawn_codes(tree, factors, known.codes, uniform)
         return dict(zip(graph.names, codes, strict=True))
 
-    def _refuse_cycles(self, graph: "FactorGraph", evidence: Evidence) -> None:
+    def _refuse_cycles(self, graph: "FactorGraph", evidence: GraphEvidence) -> None:
         if not self.cycles and not graph.plans.is_forest(evidence.observed):
             raise InvalidInput(
                 "method='tree' was given for a graph with a cycle that no observed variable cuts; "
@@ -166,7 +166,7 @@ class TreeInference:
             )
 
 
-def answer_in(graph: "FactorGraph", tree: JunctionTree, request: Request) -> Answer:
+def answer_in(graph: "FactorGraph", tree: JunctionTree, request: Request) -> InferenceAnswer:
     """Marginals, and joints that lie in cliques of the tree."""
     tree.refuse_above(request.memory)
     known = TreeEvidence.of(tree, request.evidence)
@@ -179,12 +179,12 @@ def answer_in(graph: "FactorGraph", tree: JunctionTree, request: Request) -> Ans
         found = beliefs(graph.plans, tree, known, wanted, asked)
     else:
         factors = known.log_factors(graph.factors, tree)
-        found = propagation.beliefs(tree, factors, known.codes, asked)
+        found = tree_propagation.beliefs(tree, factors, known.codes, asked)
     place, starts = tree.scopes.place, tree.scopes.state_starts.tolist()
     numbers = [place[name] for name in request.variables]
     flat = found.marginals
     tables = iter(found.joints)
-    return Answer(
+    return InferenceAnswer(
         {
             name: flat[starts[v] : starts[v + 1]]
             for name, v in zip(request.variables, numbers, strict=True)
@@ -198,7 +198,7 @@ def answer_in(graph: "FactorGraph", tree: JunctionTree, request: Request) -> Ans
 
 
 def best_in(
-    graph: "FactorGraph", tree: JunctionTree, evidence: Evidence, memory: int | None
+    graph: "FactorGraph", tree: JunctionTree, evidence: GraphEvidence, memory: int | None
 ) -> tuple[Codes, bool, float]:
     """The codes of a best configuration, whether no other is as good, and the log of its score."""
     tree.refuse_above(memory)
@@ -208,10 +208,10 @@ def best_in(
 
         return best_codes(graph.plans, tree, known, TIE)
     factors = known.log_factors(graph.factors, tree)
-    return propagation.best_codes(tree, factors, known.codes, TIE)
+    return tree_propagation.best_codes(tree, factors, known.codes, TIE)
 
 
-def _free_axes(tree: JunctionTree, names: Names, evidence: Evidence) -> tuple[int, ...]:
+def _free_axes(tree: JunctionTree, names: Names, evidence: GraphEvidence) -> tuple[int, ...]:
     """The numbers of those variables whose state is open."""
     place = tree.scopes.place
     return tuple(
@@ -219,7 +219,7 @@ def _free_axes(tree: JunctionTree, names: Names, evidence: Evidence) -> tuple[in
     )
 
 
-def _whole(graph: "FactorGraph", table: Array, names: Names, evidence: Evidence) -> Array:
+def _whole(graph: "FactorGraph", table: Array, names: Names, evidence: GraphEvidence) -> Array:
     """A joint of open variables with the observed ones, and those with one state, put in."""
     single = {name: 0 for name in names if graph.by_name[name].n_states == 1}
     return with_observed(graph, table, names, {**single, **evidence.codes})

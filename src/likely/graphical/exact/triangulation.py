@@ -47,7 +47,7 @@ ORDERS = {f"min-{name}": RULES.index(name) for name in ("fill", "weight", "degre
 DIGITS = 1e9  # keys are compared to nine digits: sums of logs in another order are equal
 
 
-class Elimination(NamedTuple):
+class EliminationOrder(NamedTuple):
     """The variables in order, and the neighbours of each when it goes.
 
     Those of the i-th are ``near[first[i] : first[i + 1]]``.
@@ -97,7 +97,7 @@ def fast_elimination(
     *,
     most: float = inf,
     held: Array | None = None,
-) -> Elimination | None:
+) -> EliminationOrder | None:
     """``readable_elimination``, compiled."""
     from likely.fast import triangulation as fast
 
@@ -108,7 +108,7 @@ def fast_elimination(
         if outcome == fast.STOPPED:
             return None
         if outcome == fast.DONE:
-            return Elimination(*found)
+            return EliminationOrder(*found)
         room *= 4
 
 
@@ -120,7 +120,7 @@ def readable_elimination(
     *,
     most: float = inf,
     held: Array | None = None,
-) -> Elimination | None:
+) -> EliminationOrder | None:
     """The order of a rule; None if the log of the cells of a clique is above ``most``.
 
     ``neighbours[starts[u] : starts[u + 1]]`` share a factor with u.  Variables that are ``held``
@@ -146,7 +146,7 @@ def readable_elimination(
         keys |= {u: _keys(u, near, logs, rule) for u in changed - kept}
     first = np.cumsum([0, *map(len, around)], dtype=np.int64)
     flat = np.array([u for own in around for u in own], dtype=np.int64)
-    return Elimination(np.array(order, dtype=np.int64), first, flat)
+    return EliminationOrder(np.array(order, dtype=np.int64), first, flat)
 
 
 def _keys(
@@ -273,7 +273,7 @@ def _fast_clique_tree(
     return None if found is None else CliqueTree(*fast.clique_tree(*found))
 
 
-def clique_tree(found: Elimination) -> CliqueTree:
+def clique_tree(found: EliminationOrder) -> CliqueTree:
     """The maximal cliques of an elimination, and the tree that they form.
 
     The clique of a step is its variable and its neighbours.  That of step i lies in that of an

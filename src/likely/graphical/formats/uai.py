@@ -63,7 +63,7 @@ from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import count
 from likely.graphical.formats.content import decoded, file_text, write_content
-from likely.graphical.formats.words import Words, shortened
+from likely.graphical.formats.tokens import Words, shortened
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.conditional_table import (
     factor_names_lost,
@@ -72,9 +72,9 @@ from likely.graphical.model.conditional_table import (
     wrong_row,
     wrong_sum,
 )
-from likely.graphical.model.evidence import Given, checked_evidence
 from likely.graphical.model.factor import MOST_VARIABLES, Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import Given, checked_evidence
 from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.variable import Variable
 

@@ -243,7 +243,7 @@ class Rules:
     max_parents: int
 
 
-class Move(NamedTuple):
+class EdgeChange(NamedTuple):
     """A change of the edge a → v."""
 
     kind: int  # ADD, REMOVE or REVERSE
@@ -286,13 +286,13 @@ class Graph:
         """Whether the score is higher, by more than rounding explains."""
         return self.score > other.score + self.rounding
 
-    def best_move(self, visited: Collection[bytes] = ()) -> Move | None:
+    def best_move(self, visited: Collection[bytes] = ()) -> EdgeChange | None:
         """The allowed move with the highest gain that leads to no visited graph."""
         gains = self.move_gains()
         while (best := float(gains.max(initial=-inf))) > -inf:
             first = int(np.argmax(gains >= best - self.rounding))
             kind, a, v = (int(i) for i in np.unravel_index(first, gains.shape))
-            move = Move(kind, a, v, float(gains[kind, a, v]))
+            move = EdgeChange(kind, a, v, float(gains[kind, a, v]))
             if not visited or np.packbits(self._edges_after(move)).tobytes() not in visited:
                 return move
             gains[kind, a, v] = -inf
@@ -316,7 +316,7 @@ class Graph:
             ]
         )
 
-    def after(self, move: Move) -> "Graph":
+    def after(self, move: EdgeChange) -> "Graph":
         """The graph after a move; only the families that changed are scored again."""
         edge, gain, score = self._edges_after(move), self.gain.copy(), self.score
         for v in (move.v, move.a) if move.kind == REVERSE else (move.v,):
@@ -329,7 +329,7 @@ class Graph:
             reaches = _closure(edge)
         return Graph(self.families, self.rules, edge, gain, score, reaches)
 
-    def _edges_after(self, move: Move) -> Array:
+    def _edges_after(self, move: EdgeChange) -> Array:
         edge = self.edge.copy()
         edge[move.a, move.v] = move.kind == ADD
         edge[move.v, move.a] |= move.kind == REVERSE
@@ -346,7 +346,7 @@ def _with_tree(graph: Graph) -> Graph:
     gain = np.array([families.gains(v, ()) for v in range(len(graph.edge))]).T
     for a, v in rooted(spanning_tree(np.maximum(gain, gain.T)), 0):
         if gain[a, v] > graph.rounding and graph.move_gains()[ADD, a, v] > -inf:
-            graph = graph.after(Move(ADD, a, v, 0.0))
+            graph = graph.after(EdgeChange(ADD, a, v, 0.0))
     return graph
 
 
@@ -356,7 +356,7 @@ def _changed(graph: Graph, rng: np.random.Generator) -> Graph:
         moves = np.argwhere(graph.move_gains() > -inf)
         if len(moves):
             kind, a, v = (int(i) for i in moves[rng.integers(len(moves))])
-            graph = graph.after(Move(kind, a, v, 0.0))
+            graph = graph.after(EdgeChange(kind, a, v, 0.0))
     return graph
 
 

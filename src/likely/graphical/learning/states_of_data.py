@@ -27,8 +27,8 @@ from likely.graphical.learning.coded_rows import (
     given_rows,
     source_of,
 )
-from likely.graphical.model.evidence import is_blank
 from likely.graphical.model.evidence_table import codes_by_state, restored
+from likely.graphical.model.graph_evidence import is_blank
 from likely.graphical.model.variable import State, Variable, state_text
 from likely.kinds import ColumnKind
 

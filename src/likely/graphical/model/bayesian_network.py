@@ -29,9 +29,9 @@ from likely.errors import CyclicGraph, InvalidInput
 from likely.formatting import count
 from likely.graphical.exact.plans import Kept
 from likely.graphical.model.conditional_table import parents_of, sums_to_one, with_sums_of_one
-from likely.graphical.model.evidence import Evidence, known_variable, known_variables
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence, known_variable, known_variables
 from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.variable import State, Variable, by_name
 
@@ -240,7 +240,7 @@ class BayesianNetwork(FactorGraph):
     def _parts(self) -> Kept[FactorGraph]:
         return Kept(PARTS)
 
-    def relevant(self, names: Collection[str], evidence: Evidence) -> FactorGraph:
+    def relevant(self, names: Collection[str], evidence: GraphEvidence) -> FactorGraph:
         """The tables of ``names``, of what was observed, and of their ancestors.
 
         The tables of all others sum to 1.  A network whose tree is small is not cut.
@@ -363,7 +363,7 @@ class BayesianNetwork(FactorGraph):
                [0.33333333, 0.66666667]])
         """
         from likely.graphical.learning.coded_rows import coded_rows
-        from likely.graphical.learning.tables import TableSettings, fit_tables
+        from likely.graphical.learning.table_estimates import TableSettings, fit_tables
 
         settings = TableSettings(smoothing, method, max_iter, tol, random_state)
         rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
@@ -381,7 +381,7 @@ class BayesianNetwork(FactorGraph):
     ) -> "list[BayesianNetwork]":
         """The network at the start of EM and after each step, the last as ``fit`` leaves it."""
         from likely.graphical.learning.coded_rows import coded_rows
-        from likely.graphical.learning.tables import TableSettings, fit_tables
+        from likely.graphical.learning.table_estimates import TableSettings, fit_tables
 
         settings = TableSettings(smoothing, "em", max_iter, tol, random_state)
         rows, path = coded_rows(self.variables, data, executor=executor), list[Any]()
@@ -445,7 +445,7 @@ class BayesianNetwork(FactorGraph):
         from likely.graphical.learning.coded_rows import coded_rows
         from likely.graphical.learning.states_of_data import rows_with_states
         from likely.graphical.learning.structure import learned_edges
-        from likely.graphical.learning.tables import TableSettings, fit_tables
+        from likely.graphical.learning.table_estimates import TableSettings, fit_tables
 
         settings = TableSettings(smoothing, method, max_iter, tol, random_state)
         if isinstance(structure, BayesianNetwork):

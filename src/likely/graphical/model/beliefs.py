@@ -18,7 +18,7 @@ from likely.caching import cached_property
 from likely.data.frames import frame_of
 from likely.errors import UnknownName
 from likely.formatting import DASH, fixed, number, text_table
-from likely.graphical.model.accuracy import EXACT, Accuracy, Bound, LogPartition, marked_columns
+from likely.graphical.model.exactness import EXACT, Bound, Exactness, LogPartition, marked_columns
 from likely.graphical.model.variable import State, Variable, column_of_states, state_text
 
 
@@ -51,7 +51,7 @@ class Beliefs(Mapping[Any, Any]):
 
     ``beliefs["A"]`` maps each state of A to its probability, in the order of A's states;
     ``beliefs["A", "B"]`` is the joint of a pair that was asked for, with its axes in that order.
-    ``exact`` says whether they are exact; if not, ``accuracy`` says more: whether the method
+    ``exact`` says whether they are exact; if not, ``exactness`` says more: whether the method
     converged, what its log Z(e) is (a bound or an estimate), and its diagnostics.
     """
 
@@ -60,28 +60,28 @@ class Beliefs(Mapping[Any, Any]):
     joints: Mapping[tuple[str, ...], Array]
     log_partition: float  # log Z(e), or what the method knows of it: see ``bound``
     method: str
-    accuracy: Accuracy = EXACT
+    exactness: Exactness = EXACT
     log_prior_partition: Callable[[], float] = field(default=lambda: 0.0, repr=False)
     library: str | None = None  # of what was observed, or of the data that the graph has learned
 
     @property
     def exact(self) -> bool:
-        return self.accuracy.exact
+        return self.exactness.exact
 
     @property
     def converged(self) -> bool:
         """Whether the method ended because its answer had settled."""
-        return self.accuracy.converged
+        return self.exactness.converged
 
     @property
     def bound(self) -> Bound:
         """What ``log_partition`` is: "exact", "upper", "lower", "estimate" or "none"."""
-        return self.accuracy.bound
+        return self.exactness.bound
 
     @cached_property
     def log_evidence(self) -> LogPartition:
         """log P(e) = log Z(e) − log Z, both by the same method; it knows its own error."""
-        mine = LogPartition(self.log_partition, self.accuracy)
+        mine = LogPartition(self.log_partition, self.exactness)
         return mine.minus(LogPartition.of(self.log_prior_partition()))
 
     def standard_error(self, name: str | tuple[str, ...]) -> Array | None:
@@ -89,7 +89,7 @@ class Beliefs(Mapping[Any, Any]):
         table = self[name] if isinstance(name, tuple) else self.marginal(name)
         if self.exact:
             return np.zeros(table.shape)
-        return self.accuracy.errors.get(name if isinstance(name, tuple) else (name,))
+        return self.exactness.errors.get(name if isinstance(name, tuple) else (name,))
 
     def marginal(self, name: str) -> Array:
         """The probabilities of the states of a variable, an array in their order."""
@@ -132,7 +132,7 @@ class Beliefs(Mapping[Any, Any]):
         columns["probability"] = probabilities
         if not self.exact:
             columns["standard_error"] = self._errors()
-            columns |= marked_columns([self.accuracy.mark(self.method)] * len(names), columns)
+            columns |= marked_columns([self.exactness.mark(self.method)] * len(names), columns)
         return frame_of(columns, library or self.library)
 
     def __str__(self) -> str:
@@ -147,7 +147,7 @@ class Beliefs(Mapping[Any, Any]):
         errors = [DASH if error is None else fixed(error, 4) for error in self._errors()]
         rows = [[*row, error] for row, error in zip(rows, errors, strict=True)]
         table = text_table([*head, "std err"], rows, words=(0, 1))
-        return "\n".join([*table, self.accuracy.sentence(self.method)])
+        return "\n".join([*table, self.exactness.sentence(self.method)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -157,7 +157,7 @@ class Beliefs(Mapping[Any, Any]):
         found: list[float | None] = []
         tables = {(name,): table for name, table in self.marginals.items()} | dict(self.joints)
         for names, table in tables.items():
-            errors = self.accuracy.errors.get(names)
+            errors = self.exactness.errors.get(names)
             found += [None] * table.size if errors is None else errors.ravel().tolist()
         return found
 
@@ -184,14 +184,14 @@ class Configuration:
     log_score: float
     unique: bool
     method: str
-    accuracy: Accuracy = EXACT
+    exactness: Exactness = EXACT
     upper: float | None = None  # a log score that no configuration exceeds, where it is known
     log_partition: Callable[[], float] = field(default=lambda: 0.0, repr=False)
     library: str | None = None  # of what was observed, or of the data that the graph has learned
 
     @property
     def exact(self) -> bool:
-        return self.accuracy.exact
+        return self.exactness.exact
 
     @property
     def upper_bound(self) -> float:
@@ -215,7 +215,7 @@ class Configuration:
         states = column_of_states(self.states.values())
         columns: dict[str, Any] = {"variable": list(self.states), "state": states}
         if not self.exact:
-            columns |= marked_columns([self.accuracy.mark(self.method)] * len(states), columns)
+            columns |= marked_columns([self.exactness.mark(self.method)] * len(states), columns)
         return frame_of(columns, library or self.library)
 
     def __str__(self) -> str:
@@ -223,7 +223,7 @@ class Configuration:
             "\nAnother configuration has the same score." if self.exact and not self.unique else ""
         )
         if not self.exact:
-            tie = f"\n{self.accuracy.sentence(self.method)}"
+            tie = f"\n{self.exactness.sentence(self.method)}"
             if self.upper_bound < inf:
                 tie += f" No log score is above {number(self.upper_bound)}."
         rows = [[name, state_text(state)] for name, state in self.states.items()]

@@ -24,12 +24,13 @@ from likely.graphical.exact.enumeration import log_joint_table
 from likely.graphical.exact.junction_tree import JunctionTree
 from likely.graphical.exact.messages import Messages, tree_messages
 from likely.graphical.exact.plans import Plans
-from likely.graphical.model.accuracy import LogPartition
 from likely.graphical.model.beliefs import Beliefs, Configuration
 from likely.graphical.model.connected import is_forest
-from likely.graphical.model.evidence import (
-    Evidence,
+from likely.graphical.model.exactness import LogPartition
+from likely.graphical.model.factor import Factor, all_variables
+from likely.graphical.model.graph_evidence import (
     Given,
+    GraphEvidence,
     Soft,
     Wanted,
     WantedNames,
@@ -38,7 +39,6 @@ from likely.graphical.model.evidence import (
     known_variable,
     wanted_names,
 )
-from likely.graphical.model.factor import Factor, all_variables
 from likely.graphical.model.variable import Variable, by_name
 from likely.inputs.tables import is_frame
 
@@ -150,7 +150,7 @@ class FactorGraph(DrawnGraph):
         """
         return self.plans.tree(checked_evidence(self.by_name, given).observed)
 
-    def relevant(self, names: Collection[str], evidence: Evidence) -> "FactorGraph":
+    def relevant(self, names: Collection[str], evidence: GraphEvidence) -> "FactorGraph":
         """A graph with the same answers for ``names`` and the same log Z(e): here, this one."""
         return self
 
@@ -196,7 +196,7 @@ class FactorGraph(DrawnGraph):
 
     def joint(self, *, memory: Memory = None) -> Array:
         """P(x) as one table, an axis for each variable in the order of ``names``."""
-        log_table = log_joint_table(self, Evidence(), memory_in_bytes(memory))
+        log_table = log_joint_table(self, GraphEvidence(), memory_in_bytes(memory))
         return np.asarray(np.exp(log_table - self._log_normaliser(memory)))
 
     def _log_normaliser(self, memory: Memory = None) -> float:
@@ -265,15 +265,15 @@ class FactorGraph(DrawnGraph):
         from likely.graphical.methods import answer, log_partition_like
 
         name, found = answer(self, request, method)
-        found.accuracy.warn(name)
-        prior = Request((), (), Evidence(), limit, options, random_state, seconds)
+        found.exactness.warn(name)
+        prior = Request((), (), GraphEvidence(), limit, options, random_state, seconds)
         return Beliefs(
             self.by_name,
             found.marginals,
             found.joints,
             found.log_partition,
             name,
-            found.accuracy,
+            found.exactness,
             log_partition_like(self, prior, name),
             self._library_of_answers(given),
         )
@@ -306,13 +306,13 @@ class FactorGraph(DrawnGraph):
         from likely.graphical.methods import log_partition_like, most_probable
 
         name, best = most_probable(self, request, method)
-        best.accuracy.warn(name)
+        best.exactness.warn(name)
         return Configuration(
             {n: self.by_name[n].values[code] for n, code in best.codes.items()},
             self._log_score(best.codes, evidence),
             best.unique,
             name,
-            best.accuracy,
+            best.exactness,
             best.upper,
             log_partition_like(self, request, name),
             self._library_of_answers(given),
@@ -401,7 +401,7 @@ class FactorGraph(DrawnGraph):
     def _wanted(self, variables: Wanted | None) -> WantedNames:
         return wanted_names(self.by_name, variables)
 
-    def _log_score(self, codes: Mapping[str, int], evidence: Evidence) -> float:
+    def _log_score(self, codes: Mapping[str, int], evidence: GraphEvidence) -> float:
         score = sum(factor.log_value(codes) for factor in self.factors)
         with np.errstate(divide="ignore"):
             return float(

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
-from likely.graphical.model.evidence import Given, known_variable
 from likely.graphical.model.factor import Factor, table_of
 from likely.graphical.model.factor_graph import FactorGraph, Memory
+from likely.graphical.model.graph_evidence import Given, known_variable
 from likely.graphical.model.variable import State, Variable, by_name
 
 if TYPE_CHECKING:

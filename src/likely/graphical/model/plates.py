@@ -31,14 +31,14 @@ from likely.errors import InvalidInput, UnknownName
 from likely.formatting import all_listed
 from likely.graphical.drawing.diagram import Diagram, Edge, Node, Plate, subscripted
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.evidence import is_missing
 from likely.graphical.model.factor import Factor
+from likely.graphical.model.graph_evidence import is_missing
 from likely.graphical.model.variable import State, Variable
 from likely.inputs.tables import is_frame
 from likely.special import logsumexp
 
 
-class Term(NamedTuple):
+class PlateTerm(NamedTuple):
     """A log-factor with an axis for each plate, then an axis for each hidden variable."""
 
     plates: tuple[str, ...]
@@ -46,7 +46,7 @@ class Term(NamedTuple):
     log_values: Array
 
 
-def log_total(terms: Sequence[Term], plates_of: Mapping[str, tuple[str, ...]]) -> float:
+def log_total(terms: Sequence[PlateTerm], plates_of: Mapping[str, tuple[str, ...]]) -> float:
     """The log of the product of all terms over their plates, summed over all their variables."""
     left = list(terms)
     names = dict.fromkeys(name for term in left for name in term.names)
@@ -66,15 +66,17 @@ def log_total(terms: Sequence[Term], plates_of: Mapping[str, tuple[str, ...]]) -
     return float(sum(term.log_values.sum() for term in left))
 
 
-def _multiplied_over_plates(term: Term, plates_of: Mapping[str, tuple[str, ...]]) -> Term:
+def _multiplied_over_plates(term: PlateTerm, plates_of: Mapping[str, tuple[str, ...]]) -> PlateTerm:
     """The product over the plates that none of a term's variables is in."""
     needed = {plate for name in term.names for plate in plates_of[name]}
     extra = tuple(i for i, plate in enumerate(term.plates) if plate not in needed)
     kept = tuple(plate for plate in term.plates if plate in needed)
-    return Term(kept, term.names, term.log_values.sum(axis=extra) if extra else term.log_values)
+    return PlateTerm(
+        kept, term.names, term.log_values.sum(axis=extra) if extra else term.log_values
+    )
 
 
-def _summed(terms: Sequence[Term], name: str, plates: tuple[str, ...]) -> Term:
+def _summed(terms: Sequence[PlateTerm], name: str, plates: tuple[str, ...]) -> PlateTerm:
     """The product of terms, summed over one of their variables."""
     names = tuple(dict.fromkeys(each for term in terms for each in term.names))
     rest = tuple(each for each in names if each != name)
@@ -89,7 +91,7 @@ def _summed(terms: Sequence[Term], name: str, plates: tuple[str, ...]) -> Term:
         for axis, size in zip(present, turned.shape, strict=True):
             shape[axis] = size
         total = total + turned.reshape(shape)
-    return Term(plates, rest, np.asarray(logsumexp(total, axis=-1)))
+    return PlateTerm(plates, rest, np.asarray(logsumexp(total, axis=-1)))
 
 
 Conditional = ArrayLike | Distribution
@@ -248,7 +250,7 @@ class PlateModel:
             if (codes < 0).any():
                 states = np.arange(self._variable(name).n_states)
                 fits = (codes[..., None] == states) | (codes[..., None] < 0)
-                terms.append(Term(plates_of[name], (name,), np.where(fits, 0.0, -np.inf)))
+                terms.append(PlateTerm(plates_of[name], (name,), np.where(fits, 0.0, -np.inf)))
         for name in self.distributions:
             if name in data:
                 terms.append(self._distribution_term(name, data[name], values, sizes))
@@ -256,7 +258,7 @@ class PlateModel:
 
     def _term(
         self, name: str, log_table: Array, values: Mapping[str, Array], sizes: Mapping[str, int]
-    ) -> Term:
+    ) -> PlateTerm:
         """A table at what was observed, in every cell of its plates.
 
         Its axes are those of the variable's scope, after its plates where it differs by cell.
@@ -279,11 +281,13 @@ class PlateModel:
             else:
                 index.append(along(values[each], *self.plates_of(each)))
         found = log_table[tuple(index)] if index else log_table
-        return Term(own, tuple(hidden), np.broadcast_to(found, [length[axis] for axis in axes]))
+        return PlateTerm(
+            own, tuple(hidden), np.broadcast_to(found, [length[axis] for axis in axes])
+        )
 
     def _distribution_term(
         self, name: str, given: Any, values: Mapping[str, Array], sizes: Mapping[str, int]
-    ) -> Term:
+    ) -> PlateTerm:
         """log p(x | parents) of every cell, at what was observed of the parents."""
         member = self.distributions[name]
         shape = tuple(sizes[size] for size in self.plates_of(name))

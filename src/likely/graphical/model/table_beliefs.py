@@ -17,10 +17,10 @@ from likely.caching import cached_property
 from likely.data.frames import frame_of
 from likely.errors import UnknownName
 from likely.formatting import count, fixed, shortened, text_table
-from likely.graphical.model.accuracy import EXACT, Accuracy, Bound, LogPartition, marked_columns
+from likely.graphical.model.exactness import EXACT, Bound, Exactness, LogPartition, marked_columns
 from likely.graphical.model.variable import State, Variable, column_of_states
 
-Accuracies = tuple[Accuracy, ...] | None  # of each row; None where all are exact
+RowExactness = tuple[Exactness, ...] | None  # of each row; None where all are exact
 
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of a printed table
 
@@ -40,7 +40,7 @@ class TableBeliefs(Mapping[Any, Array]):
     joints: Mapping[tuple[str, ...], Array]
     log_partition: Array  # log Z(e_r), (n_rows,), or what the method knows of it: see ``bounds``
     method: str
-    accuracies: Accuracies = None  # of each row; None where all are exact
+    row_exactness: RowExactness = None  # of each row; None where all are exact
     library: str | None = None  # of the frame of evidence
     index: Any = field(default=None, repr=False)  # of its rows, if it is one of pandas
     log_prior_partition: Callable[[], float] = field(default=lambda: 0.0, repr=False)
@@ -51,18 +51,18 @@ class TableBeliefs(Mapping[Any, Array]):
 
     @property
     def exact(self) -> bool:
-        """Whether the answers of all rows are exact; ``accuracies`` has each row."""
-        return self.accuracies is None
+        """Whether the answers of all rows are exact; ``row_exactness`` has each row."""
+        return self.row_exactness is None
 
     @property
     def converged(self) -> Array:
         """Whether the method has converged in each row, (n_rows,)."""
-        return converged_rows(self.accuracies, self.n_rows)
+        return converged_rows(self.row_exactness, self.n_rows)
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
         """What each ``log_partition`` is: "exact", "upper", "lower", "estimate" or "none"."""
-        return tuple(each.bound for each in self.accuracies or [EXACT] * self.n_rows)
+        return tuple(each.bound for each in self.row_exactness or [EXACT] * self.n_rows)
 
     @cached_property
     def log_evidence(self) -> Array:
@@ -71,13 +71,13 @@ class TableBeliefs(Mapping[Any, Array]):
         Both are by the same method; a difference of bounds that bounds nothing is refused.
         """
         prior = LogPartition.of(self.log_prior_partition())
-        return minus_rows(self.log_partition, self.accuracies, prior)
+        return minus_rows(self.log_partition, self.row_exactness, prior)
 
     def standard_errors(self, name: str | tuple[str, ...]) -> Array:
         """Of a marginal or joint in every row: 0 in exact rows, nan where it is not known."""
         errors = np.zeros(self[name].shape)
         names = name if isinstance(name, tuple) else (name,)
-        for row, each in enumerate(self.accuracies or ()):
+        for row, each in enumerate(self.row_exactness or ()):
             if not each.exact:
                 errors[row] = each.errors.get(names, np.nan)
         return errors
@@ -107,14 +107,14 @@ class TableBeliefs(Mapping[Any, Array]):
         column ``approximate`` has the method's name in such rows.
         """
         columns: dict[str, Any] = dict(self._columns())
-        if self.accuracies is not None:
+        if self.row_exactness is not None:
             errors = self._columns(self.standard_errors)
             columns = {
                 title: values
                 for name, own in columns.items()
                 for title, values in ((name, own), (f"{name}, standard error", errors[name]))
             }
-            columns |= marked_columns(row_marks(self.accuracies, self.method), columns)
+            columns |= marked_columns(row_marks(self.row_exactness, self.method), columns)
         return frame_of(columns, library or self.library, self.index)
 
     def _columns(
@@ -142,7 +142,7 @@ class TableBeliefs(Mapping[Any, Array]):
         named = ", ".join(", ".join(names) for names, _ in self._tables())
         return (
             f"<TableBeliefs of {shortened(named, 60)}: {count(self.n_rows, 'row')}, "
-            f"{method_words(self.method, self.accuracies)}>"
+            f"{method_words(self.method, self.row_exactness)}>"
         )
 
     def __str__(self) -> str:
@@ -170,23 +170,23 @@ class TableConfigurations:
     log_score: Array
     unique: Array
     method: str
-    accuracies: Accuracies = None  # of each row; None where all are exact
+    row_exactness: RowExactness = None  # of each row; None where all are exact
     upper: Array | None = None  # log scores that no configuration exceeds; None: those found
     library: str | None = None
     index: Any = field(default=None, repr=False)
-    log_partition: Callable[[], tuple[Array, Accuracies]] = field(
+    log_partition: Callable[[], tuple[Array, RowExactness]] = field(
         default=lambda: (np.array(0.0), None), repr=False
     )
 
     @property
     def exact(self) -> bool:
-        """Whether the configurations of all rows are the best; ``accuracies`` has each row."""
-        return self.accuracies is None
+        """Whether the configurations of all rows are the best; ``row_exactness`` has each row."""
+        return self.row_exactness is None
 
     @property
     def converged(self) -> Array:
         """Whether the method has converged in each row, (n_rows,)."""
-        return converged_rows(self.accuracies, len(self))
+        return converged_rows(self.row_exactness, len(self))
 
     @property
     def upper_bound(self) -> Array:
@@ -201,9 +201,9 @@ class TableConfigurations:
     @cached_property
     def log_probability(self) -> Array:
         """log P(x* | e_r) = log score − log Z(e_r) of each row; nan where it is impossible."""
-        log_partition, accuracies = self.log_partition()
+        log_partition, row_exactness = self.log_partition()
         with np.errstate(invalid="ignore"):  # −inf − (−inf)
-            return -minus_rows(log_partition, accuracies, LogPartition(0.0)) + self.log_score
+            return -minus_rows(log_partition, row_exactness, LogPartition(0.0)) + self.log_score
 
     def __getitem__(self, name: str) -> Array:
         """The state of a variable in each row."""
@@ -222,40 +222,40 @@ class TableConfigurations:
         The column ``approximate`` has the method's name in rows that are not exact, if there are.
         """
         codes = dict(zip(self.variables, self.codes.T, strict=True))
-        marks = marked_columns(row_marks(self.accuracies or (), self.method), codes)
+        marks = marked_columns(row_marks(self.row_exactness or (), self.method), codes)
         return states_frame(self.variables, codes, library or self.library, self.index, marks)
 
     def __repr__(self) -> str:
-        words = method_words(self.method, self.accuracies)
+        words = method_words(self.method, self.row_exactness)
         return f"<TableConfigurations: {count(len(self), 'row')}, {words}>"
 
 
-def converged_rows(accuracies: Accuracies, n_rows: int) -> Array:
-    return np.array([each.converged for each in accuracies or [EXACT] * n_rows], dtype=np.bool_)
+def converged_rows(row_exactness: RowExactness, n_rows: int) -> Array:
+    return np.array([each.converged for each in row_exactness or [EXACT] * n_rows], dtype=np.bool_)
 
 
-def minus_rows(values: Array, accuracies: Accuracies, other: LogPartition) -> Array:
+def minus_rows(values: Array, row_exactness: RowExactness, other: LogPartition) -> Array:
     """log Z of each row minus another; refused where the difference bounds nothing."""
-    if accuracies is None and other.exact:
+    if row_exactness is None and other.exact:
         return values - float(other)
-    each = zip(values.tolist(), accuracies or [EXACT] * len(values), strict=True)
-    return np.array([float(LogPartition(x, accuracy).minus(other)) for x, accuracy in each])
+    each = zip(values.tolist(), row_exactness or [EXACT] * len(values), strict=True)
+    return np.array([float(LogPartition(x, exactness).minus(other)) for x, exactness in each])
 
 
-def row_marks(accuracies: Sequence[Accuracy], method: str) -> list[str | None]:
+def row_marks(row_exactness: Sequence[Exactness], method: str) -> list[str | None]:
     """The method's name in rows that are not exact."""
-    return [None if each.exact else each.mark(method) for each in accuracies]
+    return [None if each.exact else each.mark(method) for each in row_exactness]
 
 
-def method_words(method: str, accuracies: Accuracies) -> str:
+def method_words(method: str, row_exactness: RowExactness) -> str:
     """The method, and in how many rows it is approximate or has not converged."""
-    if accuracies is None:
+    if row_exactness is None:
         return method
-    n_not = sum(not each.exact for each in accuracies)
-    n_open = sum(not each.converged for each in accuracies)
+    n_not = sum(not each.exact for each in row_exactness)
+    n_open = sum(not each.converged for each in row_exactness)
     words = (
         f"{method}, approximate"
-        if n_not == len(accuracies)
+        if n_not == len(row_exactness)
         else (f"{method}, approximate in {count(n_not, 'row')}")
     )
     return f"{words}, not converged in {count(n_open, 'row')}" if n_open else words

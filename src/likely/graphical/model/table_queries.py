@@ -28,12 +28,12 @@ from likely.graphical.methods import (
     log_partition_like,
     most_probable,
 )
-from likely.graphical.model.accuracy import EXACT, Accuracy
-from likely.graphical.model.evidence import Evidence, checked_evidence
 from likely.graphical.model.evidence_table import codes_of_frame
+from likely.graphical.model.exactness import EXACT, Exactness
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
-from likely.graphical.model.table_beliefs import Accuracies, TableBeliefs, TableConfigurations
+from likely.graphical.model.graph_evidence import GraphEvidence, checked_evidence
+from likely.graphical.model.table_beliefs import RowExactness, TableBeliefs, TableConfigurations
 from likely.names import known_name
 
 TOGETHER = "junction-tree"  # the method that answers many rows at once
@@ -70,17 +70,17 @@ def beliefs_of_codes(
         found = rows_one_by_one(graph, codes, asked, name)
     answers = [*found.marginals.values(), *found.joints.values()]
     _mark_impossible(found.log_partition, impossible, answers)
-    _warn(found.accuracies, name)
+    _warn(found.row_exactness, name)
     return TableBeliefs(
         graph.by_name,
         found.marginals,
         found.joints,
         found.log_partition,
         name,
-        found.accuracies,
+        found.row_exactness,
         library_of(like),
         index_of(like),
-        log_partition_like(graph, replace(asked, evidence=Evidence()), name),
+        log_partition_like(graph, replace(asked, evidence=GraphEvidence()), name),
     )
 
 
@@ -91,7 +91,7 @@ def table_configurations(
     known_name("value of impossible", impossible, IMPOSSIBLE)
     codes, limit = evidence_codes(graph, frame), asked.memory
     known = with_likelihoods(graph, asked.evidence.soft)
-    asked = replace(asked, evidence=Evidence())
+    asked = replace(asked, evidence=GraphEvidence())
     name = _method_of_rows(asked, method)
     if name == TOGETHER:
         found = RowConfigurations(row_most_probable(known, codes, limit))
@@ -99,10 +99,10 @@ def table_configurations(
         found = best_rows_one_by_one(known, codes, asked, name)
     best = found.best
     _mark_impossible(best.log_score, impossible, [])
-    _warn(found.accuracies, name)
+    _warn(found.row_exactness, name)
 
-    def log_partition() -> tuple[Array, Accuracies]:
-        if found.accuracies is None:
+    def log_partition() -> tuple[Array, RowExactness]:
+        if found.row_exactness is None:
             return row_beliefs(known, codes, (), limit).log_partition, None
         return log_partitions_one_by_one(known, codes, asked, name)
 
@@ -112,7 +112,7 @@ def table_configurations(
         best.log_score,
         best.unique,
         name,
-        found.accuracies,
+        found.row_exactness,
         found.upper,
         library_of(frame),
         index_of(frame),
@@ -176,9 +176,9 @@ def _mark_impossible(log_partition: Array, impossible: str, answers: Sequence[Ar
         table[rows] = np.nan
 
 
-def _warn(accuracies: Accuracies, method: str) -> None:
+def _warn(row_exactness: RowExactness, method: str) -> None:
     """One warning for all rows that have not converged."""
-    for each in accuracies or ():
+    for each in row_exactness or ():
         if not each.converged:
             each.warn(method)
             return
@@ -208,20 +208,20 @@ def with_likelihoods(graph: FactorGraph, likelihoods: Mapping[str, Array]) -> Fa
 class RowTables(NamedTuple):
     """Marginals and joints of every row, and log Z(e_r); those of impossible rows are undefined.
 
-    ``accuracies`` has one for each row; None where all are exact.
+    ``row_exactness`` has one for each row; None where all are exact.
     """
 
     marginals: dict[str, Array]
     joints: dict[tuple[str, ...], Array]
     log_partition: Array
-    accuracies: Accuracies = None
+    row_exactness: RowExactness = None
 
 
 class RowConfigurations(NamedTuple):
-    """The best configuration found for each row; ``accuracies`` and ``upper`` as in one answer."""
+    """The best configuration found for each row, its exactness and bound as in one answer."""
 
     best: BestRows
-    accuracies: Accuracies = None
+    row_exactness: RowExactness = None
     upper: Array | None = None  # log scores that no configuration exceeds; None: those found
 
 
@@ -269,11 +269,11 @@ def rows_one_by_one(graph: FactorGraph, codes: Codes, asked: Request, method: st
     rows, which = np.unique(codes, axis=0, return_inverse=True)
     singles = {name: np.zeros((len(rows), *shape_of(graph, (name,)))) for name in asked.variables}
     joints = {names: np.zeros((len(rows), *shape_of(graph, names))) for names in asked.joints}
-    log_partition, accuracies = np.full(len(rows), -np.inf), [EXACT] * len(rows)
+    log_partition, row_exactness = np.full(len(rows), -np.inf), [EXACT] * len(rows)
     for row, request in _requests(graph, rows, asked):
         with suppress(ImpossibleEvidence):
             _, found = answer(graph, request, method)
-            log_partition[row], accuracies[row] = found.log_partition, found.accuracy
+            log_partition[row], row_exactness[row] = found.log_partition, found.exactness
             for name, table in singles.items():
                 table[row] = found.marginals[name]
             for names, table in joints.items():
@@ -282,7 +282,7 @@ def rows_one_by_one(graph: FactorGraph, codes: Codes, asked: Request, method: st
         {name: table[which] for name, table in singles.items()},
         {names: table[which] for names, table in joints.items()},
         log_partition[which],
-        _of_rows(accuracies, which),
+        _of_rows(row_exactness, which),
     )
 
 
@@ -292,32 +292,32 @@ def best_rows_one_by_one(
     """Each different row alone, by the method that was named."""
     rows, which = np.unique(codes, axis=0, return_inverse=True)
     best, unique = np.full(rows.shape, -1), np.zeros(len(rows), dtype=np.bool_)
-    upper, accuracies = np.full(len(rows), np.nan), [EXACT] * len(rows)
+    upper, row_exactness = np.full(len(rows), np.nan), [EXACT] * len(rows)
     for row, request in _requests(graph, rows, asked):
         with suppress(ImpossibleEvidence):
             _, found = most_probable(graph, request, method)
             best[row], unique[row] = [found.codes[name] for name in graph.names], found.unique
-            accuracies[row] = found.accuracy
-            if found.upper is not None or not found.accuracy.exact:
+            row_exactness[row] = found.exactness
+            if found.upper is not None or not found.exactness.exact:
                 upper[row] = np.inf if found.upper is None else found.upper
     scores = log_values(graph, best)
     return RowConfigurations(
         BestRows(best[which], scores[which], unique[which]),
-        _of_rows(accuracies, which),
+        _of_rows(row_exactness, which),
         np.where(np.isnan(upper), scores, upper)[which],
     )
 
 
 def log_partitions_one_by_one(
     graph: FactorGraph, codes: Codes, asked: Request, method: str
-) -> tuple[Array, Accuracies]:
+) -> tuple[Array, RowExactness]:
     """log Z of each different row alone, by the method that was named."""
     rows, which = np.unique(codes, axis=0, return_inverse=True)
-    found, accuracies = np.full(len(rows), -np.inf), [EXACT] * len(rows)
+    found, row_exactness = np.full(len(rows), -np.inf), [EXACT] * len(rows)
     for row, request in _requests(graph, rows, asked):
         value = log_partition(graph, request, method)
-        found[row], accuracies[row] = value, value.accuracy
-    return found[which], _of_rows(accuracies, which)
+        found[row], row_exactness[row] = value, value.exactness
+    return found[which], _of_rows(row_exactness, which)
 
 
 def _requests(graph: FactorGraph, rows: Codes, asked: Request) -> Iterator[tuple[int, Request]]:
@@ -326,15 +326,15 @@ def _requests(graph: FactorGraph, rows: Codes, asked: Request) -> Iterator[tuple
     end = None if asked.seconds is None else monotonic() + asked.seconds
     for row, own in enumerate(rows):
         left = None if end is None else max((end - monotonic()) / (len(rows) - row), LEAST_SECONDS)
-        evidence = Evidence(_observed(graph, own), asked.evidence.soft)
+        evidence = GraphEvidence(_observed(graph, own), asked.evidence.soft)
         yield row, replace(asked, evidence=evidence, random_state=generator, seconds=left)
 
 
-def _of_rows(accuracies: list[Accuracy], which: Codes) -> Accuracies:
-    """The accuracy of each row of the table; None if all are exact."""
-    if all(each.exact for each in accuracies):
+def _of_rows(row_exactness: list[Exactness], which: Codes) -> RowExactness:
+    """The exactness of each row of the table; None if all are exact."""
+    if all(each.exact for each in row_exactness):
         return None
-    return tuple(accuracies[i] for i in which)
+    return tuple(row_exactness[i] for i in which)
 
 
 def _observed(graph: FactorGraph, row: Codes) -> dict[str, int]:

@@ -13,13 +13,13 @@ from numpy.testing import assert_allclose
 from likely.errors import GraphTooLarge, InvalidInput, NotAnswered, UnconvergedAnswer
 from likely.graphical import INFERENCE, Factor, FactorGraph, MarkovField, Variable
 from likely.graphical.contract import (
-    Answer,
     BestStates,
+    InferenceAnswer,
     InferenceMethod,
     Request,
     drawn_in_blocks,
 )
-from likely.graphical.model.accuracy import Accuracy, LogPartition
+from likely.graphical.model.exactness import Exactness, LogPartition
 from tests.graphical.exact.test_junction_tree import grid
 
 
@@ -60,20 +60,20 @@ def marginals(graph, request):
         joints[names] = np.zeros([graph.by_name[name].n_states for name in names])
         np.add.at(joints[names], tuple(codes[:, graph.names.index(x)] for x in names), share)
     error = float(weight.std() / weight.mean() / np.sqrt(n))
-    accuracy = Accuracy(False, n >= 1000, "estimate", error, errors, {"draws": n})
-    return Answer(found, joints, float(np.log(weight.mean())) + log_cells, accuracy)
+    exactness = Exactness(False, n >= 1000, "estimate", error, errors, {"draws": n})
+    return InferenceAnswer(found, joints, float(np.log(weight.mean())) + log_cells, exactness)
 
 
 def partition(graph, request):
     found = marginals(graph, request)
-    return LogPartition(found.log_partition, found.accuracy)
+    return LogPartition(found.log_partition, found.exactness)
 
 
 def best(graph, request):
     codes, weight, _ = weighed(graph, request)
     top = dict(zip(graph.names, codes[weight.argmax()].tolist(), strict=True))
     upper = sum(float(factor.log_table.max()) for factor in graph.factors)
-    return BestStates(top, False, Accuracy(False, bound="none"), upper)
+    return BestStates(top, False, Exactness(False, bound="none"), upper)
 
 
 def samples(graph, request, n_samples):
@@ -129,8 +129,8 @@ def test_a_sampler_has_an_error_bar_that_covers_the_exact_answer(graph):
         assert (error > 0).all()
         assert (error < 0.05).all()
         assert (np.abs(found.marginal(name) - exact.marginal(name)) < 4 * error).all()
-    assert abs(found.log_partition - exact.log_partition) < 4 * found.accuracy.log_partition_error
-    assert found.accuracy.report == {"draws": 2000}
+    assert abs(found.log_partition - exact.log_partition) < 4 * found.exactness.log_partition_error
+    assert found.exactness.report == {"draws": 2000}
     assert (exact.standard_error("b") == 0).all()
     assert_allclose(found.standard_error("a"), 0, atol=1e-15)  # it was observed
 
@@ -290,17 +290,17 @@ def test_a_question_that_a_method_does_not_answer_names_those_that_do(graph, mon
 
 
 def test_a_difference_of_two_bounds_in_one_direction_is_refused():
-    upper, lower = (LogPartition(3.0, Accuracy(False, bound=b)) for b in ("upper", "lower"))
+    upper, lower = (LogPartition(3.0, Exactness(False, bound=b)) for b in ("upper", "lower"))
     exact = LogPartition(1.0)
     assert upper.minus(exact).bound == "upper"
     assert exact.minus(upper).bound == "lower"
     assert upper.minus(lower).bound == "upper"
     assert lower.minus(upper).bound == "lower"
     assert exact.minus(exact).exact
-    estimate = LogPartition(2.0, Accuracy(False, bound="estimate", log_partition_error=0.3))
-    other = LogPartition(1.0, Accuracy(False, bound="estimate", log_partition_error=0.4))
+    estimate = LogPartition(2.0, Exactness(False, bound="estimate", log_partition_error=0.3))
+    other = LogPartition(1.0, Exactness(False, bound="estimate", log_partition_error=0.4))
     assert estimate.minus(other).standard_error == pytest.approx(0.5)
-    unknown = LogPartition(nan, Accuracy(False, bound="none", log_partition_error=None))
+    unknown = LogPartition(nan, Exactness(False, bound="none", log_partition_error=None))
     for a, b in [(upper, upper), (lower, lower), (estimate, upper), (exact, unknown)]:
         with pytest.raises(NotAnswered, match=r"bounds nothing.*junction-tree"):
             a.minus(b)

@@ -3,8 +3,8 @@
     collect      message_k(s) = ⊕_own table_k(own, s), added to the parent's table
     distribute   table_k += ⊕_rest table_parent(s) − message_k(s), with −inf − (−inf) = −inf
 
-⊕ is logsumexp, or max for the most probable configuration.  This is the twin of the compiled loops,
-and answers for small graphs.
+⊕ is that of the semiring in logs: log Σ exp, or max for the most probable states.  This is the
+twin of the compiled loops, and answers for small graphs.
 
 References
 ----------
@@ -21,9 +21,8 @@ from likely._typing import Array, Codes
 from likely.errors import ImpossibleEvidence
 from likely.graphical.exact.enumeration import spread
 from likely.graphical.exact.junction_tree import JunctionTree
-from likely.special import logsumexp, softmax
-
-Reduction = Callable[..., Array]  # (table, axis) → table, logsumexp or np.max
+from likely.graphical.exact.semiring import SEMIRINGS, Axes, Semiring
+from likely.special import softmax
 
 
 @final
@@ -65,7 +64,7 @@ class CliqueTables:
 def collected(
     tree: JunctionTree,
     factors: Sequence[tuple[Sequence[int], Array]],
-    reduction: Reduction = logsumexp,
+    semiring: Semiring = SEMIRINGS["sum-product"],
 ) -> CliqueTables:
     """Fill the cliques with factors (axes, log table) and send messages to the roots.
 
@@ -86,7 +85,7 @@ def collected(
         for part_axes, part in held[k] + below:
             table += spread(part, [axes.index(v) for v in part_axes], len(axes))
         tables.append(table)
-        messages.append(reduction(table, axis=tuple(range(int(tree.n_own[k])))))
+        messages.append(semiring.plus_of_logs(table, tuple(range(int(tree.n_own[k])))))
         if tree.above[k] < 0:
             total += float(messages[-1])
     return CliqueTables(tree, tables, messages, total)
@@ -129,7 +128,7 @@ def best_codes(
 
     Scores are equal within the part ``tie`` of the best one.
     """
-    found, unique = collected(tree, factors, np.max), True
+    found, unique = collected(tree, factors, SEMIRINGS["max-sum"]), True
     if found.log_total == -np.inf:
         raise ImpossibleEvidence()
     codes, slack = np.maximum(codes, 0), tie * max(1.0, abs(found.log_total))
@@ -182,10 +181,12 @@ def _cells(codes: Codes, shape: tuple[int, ...]) -> Codes:
 
 
 def summed_to(
-    table: Array, axes: Sequence[int], kept: Sequence[int], reduction: Reduction = logsumexp
+    table: Array,
+    axes: Sequence[int],
+    kept: Sequence[int],
+    plus: Callable[[Array, Axes], Array] = SEMIRINGS["sum-product"].plus_of_logs,
 ) -> Array:
-    """The table over ``kept``, in this order, with all other axes summed out."""
-    others = tuple(i for i, v in enumerate(axes) if v not in kept)
-    summed = reduction(table, axis=others) if others else table
+    """The table over ``kept``, in this order, with all other axes summed out; of logs."""
+    summed = plus(table, tuple(i for i, v in enumerate(axes) if v not in kept))
     left = [v for v in axes if v in kept]
-    return np.asarray(summed).transpose([left.index(v) for v in kept])
+    return summed.transpose([left.index(v) for v in kept])

@@ -31,7 +31,7 @@ Soft = Mapping[str, ArrayLike | Mapping[str, float]]
 
 @final
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class GraphEvidence:
     """Codes of observed states, and likelihoods of the states of other variables."""
 
     codes: Mapping[str, int] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Evidence:
 
 def checked_evidence(
     variables: Mapping[str, Variable], given: Given | None = None, soft: Soft | None = None
-) -> Evidence:
+) -> GraphEvidence:
     """Evidence by names of variables and states, checked against ``variables``.
 
     A value that is None, NaN or empty text is missing, unless it is the name of a state.
@@ -59,7 +59,7 @@ def checked_evidence(
     for name, values in _by_name("soft", soft).items():
         variable = known_variable(variables, name)
         likelihoods[variable.name] = _likelihood(variable, values)
-    return Evidence(codes, likelihoods)
+    return GraphEvidence(codes, likelihoods)
 
 
 def _refuse_likelihoods(variable: Variable, state: object) -> None:

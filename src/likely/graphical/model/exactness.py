@@ -27,7 +27,7 @@ WORDS: Mapping[Bound, str] = {
 
 @final
 @dataclass(frozen=True, eq=False)
-class Accuracy:
+class Exactness:
     """Whether an answer is exact, how far off it may be, and how the method got there."""
 
     exact: bool = True
@@ -63,7 +63,7 @@ class Accuracy:
             )
 
 
-EXACT = Accuracy()
+EXACT = Exactness()
 
 
 @final
@@ -73,16 +73,16 @@ class LogPartition(float):
     It is a float; one that is not exact shows its error and what it is to the exact number.
     """
 
-    accuracy: Accuracy
+    exactness: Exactness
 
-    def __new__(cls, value: float, accuracy: Accuracy = EXACT) -> "LogPartition":
+    def __new__(cls, value: float, exactness: Exactness = EXACT) -> "LogPartition":
         made = super().__new__(cls, value)
-        made.accuracy = accuracy
+        made.exactness = exactness
         return made
 
     @classmethod
     def of(cls, value: float) -> "LogPartition":
-        """A number as it is; one that says nothing of its accuracy is exact."""
+        """A number as it is; one that says nothing of its exactness is exact."""
         return value if isinstance(value, cls) else cls(value)
 
     @property
@@ -92,12 +92,12 @@ class LogPartition(float):
     @property
     def bound(self) -> Bound:
         """What it is to the exact number: "exact", "upper", "lower", "estimate" or "none"."""
-        return self.accuracy.bound
+        return self.exactness.bound
 
     @property
     def standard_error(self) -> float | None:
         """None where it is not known."""
-        return self.accuracy.log_partition_error
+        return self.exactness.log_partition_error
 
     def minus(self, other: "LogPartition") -> "LogPartition":
         """The difference and what it is; refused where it bounds nothing."""
@@ -116,13 +116,13 @@ class LogPartition(float):
             )
         both = (self.standard_error, other.standard_error)
         error = None if None in both else hypot(*(each or 0.0 for each in both))
-        accuracy = Accuracy(
+        exactness = Exactness(
             bound == "exact",
-            self.accuracy.converged and other.accuracy.converged,
+            self.exactness.converged and other.exactness.converged,
             bound,
             error,
         )
-        return LogPartition(float(self) - float(other), accuracy)
+        return LogPartition(float(self) - float(other), exactness)
 
     def __repr__(self) -> str:
         if self.exact:
@@ -130,11 +130,11 @@ class LogPartition(float):
         error = "" if self.standard_error is None else f" ± {number(self.standard_error)}"
         return f"{number(float(self))}{error} ({WORDS[self.bound]})"
 
-    def __getnewargs__(self) -> tuple[float, Accuracy]:  # type: ignore[override] # with accuracy
-        return float(self), self.accuracy
+    def __getnewargs__(self) -> tuple[float, Exactness]:  # type: ignore[override] # with exactness
+        return float(self), self.exactness
 
 
-NOT_KNOWN = LogPartition(nan, Accuracy(False, bound="none", log_partition_error=None))
+NOT_KNOWN = LogPartition(nan, Exactness(False, bound="none", log_partition_error=None))
 
 
 def _shown(value: object) -> str:
