@@ -64,15 +64,13 @@ def log_partition(graph: "FactorGraph", request: Request, method: str = "auto") 
     return LogPartition.of(_asked("log Z", lambda m: m.partition, graph, request, method)[1])
 
 
-def log_partition_like(
-    graph: "FactorGraph", request: Request, method: str
-) -> Callable[[], LogPartition]:
+def log_partition_like(graph: "FactorGraph", request: Request, method: str) -> LogPartition:
     """log Z(e) as ``method`` gives it, to be compared with an answer of the same method.
 
     Exact answers are all equal, so that any exact method may give theirs.
     """
     exact = method not in INFERENCE or INFERENCE[method].exact
-    return lambda: log_partition(graph, request, "auto" if exact else method)
+    return log_partition(graph, request, "auto" if exact else method)
 
 
 def sample(graph: "FactorGraph", request: Request, n_samples: int, method: str = "auto") -> Codes:

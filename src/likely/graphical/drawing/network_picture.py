@@ -105,11 +105,11 @@ def _units(
         )
         for j in numbers
     ]
-    return units if n <= MOST_DRAWN else [*units[:FIRST_DRAWN], _ellipsis(k), *units[FIRST_DRAWN:]]
-
-
-def _ellipsis(k: int) -> Node:
-    return Node(f"{k}.…", "ellipsis", "⋮")
+    return (
+        units
+        if n <= MOST_DRAWN
+        else [*units[:FIRST_DRAWN], (Node(f"{k}.…", "ellipsis", "⋮")), *units[FIRST_DRAWN:]]
+    )
 
 
 def _symbol(k: int, j: int, n: int, last: int) -> str:

@@ -266,7 +266,11 @@ class FactorGraph(DrawnGraph):
 
         name, found = answer(self, request, method)
         found.exactness.warn(name)
-        prior = Request((), (), GraphEvidence(), limit, options, random_state, seconds)
+
+        def log_prior_partition() -> float:
+            prior = Request((), (), GraphEvidence(), limit, options, random_state, seconds)
+            return log_partition_like(self, prior, name)
+
         return Beliefs(
             self.by_name,
             found.marginals,
@@ -274,7 +278,7 @@ class FactorGraph(DrawnGraph):
             found.log_partition,
             name,
             found.exactness,
-            log_partition_like(self, prior, name),
+            log_prior_partition,
             self._library_of_answers(given),
         )
 
@@ -314,7 +318,7 @@ class FactorGraph(DrawnGraph):
             name,
             best.exactness,
             best.upper,
-            log_partition_like(self, request, name),
+            lambda: log_partition_like(self, request, name),
             self._library_of_answers(given),
         )
 

@@ -80,7 +80,7 @@ def beliefs_of_codes(
         found.row_exactness,
         library_of(like),
         index_of(like),
-        log_partition_like(graph, replace(asked, evidence=GraphEvidence()), name),
+        lambda: log_partition_like(graph, replace(asked, evidence=GraphEvidence()), name),
     )
 
 
