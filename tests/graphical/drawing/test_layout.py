@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from likely.errors import InvalidInput
 from likely.graphical.drawing.diagram import Arrow, Diagram, Edge, Node, Plate
-from likely.graphical.drawing.edge_curves import n_hits, sampled
+from likely.graphical.drawing.shapes import n_hits, sampled
 from likely.graphical.drawing.spread import cycle, lattice
 from tests.graphical.drawing.some_diagrams import (
     BY_HAND,

@@ -12,8 +12,8 @@ from likely.errors import InvalidInput, UnknownName
 from likely.graphical import network_picture
 from likely.graphical.drawing.diagram import Diagram, DiagramColumn, Edge, Node, Plate
 from likely.graphical.drawing.dot import read_dot
-from likely.graphical.drawing.edge_curves import sampled
 from likely.graphical.drawing.network_picture import MOST_DRAWN
+from likely.graphical.drawing.shapes import sampled
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMED = network_picture(

@@ -27,7 +27,6 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.graphical.drawing.edge_curves import arc, smooth, straight
 from likely.graphical.drawing.shapes import (
     LINE_HEIGHT,
     SMALL_SIZE,
@@ -35,6 +34,9 @@ from likely.graphical.drawing.shapes import (
     Line,
     Place,
     PlacedNode,
+    arc,
+    smooth,
+    straight,
     text_width,
 )
 

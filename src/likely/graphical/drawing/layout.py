@@ -21,15 +21,6 @@ from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.graphical.drawing.diagram import Diagram, Node
-from likely.graphical.drawing.edge_curves import (
-    BULGES,
-    arc,
-    best_curve,
-    between_shapes,
-    box_array,
-    sampled,
-    straight,
-)
 from likely.graphical.drawing.layered import (
     Edges,
     Placed,
@@ -39,6 +30,7 @@ from likely.graphical.drawing.layered import (
 )
 from likely.graphical.drawing.plate_grid import PADDING, STRIP, Cell, best_cells, on_plates
 from likely.graphical.drawing.shapes import (
+    BULGES,
     FONT_SIZE,
     LINE_HEIGHT,
     SMALL_SIZE,
@@ -47,7 +39,13 @@ from likely.graphical.drawing.shapes import (
     Line,
     Place,
     PlacedNode,
+    arc,
+    best_curve,
+    between_shapes,
+    box_array,
     enclosing,
+    sampled,
+    straight,
     text_width,
 )
 from likely.graphical.drawing.spread import around_centre, spread, star_centre

@@ -33,8 +33,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import count
-from likely.graphical.formats.content import decoded
-from likely.graphical.formats.tokens import floats, is_number, shortened
+from likely.graphical.formats.content import decoded, floats, is_number, shortened
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.conditional_table import (
     factor_names_lost,

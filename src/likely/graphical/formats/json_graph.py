@@ -16,8 +16,7 @@ from typing import Any, NoReturn
 
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import listed
-from likely.graphical.formats.content import decoded
-from likely.graphical.formats.tokens import shortened
+from likely.graphical.formats.content import decoded, shortened
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph

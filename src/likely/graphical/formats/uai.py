@@ -62,8 +62,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import count
-from likely.graphical.formats.content import decoded, file_text, write_content
-from likely.graphical.formats.tokens import Words, shortened
+from likely.graphical.formats.content import Words, decoded, file_text, shortened, write_content
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.conditional_table import (
     factor_names_lost,

@@ -31,7 +31,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import count
-from likely.graphical.formats.tokens import floats, is_number, shortened
+from likely.graphical.formats.content import floats, is_number, shortened
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.conditional_table import (
     factor_names_lost,
