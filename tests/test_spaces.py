@@ -210,7 +210,7 @@ def rows_of_kind(kind: str) -> tuple[pa.Table, Task]:
     classes = {"binary": "ab"}.get(kind, "abc")
     labels = [classes[k] for k in level * len(classes) // 30]
     table = pa.table({"x": x, "z": z, "y": numbers.get(kind, labels)})
-    return table, task_of(table, "y", kind=cast("TargetKind", kind))
+    return table, task_of(table, "y", kind=cast(TargetKind, kind))
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS_OF_TUNABLE)

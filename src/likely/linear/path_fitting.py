@@ -179,7 +179,7 @@ def far_from_zero(objective: LeastSquaresColumns, centre: Array) -> bool:
 
 def centred(objective: LeastSquaresColumns, centre: Array, blocks: Any) -> LeastSquaresColumns:
     """Centred columns: in the column-wise copy if there is one, else in a new copy."""
-    X: Any = cast("DenseColumns", objective.store).transposed
+    X: Any = cast(DenseColumns, objective.store).transposed
     own = not np.may_share_memory(X, blocks.X.stored())
     moved = np.subtract(X, centre[:, None], out=X if own else None)
     return LeastSquaresColumns(DenseColumns(moved), objective.y, objective.weight)

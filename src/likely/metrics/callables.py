@@ -81,8 +81,8 @@ class CallableMetric(Metric):
         """The function under its own name, or under the path that it was imported by."""
         own = str(getattr(function, "__name__", type(function).__name__))
         usual = "lower" if own.endswith(LOWER) else "higher"
-        better = cast("Better", getattr(function, "better", usual))
-        takes = cast("Takes", getattr(function, "takes", "predictions"))
+        better = cast(Better, getattr(function, "better", usual))
+        takes = cast(Takes, getattr(function, "takes", "predictions"))
         return cls(function, own if name is None else name, better, takes)
 
     @property
@@ -216,4 +216,4 @@ def function_at(path: str) -> Callable[..., float]:
             f"The metric {path} is {found!r}; a function of the observed and the predicted values "
             "was expected. Name a function."
         )
-    return cast("Callable[..., float]", found)
+    return cast(Callable[..., float], found)

@@ -98,7 +98,7 @@ class Score:
                 for line in measures_to_json(self.estimates)
             ],
         }
-        return cast("dict[str, Any]", plain(record))
+        return cast(dict[str, Any], plain(record))
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Score":

@@ -210,7 +210,7 @@ class Columns(ColumnObjective):
         intercept: bool = True,
     ) -> "Columns":
         """From data in memory; the design has no column for the intercept."""
-        store, data = columns_of(blocks), cast("ArrayBlocks", blocks)
+        store, data = columns_of(blocks), cast(ArrayBlocks, blocks)
         n, p = data.n_rows, store.n_columns
         return cls(
             store=store,
@@ -288,7 +288,7 @@ class LeastSquaresColumns(PathObjective):
 
     @classmethod
     def of(cls, blocks: Blocks) -> "LeastSquaresColumns":
-        store, data = columns_of(blocks), cast("ArrayBlocks", blocks)
+        store, data = columns_of(blocks), cast(ArrayBlocks, blocks)
         y, n = np.asarray(data.y, dtype=float), data.n_rows
         return cls(store, y - filled(data.offset, 0.0, n), filled(data.weight, 1.0, n))
 

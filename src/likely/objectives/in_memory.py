@@ -21,7 +21,7 @@ def in_memory(
         raise UnsupportedAccess(
             f"{reads}, which {what} cannot give. Use solver={instead!r}, which needs only sums."
         )
-    return cast("ArrayBlocks", blocks)
+    return cast(ArrayBlocks, blocks)
 
 
 def filled(values: Array | None, default: float, n: int) -> Array:

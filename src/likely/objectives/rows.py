@@ -50,7 +50,7 @@ class Rows(RowObjective):
                 f"The L2 penalty is {ridge:g}, but dual coordinate descent needs one above 0. "
                 "Give an l2 > 0, or use solver='newton'."
             )
-        X, data = rows_of(blocks), cast("ArrayBlocks", blocks)
+        X, data = rows_of(blocks), cast(ArrayBlocks, blocks)
         return cls(
             X=X,
             y=np.asarray(data.y, dtype=float),

@@ -139,7 +139,7 @@ class FinalScore:
             "resumed": self.resumed,
             "head": self.head,
         }
-        return cast("dict[str, Any]", plain(record))
+        return cast(dict[str, Any], plain(record))
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any], model: Any = None) -> "FinalScore":

@@ -55,4 +55,4 @@ def takes_data_arguments(function: Function) -> Function:
     with_known_names.__signature__ = own.replace(  # type: ignore[attr-defined]  # inspect reads it
         parameters=[*named.values()]
     )
-    return cast("Function", with_known_names)
+    return cast(Function, with_known_names)

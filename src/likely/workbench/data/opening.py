@@ -298,7 +298,7 @@ def _named(name: str) -> GivenData:
 
         stream = _Hashed(sys.stdin)
         with _header_alone(lambda: stream.first):
-            source = read(cast("IO[Any]", stream))
+            source = read(cast(IO[Any], stream))
         return GivenData(source, stream.name, stream.digest.hexdigest)
     _refuse_unknown(name)
     path = Path(name)
