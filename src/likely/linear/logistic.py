@@ -25,7 +25,7 @@ from likely.data.block import Block
 from likely.distributions.base import NamedForm
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
-from likely.graphical.conditional_graph import ConditionalGraph
+from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_offset, check_weight, refuse_other_length, required

@@ -23,7 +23,7 @@ from likely._typing import Array
 from likely.data.block import Block
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
-from likely.graphical.model_plates import CUTS, PlateParameter
+from likely.graphical.model.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import feature_names
 from likely.inputs.parameters import Estimator

@@ -27,8 +27,8 @@ from likely.description import Description
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
 from likely.formatting import short_number
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import with_penalty
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.model.model_plates import with_penalty
 from likely.inputs.estimators import (
     ColumnNeeds,
     check_folds,

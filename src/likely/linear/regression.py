@@ -24,7 +24,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block
 from likely.errors import InvalidInput
-from likely.graphical.model_plates import PlateParameter
+from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.offsets import refuse_without_offset

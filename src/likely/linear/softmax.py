@@ -29,8 +29,8 @@ from likely.distributions.base import NamedForm
 from likely.errors import UnknownName
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.formatting import count
-from likely.graphical.conditional_graph import ConditionalGraph
-from likely.graphical.model_plates import CLASSES, PlateParameter
+from likely.graphical.model.conditional_graph import ConditionalGraph
+from likely.graphical.model.model_plates import CLASSES, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names

@@ -18,8 +18,8 @@ from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.formatting import count, listed
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import PlateParameter, conditional_plate
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset

@@ -27,8 +27,8 @@ from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.distributions.product import Product, ProductFamily
 from likely.errors import InvalidInput
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference.chain import Chain
+from likely.graphical.exact.chain import Chain
+from likely.graphical.model.factor_graph import FactorGraph
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.inference import Inference
 from likely.neural.architecture import Architecture

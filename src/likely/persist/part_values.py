@@ -15,7 +15,7 @@ from likely.distributions.base import Distribution
 from likely.distributions.product import Positions, Product, ProductFamily, Selection
 from likely.generative.events import EventPlan
 from likely.generative.network_columns import LearnedColumns
-from likely.graphical.inference.chain import Chain
+from likely.graphical.exact.chain import Chain
 from likely.likelihoods.power_variance import PowerVarianceLog
 from likely.likelihoods.tweedie import Tweedie
 from likely.linear.inference import Inference
