@@ -27,6 +27,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
+from likely.calibrate.evidence import LOWEST_SCORE, N_FOLDS, ScoredRows, cooled_by_scores
 from likely.compute.executor import Executor
 from likely.data.categories import codes_of_factor
 from likely.data.copies import copies_in
@@ -88,7 +89,6 @@ from likely.inputs.tables import (
 )
 from likely.names import known_name
 from likely.objectives.cooled_evidence import CooledEvidence
-from likely.objectives.evidence import LOWEST_SCORE, N_FOLDS, ScoredRows, cooled_by_scores
 from likely.special import log
 
 MOST_CELLS = 2**26  # of all tables together: half a gigabyte of probabilities

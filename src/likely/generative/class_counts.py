@@ -22,6 +22,8 @@ from sklearn.base import clone
 
 from likely._typing import Array, Codes
 from likely.additive import FieldwiseAdditive
+from likely.calibrate.evidence import FoldTotals
+from likely.calibrate.length_evidence import HeldOutRows
 from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks, Block
 from likely.data.layouts.intercept import Dense, Design, Mixed
@@ -38,8 +40,6 @@ from likely.generative.surface import check_search
 from likely.inputs.rows import EncodedRows
 from likely.kinds import ColumnKind
 from likely.objectives.components import ComponentTotals, block_totals, refuse_no_weight
-from likely.objectives.evidence import FoldTotals
-from likely.objectives.held_out_rows import HeldOutRows
 
 COUNTED = ("auto", "multinomial", "complement", "bernoulli")  # events whose sums are counts
 

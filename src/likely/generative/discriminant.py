@@ -33,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
+from likely.calibrate.evidence import calibrate_evidence, completed_fold_totals
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.layouts.intercept import Design
@@ -73,7 +74,6 @@ from likely.objectives.components import (
     CooledEvidence,
     total,
 )
-from likely.objectives.evidence import calibrate_evidence, completed_fold_totals
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, search
 

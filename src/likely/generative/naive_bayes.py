@@ -22,6 +22,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
+from likely.calibrate.length_evidence import HeldOutBlocks, HeldOutRows
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
@@ -84,7 +85,6 @@ from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence
-from likely.objectives.held_out_rows import HeldOutBlocks, HeldOutRows
 from likely.text.sequences import is_sequences
 
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
