@@ -3,11 +3,9 @@
     P(y, x) = P(y | pa(y)) Π_j P(x_j | pa(x_j))
 
 Naive Bayes is the network class → column.  Tree-augmented naive Bayes lets each column depend on
-one other column as well.  A fitted network answers for any column from any of the others, not only
-for the class.
+one other column as well.
 
-    complete row   log P(x, k) = Σ_v log P(x_v | pa(x_v)), a sum of cells of tables
-    row with gaps  log P(x_o, k) = log Z(x_o, y = k), by inference
+    log P(x, k) = Σ_v log P(x_v | pa(x_v)) of a complete row, by inference of one with gaps
 
 The contribution of a column is the change of log P(y = k | ·) when its cell is seen after those of
 the columns before it in the order of the network, parents first; these add up to the log-odds.

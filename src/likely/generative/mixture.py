@@ -65,8 +65,8 @@ from likely.generative.events import (
 from likely.generative.priors import checked_smoothing, mixing_prior
 from likely.generative.starts import (
     check_fitted_start,
+    described_start,
     draw_subset,
-    given_array,
     kept_rows,
     refuse_other_starts,
     same_categories,
@@ -112,11 +112,6 @@ FAMILIES: dict[str, DiagonalFamily | FullFamily] = {
     "diagonal": DiagonalFamily(),
     "spherical": DiagonalFamily(spherical=True),
 }
-STARTS = (  # entries of a mapping, by the names of the fitted attributes and of the formula
-    ("weights", ("weights", "weights_", "mixing")),
-    ("means", ("means", "means_", "mean")),
-    ("covariances", ("covariances", "covariances_", "covariance")),
-)
 
 
 class FittedMixture(FittedComponents, ComponentProbabilities, DescribedComponents):
@@ -218,14 +213,10 @@ class FittedMixture(FittedComponents, ComponentProbabilities, DescribedComponent
         problem.solve(
             start, problem.prior(n_components), watch=lambda state: path.append(state.theta)
         )
-        return [model._at(components, k) for k, components in enumerate(path)]
-
-    def _at(self, components: Components, step: int) -> Self:
-        """This mixture with other components, after so many steps."""
-        there = copy(self)
-        there.components_, there.n_iter_ = components, step
-        there.n_components_ = len(components.log_mixing)
-        return there
+        steps = [copy(model) for _ in path]
+        for k, (step, components) in enumerate(zip(steps, path, strict=True)):
+            step.components_, step.n_iter_, step.n_components_ = components, k, n_components
+        return steps
 
     def n_steps(self) -> int | None:
         return int(self.n_iter_)
@@ -499,7 +490,9 @@ class GaussianMixture(FittedMixture, DensityMixin, Estimator):
             given = self.start.components_
             return Components(given.log_mixing, self._converted(given))
         if isinstance(self.start, Mapping):
-            mixing, mean, covariance = self._described(self.start)
+            mixing, mean, covariance = described_start(
+                self.start, self.covariance, int(self.n_components), self.n_features_in_
+            )
             return Components(log_shares(mixing), self._member(mean, covariance))
         refuse_other_starts(self.start, "a fitted GaussianMixture")
         return None
@@ -518,31 +511,6 @@ class GaussianMixture(FittedMixture, DensityMixin, Estimator):
         variance = np.diagonal(matrices, axis1=1, axis2=2)
         return self._member(
             mean, variance.mean(axis=1) if self.covariance == "spherical" else variance
-        )
-
-    def _described(self, start: Mapping[str, Any]) -> tuple[Array, Array, Array]:
-        """Mixing (K,), mean (K, d) and covariance of a mapping, checked."""
-        names = {name: next((key for key in keys if key in start), None) for name, keys in STARTS}
-        missing = [name for name, key in names.items() if key is None]
-        if missing:
-            raise InvalidInput(
-                f"start lacks {', '.join(missing)}; it needs weights, means and covariances. "
-                "Give all three, or labels of the rows."
-            )
-        k, d = int(self.n_components), self.n_features_in_
-        shapes = {
-            "full": (k, d, d),
-            "tied": (d, d),
-            "diagonal": (k, d),
-            "spherical": (k,),
-        }
-        variances = self.covariance in ("diagonal", "spherical")
-        return (
-            given_array(start, str(names["weights"]), (k,), positive=True),
-            given_array(start, str(names["means"]), (k, d)),
-            given_array(
-                start, str(names["covariances"]), shapes[self.covariance], positive=variances
-            ),
         )
 
     def _member(self, mean: Array, covariance: Array) -> FullGaussian | DiagonalGaussian:
