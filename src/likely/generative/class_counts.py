@@ -44,7 +44,7 @@ from likely.objectives.components import ComponentTotals, block_totals, refuse_n
 COUNTED = ("auto", "multinomial", "complement", "bernoulli")  # events whose sums are counts
 
 
-def is_of_totals(model: Any) -> bool:
+def is_of_totals(model: object) -> bool:
     """Whether totals, and a temperature, are all that a fit of the model learns."""
     return type(model) is NaiveBayes and model.unlabelled is None and model.discretize is None
 

@@ -16,7 +16,7 @@ left out, or remains a variable where the column is discrete: the posterior of y
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,8 +24,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import executor_for
-from likely.data.block import ArrayBlocks
+from likely.compute.executor import Executor, executor_for
+from likely.data.block import ArrayBlocks, Block
 from likely.data.layouts.intercept import Design
 from likely.distributions import Dirichlet
 from likely.errors import InvalidInput, RedundantColumns, warn_user
@@ -365,13 +365,13 @@ class FittedClassifier(
         return columns
 
 
-def _mapped(term: Any, design: Design, executor: Any) -> Array:
+def _mapped(term: Callable[[Block], Array], design: Design, executor: str | Executor) -> Array:
     blocks = ArrayBlocks(design)
     chosen = executor_for(executor, blocks.nbytes)
     return np.concatenate(list(chosen.map(term, blocks)))
 
 
-def warn_if_constant(model: Any) -> None:
+def warn_if_constant(model: DescribedComponents) -> None:
     """Warn of columns that are constant in all rows: the density leaves them out."""
     left_out = model.components_.distribution.left_out()
     if not left_out.any():
