@@ -173,6 +173,8 @@ def group_of_rows(column: Column, profile: Profile) -> str | None:
     """Values that repeat, in a column that is named like an identifier or a person."""
     if column is profile.target or column.n_distinct < FEWEST_GROUPS:
         return None
+    if profile.is_held_together(column):
+        return None
     if not (column.is_text or (column.is_number and column.is_whole)):
         return None
     named = CALLED.search(column.name) or SUBJECT.search(column.name)

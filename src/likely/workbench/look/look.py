@@ -283,6 +283,7 @@ def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
         apart=given.apart,
         identifiers=frozenset(given.identifiers),
         texts=frozenset(given.texts),
+        group=given.group,
     )
 
 

@@ -171,11 +171,17 @@ class Profile:
     apart: frozenset[str] = frozenset()  # columns that no model learns from
     identifiers: frozenset[str] = frozenset()  # those of them that identify rows
     texts: frozenset[str] = frozenset()  # columns whose words are counted
+    group: str | None = None  # the column whose rows are held out together
 
     @cached_property
     def features(self) -> tuple[Column, ...]:
         apart = self.apart
         return tuple(c for c in self.columns if c is not self.target and c.name not in apart)
+
+    def is_held_together(self, column: Column) -> bool:
+        """Whether the rows of each value are held out together: the declared group, or its twin."""
+        same = (each for each in self.columns if each.name == self.group)
+        return any(each is column or _digest(each) == _digest(column) for each in same)
 
     def twin_of(self, column: Column) -> Column | None:
         """The first feature with the same codes, if it comes before this one.
