@@ -4,6 +4,7 @@ The language of a document is the one whose most common words make up the larges
 documents, and documents without such words, have none.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
@@ -17,6 +18,7 @@ from likely.workbench.look.profile import Column
 
 MOST_WORDS = 10**9  # all: any number is described
 MOST_DOCUMENTS = 20_000  # that are read; more would say the same
+MOST_CHARACTERS = 2**23  # of the documents that are read: different words are all kept
 FEWEST_WORDS = 5  # of a document whose language is guessed
 FEWEST_COMMON = 0.08  # of its words are common ones
 LEAST_SHARE = 0.03  # of the documents, of a language that is named
@@ -76,16 +78,17 @@ def text_facts(column: Column) -> TextFacts:
     import pyarrow as pa
 
     values, counts = column.values, column.counts
-    read = min(len(values), MOST_DOCUMENTS)
-    documents = values.slice(0, read).cast(pa.large_string())
+    documents = _some_documents(values.slice(0, MOST_DOCUMENTS).cast(pa.large_string()))
+    read = len(documents)
     try:
         words = BagOfWords(max_features=MOST_WORDS)
         found = words.fit_transform(documents)
-        terms = words.get_feature_names_out().tolist()
+        places = [words.columns_of(each.split()) for each in COMMON_WORDS.values()]
     except InvalidInput:  # there is no word
         from scipy.sparse import csr_array
 
-        found, terms = csr_array((read, 0), dtype=np.int64), []
+        found = csr_array((read, 0), dtype=np.int64)
+        places = [np.empty(0, dtype=np.int32)] * len(COMMON_WORDS)
     times = counts[:read]
     per_document = np.asarray(found.sum(axis=1)).ravel()
     per_word = np.asarray(found.T @ times).ravel()
@@ -97,22 +100,35 @@ def text_facts(column: Column) -> TextFacts:
         duplicated=int(column.n_known - len(values)),
         words=int(per_word.sum()),
         median_words=float(np.median(np.repeat(per_document, times))) if read else 0.0,
-        vocabulary=len(terms),
+        vocabulary=found.shape[1],
         once=int((per_word == 1).sum()),
-        languages=_languages(found, terms, per_document, times),
+        languages=_languages(found, places, per_document, times),
         read=read,
     )
 
 
+def _some_documents(documents: Any) -> Any:
+    """The first documents, of so many characters; the first one may be cut."""
+    import pyarrow.compute as pc
+
+    so_far = np.cumsum(pc.utf8_length(documents).to_numpy(zero_copy_only=False))
+    n = int(np.searchsorted(so_far, MOST_CHARACTERS, side="right"))
+    if n or not len(documents):
+        return documents.slice(0, n)
+    return pc.utf8_slice_codeunits(documents.slice(0, 1), 0, MOST_CHARACTERS)
+
+
 def _languages(
-    found: Any, terms: list[str], n_words: Array, times: Array
+    found: Any, places: Sequence[Array], n_words: Array, times: Array
 ) -> tuple[tuple[str, float], ...]:
-    """The languages with their shares of the documents, the most frequent first."""
-    place = {term: j for j, term in enumerate(terms)}
+    """The languages with their shares of the documents, the most frequent first.
+
+    ``places`` are the columns of the common words of each, −1 where a word does not occur.
+    """
     shares = np.zeros((len(n_words), len(COMMON_WORDS)))
-    for k, words in enumerate(COMMON_WORDS.values()):
-        columns = [place[word] for word in words.split() if word in place]
-        if columns:
+    for k, place in enumerate(places):
+        columns = place[place >= 0]
+        if columns.size:
             shares[:, k] = np.asarray(found[:, columns].sum(axis=1)).ravel()
     shares /= np.maximum(n_words, 1)[:, None]
     known = (n_words >= FEWEST_WORDS) & (shares.max(axis=1, initial=0.0) >= FEWEST_COMMON)
