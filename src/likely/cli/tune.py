@@ -277,7 +277,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
     )
     from likely.cli.training_report import opening, score_text
     from likely.workbench.scoring.held_out import FEWEST_ROWS
-    from likely.workbench.search.study_facts import study_facts
+    from likely.workbench.search.study_text import study_facts
 
     objective = study.question.objective
     rows, best = objective.rows, study.best_model()
@@ -334,7 +334,7 @@ def _can_be_saved(chosen: ModelEntry) -> bool:
 def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
     """The answer for a model of another library, which cannot be saved."""
     from likely.cli.terminal import wrapped
-    from likely.workbench.search.study_facts import study_facts
+    from likely.workbench.search.study_text import study_facts
 
     best = study.best_parameters_
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]

@@ -26,8 +26,8 @@ from likely.data.block import (
     first_rows,
     redesigned,
 )
+from likely.data.layouts.base import Csr
 from likely.data.layouts.intercept import Dense, Design, Intercept
-from likely.data.layouts.sparse import Csr
 from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
 from likely.objectives.linear import weighted

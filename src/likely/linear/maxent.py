@@ -37,14 +37,13 @@ from likely.features.maxent import (
 from likely.formatting import count
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.graphical.model_plates import COLUMNS, PlateParameter
-from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.coding import new_rows
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, group_codes
-from likely.inputs.soft_labels import n_axes
+from likely.inputs.soft_labels import ClassProbabilities, n_axes
 from likely.inputs.tables import check_table
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import open_classes, refuse_idle_groups

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import likely as lk
-from likely.workbench.look import text_columns
+from likely.workbench.look import look_text
 
 ENGLISH = [f"the price of the bread was too high on day {k} and it is not fresh" for k in range(40)]
 GERMAN = [
@@ -50,7 +50,7 @@ def test_a_table_without_text_has_none():
 
 def test_documents_are_read_up_to_a_number_of_characters(monkeypatch):
     """Memory grows with the different words; 8 MiB of text hold fewer than two million."""
-    monkeypatch.setattr(text_columns, "MOST_CHARACTERS", 1000)
+    monkeypatch.setattr(look_text, "MOST_CHARACTERS", 1000)
     (text,) = lk.look(table([f"{line} {k}{k}" for k, line in enumerate(ENGLISH)]), "y").texts
     assert 10 < text.read < 20 and text.documents == 40
     assert f"(words of {text.read} documents)" in text.sentence()

@@ -29,7 +29,7 @@ from likely.sealing.judges import JUDGES
 from likely.sealing.scorer import Predictions, Scorer
 from likely.workbench.data.roles import Roles
 from likely.workbench.data.task import Task, task_of_fit
-from likely.workbench.models.response import link_of, predictive_family
+from likely.workbench.models.model_inside import link_of, predictive_family
 from likely.workbench.scoring.predictions import (
     has_probabilities,
     predict_features,

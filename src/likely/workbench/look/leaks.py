@@ -17,11 +17,19 @@ targets,
 
 is at least about 1, and is 0 for a column that was made from them.
 
+Columns of numbers that are nearly linear functions of others are found in the order of the table.
+The residual variance of each, given those before it,
+is a pivot of the Cholesky factor of the correlations (Golub and Van Loan, Matrix Computations,
+§4.2), so that all are found in one pass:
+
+    R²_j = 1 − L²_jj,     R = L Lᵀ
+
 References
 ----------
 Stone, Cross-validatory choice and assessment of statistical predictions, JRSS B 36 (1974), §3.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -30,9 +38,17 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.split import hashed_uniforms
-from likely.formatting import percent
+from likely.formatting import listed, percent
 from likely.workbench.look.profile import Column, Profile
 
+MOST_DEPENDENT_ROWS = 5_000  # examined
+MOST_COLUMNS = 400  # of numbers; more are not examined
+ROWS_PER_COLUMN = 2  # complete ones; with fewer, chance alone looks like dependence
+FEWEST_DEPENDENT_ROWS = 30
+MOST_MISSING = 0.2  # of the cells of a column that is examined
+DEPENDENT = 0.99  # of the variance: standard errors are ten times as large as without the others
+MOST_NAMED = 3
+NAMED = 0.1  # standard deviations; a column with a smaller effect is not named
 ALPHA = 0.1  # the weight of the overall shares, in rows
 BINS = 64  # of a number; a threshold anywhere is then at most 1/64 of the rows off
 ROWS_PER_BIN = 8
@@ -239,3 +255,59 @@ def _chance(rows: Array, empty: Array) -> float:
 
 
 LEAK_CHECKS = {"LK401": leak, "LK402": missing_by_target, "LK403": made_from_target}
+
+
+def dependent_columns(profile: Profile, left_out: Sequence[str]) -> dict[str, str]:
+    """Columns with a remark: how much of them is explained, and by which."""
+    columns = [each for each in profile.features if _is_usable(each, left_out)]
+    if not 2 <= len(columns) <= MOST_COLUMNS:
+        return {}
+    known = np.logical_and.reduce([column.codes >= 0 for column in columns])
+    rows = some_rows(known, MOST_DEPENDENT_ROWS)
+    if rows.size < max(FEWEST_DEPENDENT_ROWS, ROWS_PER_COLUMN * len(columns)):
+        return {}
+    values = np.column_stack([column.numbers[column.codes[rows]] for column in columns])
+    names = [column.name for column in columns]
+    return {
+        names[j]: f"{percent(share)} explained by {listed([names[i] for i in by], MOST_NAMED)}"
+        for j, share, by in _dependent(_standardised(values))
+    }
+
+
+def _is_usable(column: Column, left_out: Sequence[str]) -> bool:
+    if not column.is_number or column.declared or column.name in left_out:
+        return False
+    few_missing = column.n_missing <= MOST_MISSING * column.n_rows
+    return few_missing and column.n_distinct > 2 and bool(np.isfinite(column.numbers).all())
+
+
+def _standardised(values: Array) -> Array:
+    """Columns of mean 0 and length 1; a constant one is 0."""
+    size = np.abs(values).max(axis=0)
+    scaled = values / np.where(size > 0, size, 1.0)  # so that no square overflows
+    centred = scaled - scaled.mean(axis=0)
+    length = np.sqrt((centred**2).sum(axis=0))
+    return np.asarray(centred / np.where(length > 1e-12, length, np.inf))
+
+
+def _dependent(values: Array) -> Iterator[tuple[int, float, list[int]]]:
+    """The place of each dependent column, its R², and the places of those that explain it."""
+    kept: list[int] = []
+    basis = np.empty_like(values)  # orthonormal, of the columns kept so far
+    triangle = np.zeros((values.shape[1],) * 2)
+    for j in range(values.shape[1]):
+        k = len(kept)
+        if not values[:, j].any():
+            continue
+        inside = basis[:, :k].T @ values[:, j]
+        residual = values[:, j] - basis[:, :k] @ inside
+        share = 1 - float(residual @ residual)
+        if k and share >= DEPENDENT:
+            effects = np.abs(np.linalg.solve(triangle[:k, :k], inside))
+            strongest = np.argsort(-effects, kind="stable")
+            yield j, share, [kept[i] for i in strongest if effects[i] >= NAMED] or [kept[0]]
+            continue
+        length = float(np.sqrt(residual @ residual))
+        triangle[:k, k], triangle[k, k] = inside, length
+        basis[:, k] = residual / length
+        kept.append(j)

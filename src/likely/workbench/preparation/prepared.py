@@ -45,9 +45,10 @@ from likely.workbench.models.model_inside import (
     ModelInside,
     given_only,
     if_model_has,
+    link_of,
+    predictive_family,
     refuse_unused,
 )
-from likely.workbench.models.response import link_of, predictive_family
 from likely.workbench.models.word_settings import bag_of
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets

@@ -31,7 +31,7 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
 from likely.metrics.score import LEVEL, Score, ScoreTotals, score_of
 from likely.workbench.data.task import Task
-from likely.workbench.models.response import link_of, predictive_family
+from likely.workbench.models.model_inside import link_of, predictive_family
 from likely.workbench.scoring.predictions import predict_for, truth_of
 
 if TYPE_CHECKING:

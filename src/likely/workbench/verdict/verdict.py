@@ -21,9 +21,9 @@ from likely.intervals import Ends, Estimate, clearly_better, clearly_worse, diff
 from likely.metrics import METRICS
 from likely.metrics.losses import LOSSES
 from likely.metrics.score import gain_title, title_of
-from likely.workbench.verdict.evidence import Evidence
-from likely.workbench.verdict.paired_metrics import LEVEL, paired_differences
-from likely.workbench.verdict.row_checks import (
+from likely.workbench.scoring.paired import LEVEL, paired_differences
+from likely.workbench.verdict.evidence import (
+    Evidence,
     far_predictions,
     impossible_values,
     never_predicted,
