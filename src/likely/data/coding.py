@@ -56,7 +56,8 @@ class Coding:
         values: Any = encoded.stored()
         if isinstance(encoded, Csr):
             return Csr(_floats_of_sparse(values))
-        return Dense(_floats(values))
+        kept = values.dtype in (np.float64, np.float32)
+        return Dense(values if kept else values.astype(np.float64))
 
     def _in_order(self, codes: Codes) -> Codes:
         """The place of each category in its column's order."""
@@ -147,10 +148,6 @@ def refuse_missing_categories(
                 row=int(missing.argmax()),
                 column=j,
             )
-
-
-def _floats(values: Array) -> Array:
-    return values if values.dtype in (np.float64, np.float32) else values.astype(np.float64)
 
 
 def _floats_of_sparse(values: Any) -> Any:

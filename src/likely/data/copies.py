@@ -153,7 +153,7 @@ def held_out_of_stream(
     return np.packbits(held)
 
 
-def words_of_rows(rows: Any) -> Array:
+def words_of_rows(rows: "pa.Table | pa.RecordBatch") -> Array:
     """64 bits for each row of an Arrow table or batch, equal where all cells are."""
     total = np.zeros(rows.num_rows, dtype=np.uint64)
     for j, column in enumerate(rows.columns):
@@ -169,7 +169,7 @@ def _counter(words: Array) -> Array:
     return mix(words) >> np.uint64(64 - COUNTERS)
 
 
-def words_of_cells(column: Any) -> Array:
+def words_of_cells(column: "pa.Array | pa.ChunkedArray") -> Array:
     """As ``_Column.words``, but the same in every batch."""
     import pyarrow as pa
 

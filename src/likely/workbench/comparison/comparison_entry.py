@@ -37,7 +37,7 @@ from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import Repeat, without_metric
 from likely.workbench.scoring.held_out import OwnBaseline
 from likely.workbench.scoring.paired import Paired
-from likely.workbench.verdict.evidence import LoneRows, lone_rows
+from likely.workbench.verdict.evidence import DecisiveRows, lone_rows
 
 MOST_WORK = 2e13  # multiplications of all fits of a model
 WORK_A_SECOND = 2e10  # of a processor core, roughly
@@ -63,7 +63,7 @@ class Entry:
     notes: tuple[str, ...] = ()  # how columns are prepared for an estimator without a preparation
     metric: str = ""  # the one that orders the models; a model may not have it
     own: OwnBaseline | None = None  # the constant of its own family, where that is another one
-    lone: LoneRows | None = None  # rows without which it would be clearly better than the baseline
+    lone: DecisiveRows | None = None  # rows without which it would be clearly better
 
     @property
     def worse_than_baseline(self) -> bool:
@@ -147,7 +147,7 @@ class Tally:
     metric: str = ""
     without: str = ""  # why it has no score by the main metric
     own: list[OwnBaseline] = field(default_factory=list)  # of each repeat, where it is another one
-    lone: LoneRows | None = None  # of the first repeat
+    lone: DecisiveRows | None = None  # of the first repeat
 
     def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
         self.warnings += [text for text in found.warnings if text not in self.warnings]

@@ -39,7 +39,7 @@ from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.split import hashed_uniforms
 from likely.formatting import listed, percent
-from likely.workbench.look.profile import Column, Profile
+from likely.workbench.look.profile import Profile, ProfiledColumn
 
 MOST_DEPENDENT_ROWS = 5_000  # examined
 MOST_COLUMNS = 400  # of numbers; more are not examined
@@ -91,7 +91,7 @@ def explained_variance(of: Array, by: Codes) -> float:
     return 1 - float(((of - foretold) ** 2).sum()) / spread if spread > 0 else 0.0
 
 
-def binned(column: Column, most: int = BINS) -> Codes:
+def binned(column: ProfiledColumn, most: int = BINS) -> Codes:
     """Codes from 0: missing, then a column's values; of a number, bins of about equal size."""
     n_bins = min(most, column.n_rows // ROWS_PER_BIN)
     if not (column.is_number and column.n_distinct > n_bins):
@@ -101,12 +101,12 @@ def binned(column: Column, most: int = BINS) -> Codes:
     return np.append(bin_of, np.int32(0))[column.codes]  # code −1 is the last
 
 
-def ranks(column: Column) -> Array:
+def ranks(column: ProfiledColumn) -> Array:
     """The rank of each row's number, from 0 to 1; ties share their mean."""
     return (_middle_ranks(column) / column.n_known)[column.codes]
 
 
-def _middle_ranks(column: Column) -> Array:
+def _middle_ranks(column: ProfiledColumn) -> Array:
     """The middle rank of each distinct number."""
     middle = np.empty(column.n_distinct)
     counts = column.counts[column.order]
@@ -128,7 +128,7 @@ class Suspicion:
     """The target on the examined rows, with which columns are compared."""
 
     profile: Profile
-    target: Column
+    target: ProfiledColumn
 
     @cached_property
     def rows(self) -> Array:
@@ -143,14 +143,14 @@ class Suspicion:
     def ranks(self) -> Array:
         return ranks(self.target)[self.rows]
 
-    def of_target(self, column: Column) -> float:
+    def of_target(self, column: ProfiledColumn) -> float:
         """How much of the target the column explains."""
         by = binned(column)[self.rows]
         if self.target.reads_as_classes:
             return explained_share(self.by_target, by)
         return explained_variance(self.ranks, by)
 
-    def by_column(self, column: Column) -> float:
+    def by_column(self, column: ProfiledColumn) -> float:
         """How much of a column of few values the target explains."""
         most = self.target.n_distinct if self.target.reads_as_classes else MOST_VALUES
         exceptions = column.n_rows - column.counts.max()
@@ -168,7 +168,7 @@ def suspicion_of(profile: Profile) -> Suspicion | None:
     return Suspicion(profile, target) if usable else None
 
 
-def leak(column: Column, suspicion: Suspicion) -> str | None:
+def leak(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
     """A column that explains the target almost alone, or is explained by it."""
     if not column.n_known or column.kind == "other":
         return None
@@ -180,7 +180,7 @@ def leak(column: Column, suspicion: Suspicion) -> str | None:
     return f"the target explains {percent(share)} of it" if share >= EXPLAINED else None
 
 
-def made_from_target(column: Column, suspicion: Suspicion) -> str | None:
+def made_from_target(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
     """A column of numbers that follows the mean targets of its own values too closely."""
     target = suspicion.target
     known = column.codes[suspicion.rows] >= 0
@@ -200,7 +200,7 @@ def made_from_target(column: Column, suspicion: Suspicion) -> str | None:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _is_even(column: Column) -> bool:
+def _is_even(column: ProfiledColumn) -> bool:
     steps = np.diff(column.ascending[0])
     return not np.isfinite(steps).all() or bool(np.ptp(steps) <= EVEN * steps.max())
 
@@ -226,7 +226,7 @@ def _follows_means(values: Array, codes: Codes, y: Array) -> bool:
     return around < (1 - FOLLOWED) * between and fdtr(seen.size - 2, free, f) < TOO_CLOSE
 
 
-def missing_by_target(column: Column, suspicion: Suspicion) -> str | None:
+def missing_by_target(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
     """The χ² test of independence of "missing" and the target."""
     missing = column.codes[suspicion.rows] < 0
     n = missing.size
@@ -274,7 +274,7 @@ def dependent_columns(profile: Profile, left_out: Sequence[str]) -> dict[str, st
     }
 
 
-def _is_usable(column: Column, left_out: Sequence[str]) -> bool:
+def _is_usable(column: ProfiledColumn, left_out: Sequence[str]) -> bool:
     if not column.is_number or column.declared or column.name in left_out:
         return False
     few_missing = column.n_missing <= MOST_MISSING * column.n_rows

@@ -36,7 +36,7 @@ from likely.workbench.look.findings import (
 )
 from likely.workbench.look.leaks import LEAK_CHECKS, dependent_columns, suspicion_of
 from likely.workbench.look.look_text import TextFacts, html_of, text_facts, text_of
-from likely.workbench.look.profile import Column, Profile, profile_of, time_of_rows
+from likely.workbench.look.profile import Profile, ProfiledColumn, profile_of, time_of_rows
 from likely.workbench.look.sums import computed_target
 from likely.workbench.look.table_checks import TABLE_CHECKS, near_copies, too_few_different
 
@@ -352,7 +352,7 @@ def _in_columns(
         yield in_columns(code, found)
 
 
-def _facts(column: Column) -> ColumnFacts:
+def _facts(column: ProfiledColumn) -> ColumnFacts:
     base = (column.name, column.type, column.n_missing, column.n_distinct)
     if column.is_number:
         numbers = column.numbers

@@ -31,9 +31,11 @@ from likely.formatting import (
 )
 from likely.kinds import target_in_words
 from likely.text.bag_of_words import BagOfWords
-from likely.workbench.look.profile import Column
+from likely.workbench.look.profile import ProfiledColumn
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from likely.workbench.look.look import ColumnFacts, Look
 
 MOST_WORDS = 10**9  # all: any number is described
@@ -215,7 +217,7 @@ class TextFacts:
         return self.documents - self.duplicated
 
 
-def text_facts(column: Column) -> TextFacts:
+def text_facts(column: ProfiledColumn) -> TextFacts:
     """The numbers of a column of text."""
     import pyarrow as pa
 
@@ -249,7 +251,7 @@ def text_facts(column: Column) -> TextFacts:
     )
 
 
-def _some_documents(documents: Any) -> Any:
+def _some_documents(documents: "pa.Array") -> "pa.Array":
     """The first documents, of so many characters; the first one may be cut."""
     import pyarrow.compute as pc
 

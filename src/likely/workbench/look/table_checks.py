@@ -20,7 +20,7 @@ from likely.kinds import FEATURE_KINDS
 from likely.workbench.look.column_checks import group_of_rows
 from likely.workbench.look.findings import Finding, Severity, finding
 from likely.workbench.look.leaks import some_rows
-from likely.workbench.look.profile import Column, Profile
+from likely.workbench.look.profile import Profile, ProfiledColumn
 
 MOST_ROWS = 20_000  # examined
 MOST_COLUMNS = 60  # with more, none is left out
@@ -181,7 +181,7 @@ TABLE_CHECKS: Mapping[str, Check] = {
 }
 
 
-def _surprising(repeated: Array, profile: Profile, columns: Sequence[Column]) -> Array:
+def _surprising(repeated: Array, profile: Profile, columns: Sequence[ProfiledColumn]) -> Array:
     """The repeated rows that chance does not explain.
 
     Of rows that are unlikely to have copies, the number of copies is about Poisson.  Equal texts
@@ -201,7 +201,7 @@ def _surprising(repeated: Array, profile: Profile, columns: Sequence[Column]) ->
     return rows if by_chance < RARE else rows[:0]
 
 
-def chance_copies(columns: Sequence[Column]) -> Array:
+def chance_copies(columns: Sequence[ProfiledColumn]) -> Array:
     """How many other rows would equal each row if columns were independent.
 
         cᵢ = (n_{j* v} − 1) Π_{j ≠ j*} p_{j v},     v = x_ij
@@ -219,12 +219,12 @@ def chance_copies(columns: Sequence[Column]) -> Array:
     return np.asarray(np.exp(log_chance))
 
 
-def _ties(column: Column) -> Array:
+def _ties(column: ProfiledColumn) -> Array:
     """How many rows have each row's value, where missing is a value."""
     return np.append(column.counts, column.n_missing)[column.codes]
 
 
-def _first_equal(columns: Sequence[Column], n_rows: int) -> Array:
+def _first_equal(columns: Sequence[ProfiledColumn], n_rows: int) -> Array:
     """For each row, the first row that equals it."""
     key = np.zeros(n_rows, dtype=np.uint64)
     for column in columns:  # a hash of the codes, one column after the other
@@ -241,7 +241,7 @@ def _first_equal(columns: Sequence[Column], n_rows: int) -> Array:
     return found
 
 
-def _classes(profile: Profile) -> Column | None:
+def _classes(profile: Profile) -> ProfiledColumn | None:
     """The target, if it has classes that can be counted."""
     target = profile.target
     if target is None or not target.reads_as_classes or target.n_distinct < 2 or _too_many(target):
@@ -249,7 +249,7 @@ def _classes(profile: Profile) -> Column | None:
     return target
 
 
-def _too_many(target: Column) -> bool:
+def _too_many(target: ProfiledColumn) -> bool:
     return target.too_many_classes or (target.is_text and target.n_distinct > TEXT_CLASSES)
 
 
@@ -299,7 +299,7 @@ def too_few_different(profile: Profile) -> Finding | None:
     return None
 
 
-def _in_steps(column: Column, rows: Codes, shift: float) -> Array:
+def _in_steps(column: ProfiledColumn, rows: Codes, shift: float) -> Array:
     """The codes of a column; of numbers, those of their steps."""
     if not column.is_number:
         return column.codes[rows]

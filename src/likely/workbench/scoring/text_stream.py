@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -49,6 +49,9 @@ from likely.workbench.scoring.progressive import (
     ROWS_PER_CLASS,
     ProgressiveLoss,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 N_COLUMNS = 2**20  # of hashed words
 VOCABULARY = ("max_df", "min_df", "max_features", "vocabulary", "unknown")  # settings of words
@@ -181,7 +184,7 @@ def _more(block: _Block, documents: Any, truth: Truth, metrics: Any) -> ScoreTot
     return here if block.totals is None else block.totals + here
 
 
-def _first_met(met: Array, documents: Any, block: int) -> Codes:
+def _first_met(met: Array, documents: "pa.Array | pa.ChunkedArray", block: int) -> Codes:
     """The rows without a text of an earlier block, and a note of their texts for later ones."""
     place = mix(words_of_cells(documents)) >> np.uint64(64 - PLACES)
     long = pc.utf8_length(documents).to_numpy(zero_copy_only=False) > COPIED

@@ -242,13 +242,12 @@ def unusual_cells_of_rows(
             for k in np.flatnonzero((spread > 0) & (distance > FAR * spread)).tolist():
                 found[names[k]] = float(distance[k] / spread[k])
     return [
-        {name: table.column(name)[row].as_py() for name in _farthest(found)}
+        {
+            name: table.column(name)[row].as_py()
+            for name in sorted(found, key=lambda name: -found[name])[:MOST_CELLS]
+        }
         for found, row in zip(far, rows, strict=True)
     ]
-
-
-def _farthest(far: dict[str, float]) -> list[str]:
-    return sorted(far, key=lambda name: -far[name])[:MOST_CELLS]
 
 
 def _is_number(kind: "pa.DataType") -> bool:

@@ -195,7 +195,7 @@ def worse_folds(evidence: Evidence) -> str:
     return f"In {which} of {len(folds)} the model is clearly worse than the baseline."
 
 
-class LoneRows(NamedTuple):
+class DecisiveRows(NamedTuple):
     """Rows without which the model would be clearly better than the baseline."""
 
     rows: tuple[int, ...]  # their numbers, the worst first
@@ -212,7 +212,7 @@ class LoneRows(NamedTuple):
         }
 
 
-def lone_rows(gain: Array, weight: Array, row: Codes) -> LoneRows | None:
+def lone_rows(gain: Array, weight: Array, row: Codes) -> DecisiveRows | None:
     """The fewest rows, at most three, without which a gain is clearly above 0; None without any.
 
     ``gain`` is that over the baseline, row by row, and ``row`` the numbers of the rows.
@@ -224,7 +224,7 @@ def lone_rows(gain: Array, weight: Array, row: Codes) -> LoneRows | None:
         rest = np.delete(np.arange(len(gain)), worst[:k])
         if _clearly_gains(gain[rest], weight[rest]):
             lost = -np.minimum(gain, 0.0) * weight
-            return LoneRows(
+            return DecisiveRows(
                 tuple(row[worst[:k]].tolist()),
                 float(lost[worst[:k]].sum() / lost.sum()),
                 float(np.average(gain, weights=weight)),
@@ -239,7 +239,7 @@ def _clearly_gains(gain: Array, weight: Array) -> bool:
     return about_mean(mean, scatter, float(weight.sum()), 0.95)[0] > 0
 
 
-def lone_rows_in_words(found: LoneRows, names: list[str]) -> str:
+def lone_rows_in_words(found: DecisiveRows, names: list[str]) -> str:
     """``One row carries 99 % of the loss: row 24067 (x = 0). Without it, …``; names are of rows."""
     n = len(found.rows)
     rows, verb, them = ("One row", "carries", "it") if n == 1 else (f"{n} rows", "carry", "them")
