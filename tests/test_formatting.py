@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from likely.control_characters import printable
 from likely.formatting import (
     all_listed,
     capitalised,
@@ -25,7 +26,6 @@ from likely.formatting import (
     p_value,
     percent,
     percent_level,
-    printable,
     quoted,
     setting,
     short_hash,

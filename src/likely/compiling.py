@@ -7,7 +7,9 @@ import numpy as np
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.base import FAST_CELLS as FAST_DESIGN_CELLS
-from likely.data.layouts.intercept import Centred, Csr, Dense, Design, Mixed
+from likely.data.layouts.base import Csr, Design
+from likely.data.layouts.dense import Centred, Dense
+from likely.data.layouts.intercept import Mixed
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
 from likely.distributions.full_moments import whitened_sums
 from likely.distributions.missing_cells import gappy_sums

@@ -23,7 +23,7 @@ from likely.calibrate.evidence import (
 )
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.distributions import DiagonalFamily
 from likely.errors import NothingToCalibrate, RedundantColumns
 from likely.objectives.components import Components, log_shares

@@ -12,8 +12,9 @@ import pytest
 
 import likely as lk
 from likely.cli.main import VERBS
-from likely.cli.models import assigned, model_named, parameters, trainable
+from likely.cli.models import assigned, model_named, parameters
 from likely.workbench.data.builtin_data import BUILTIN, builtin_table
+from likely.workbench.models.registry import trainable
 
 SOURCE = str(Path(lk.__file__).parents[1])
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import likely as lk
-from likely.cli.models import model_named, trainable
+from likely.cli.models import model_named
 from likely.workbench.data import dataset
+from likely.workbench.models.registry import trainable
 
 
 def suited(model):

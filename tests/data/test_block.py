@@ -18,7 +18,8 @@ from likely.data.block import (
     first_rows,
     redesigned,
 )
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput
 
 

@@ -11,7 +11,8 @@ import likely
 from likely.data import coding as module
 from likely.data.block import ArrayBlocks
 from likely.data.coding import Coding
-from likely.data.layouts.intercept import Dense, Mixed
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
 from likely.inputs.numbers import check_offset

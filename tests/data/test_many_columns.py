@@ -11,7 +11,7 @@ from likely.cli.main import run
 from likely.data.formats import csv_files
 from likely.data.formats.text_files import text_file
 from likely.data.frames import as_table
-from likely.workbench.comparison import suited_models
+from likely.workbench.comparison import comparison_entry
 from likely.workbench.data.opening import dataset
 
 
@@ -80,10 +80,10 @@ def test_a_type_that_changes_late_is_found_among_many_columns(tmp_path, monkeypa
 def test_models_of_pairs_of_columns_are_slow_where_columns_are_many(monkeypatch):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 6))).add_prefix("c")
     frame["y"] = ["no", "yes"] * 20
-    monkeypatch.setattr(suited_models, "MOST_COLUMNS", 5)
+    monkeypatch.setattr(comparison_entry, "MOST_COLUMNS", 5)
     given = dataset(frame, "y").with_task()
-    some = suited_models.suited_models(given, everything=False, n_fits=1)
-    assert set(some.slow) >= suited_models.OF_PAIRS
+    some = comparison_entry.suited_models(given, everything=False, n_fits=1)
+    assert set(some.slow) >= comparison_entry.OF_PAIRS
     assert "naive-bayes" in [each.name for each in some.models]
-    every = suited_models.suited_models(given, everything=True, n_fits=1)
-    assert {each.name for each in every.models} >= suited_models.OF_PAIRS and not every.slow
+    every = comparison_entry.suited_models(given, everything=True, n_fits=1)
+    assert {each.name for each in every.models} >= comparison_entry.OF_PAIRS and not every.slow

@@ -13,7 +13,9 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from likely.data.frames import kinds_of, library_of
-from likely.data.layouts.intercept import Csr, Dense, Mixed
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.data.schema import Schema
 from likely.errors import InvalidInput
 

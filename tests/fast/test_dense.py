@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely.data.layouts import base as loops
-from likely.data.layouts.intercept import Centred
+from likely.data.layouts.dense import Centred
 from likely.fast.dense import centre_and_scale, centred_matvec, centred_rmatvec
 
 

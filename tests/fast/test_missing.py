@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from likely import GaussianMixture
 from likely.data.block import Block
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.distributions import FullFamily
 from likely.distributions import full_gaussian as module
 from likely.errors import InvalidInput

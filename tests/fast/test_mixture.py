@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely.data.block import Block
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.distributions import FullFamily, Labels
 from likely.distributions import full_gaussian as module
 from likely.objectives.components import Components, block_expectations

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from likely.data.layouts import base as loops
-from likely.data.layouts.intercept import Csr
+from likely.data.layouts.base import Csr
 from likely.fast.sparse import add_transpose
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullFamily
 from likely.errors import InvalidInput
 from likely.generative.clusters import (

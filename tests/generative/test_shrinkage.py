@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.generative.discriminant import fourth_powers
 
 

@@ -8,7 +8,9 @@ from scipy import sparse
 from likely import DiscriminantAnalysis, GaussianMixture, MixtureModel
 from likely._typing import NumbersAndCodes
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Csr, Dense, Mixed
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.distributions import DiagonalFamily, FullFamily, Multinomial
 from likely.distributions.product import ProductFamily, ProductPart, Selection
 from likely.errors import InvalidInput

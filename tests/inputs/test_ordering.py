@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from likely.errors import AlphabeticalOrder, InvalidInput
-from likely.inputs.ordering import ordered_classes
+from likely.inputs.labels import ordered_classes
 
 LEVELS = ["low", "middle", "high"]
 Y = ["high", "low", "middle", "low"]

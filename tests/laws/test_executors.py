@@ -21,7 +21,7 @@ from likely.compute.executor import (
     usable_cores,
 )
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.distributions import DISTRIBUTIONS
 from likely.errors import InvalidInput, UnknownName
 from likely.objectives.components import block_totals

@@ -11,7 +11,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from likely.data.layouts import base as loops
-from likely.data.layouts.intercept import Centred, Csr, Dense, Intercept, Mixed
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Centred, Dense
+from likely.data.layouts.intercept import Intercept, Mixed
 
 
 @pytest.fixture(params=[10**12, 0], ids=["readable", "compiled"], scope="module", autouse=True)

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.covariance import estimated_dispersion
 from likely.linear.infer import infer

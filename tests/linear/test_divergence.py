@@ -10,7 +10,8 @@ from sklearn.base import clone
 from likely import GLM, LogisticRegression, MaxEntropy, OrdinalRegression, SoftmaxRegression
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.errors import LikelyWarning, Separation
 from likely.likelihoods import likelihood_of
 from likely.linear.divergence import diverging

@@ -9,7 +9,9 @@ from scipy import sparse
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Csr, Dense, Mixed
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidInput
 from likely.linear import framing
 from likely.linear.framing import (

@@ -16,7 +16,8 @@ from sklearn.exceptions import NotFittedError
 import likely
 from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks, CountedBlocks
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput, RedundantColumns, UnknownName
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.covariance import COVARIANCES

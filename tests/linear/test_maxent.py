@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.differences import check_gradient, check_hessian
 from likely.errors import InvalidInput, RedundantColumns, Separation
 from likely.features.maxent import by_row, feature_array

@@ -7,7 +7,8 @@ from sklearn.base import clone
 
 from likely.linear.logistic import LogisticRegression
 from likely.linear.path import PenaltyPath
-from likely.linear.path_fitting import PathRows, PenaltyGrid, step_by_step, walk
+from likely.linear.path_fitting import PenaltyGrid, step_by_step, walk
+from likely.linear.path_models import PathRows
 from likely.linear.path_penalties import moved_along
 from likely.linear.regression import LinearRegression
 

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 import likely
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.errors import Separation
 from likely.likelihoods import likelihood_of
 from likely.likelihoods.negative_binomial import NegativeBinomial

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import likely as lk
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks, CountedBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.errors import InvalidInput, Separation, UnsupportedAccess
 from likely.likelihoods.responses import likelihood_of
 from likely.objectives.batches import RowBatches

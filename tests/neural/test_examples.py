@@ -6,7 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from likely.data.block import ArrayBlocks, Block
-from likely.data.layouts.intercept import Csr, Dense, Mixed
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
 from likely.neural.engine import EngineSettings, ReadableEngine

@@ -6,7 +6,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from likely.data.block import ArrayBlocks, Block, Blocks
-from likely.data.layouts.intercept import Csr, Dense, Intercept, Mixed
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept, Mixed
 from likely.errors import InvalidInput, UnsupportedAccess
 from likely.likelihoods.bernoulli import Bernoulli
 from likely.likelihoods.gaussian import Gaussian

@@ -7,13 +7,12 @@ from scipy.special import logsumexp
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks, Block
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.distributions import Bernoulli, DiagonalFamily
 from likely.errors import InvalidInput
 from likely.objectives.components import (
     Components,
     ComponentsObjective,
-    CooledEvidence,
     block_expectations,
     block_log_joint,
     block_log_posterior,
@@ -21,6 +20,7 @@ from likely.objectives.components import (
     log_shares,
     total,
 )
+from likely.objectives.cooled_evidence import CooledEvidence
 from tests.event_models import assert_same
 
 FAMILY = DiagonalFamily()

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 
 from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense, Intercept, Mixed
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept, Mixed
 from likely.differences import check_gradient
 from likely.likelihoods import likelihood_of
 from likely.objectives.firth import FirthObjective

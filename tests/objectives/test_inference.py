@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks, Block
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput
 from likely.likelihoods.responses import RESPONSES, likelihood_of
 from likely.objectives.inference import (

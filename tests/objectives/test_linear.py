@@ -12,7 +12,9 @@ from scipy import sparse
 
 from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Csr, Dense, Intercept, Mixed
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept, Mixed
 from likely.differences import check_gradient, check_hessian
 from likely.likelihoods import likelihood_of
 from likely.objectives.linear import LinearObjective, block_second_order

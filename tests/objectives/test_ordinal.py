@@ -11,7 +11,9 @@ from scipy.sparse import csr_array
 
 from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Csr, Dense, Mixed
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.differences import check_gradient, check_hessian
 from likely.likelihoods import Ordinal
 from likely.links import LINKS, UnitLink

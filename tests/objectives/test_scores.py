@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks, Block
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.likelihoods.ordinal import Ordinal
 from likely.links import LINKS
 from likely.objectives.maxent import MaxEntropyObjective

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from likely import NaiveBayes
 from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.objectives import value_counts as module
 from likely.objectives.value_counts import CAP, count_values
 

@@ -8,9 +8,9 @@ import pytest
 from safetensors.numpy import load_file
 
 import likely
+from likely.data.layouts.base import Csr
 from likely.data.layouts.dense import Centred
-from likely.data.layouts.mixed import Mixed
-from likely.data.layouts.sparse import Csr
+from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidFile
 from likely.graphical.exact.chain import FAST_ROWS, Chain
 from likely.persist import load, save

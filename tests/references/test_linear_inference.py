@@ -14,7 +14,8 @@ from numpy.testing import assert_allclose
 import likely
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.responses import likelihood_of
 from likely.likelihoods.tweedie import Tweedie

@@ -10,7 +10,8 @@ from scipy.special import expit
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Csr, Dense
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
 from likely.likelihoods.bernoulli import Bernoulli
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.poisson import Poisson

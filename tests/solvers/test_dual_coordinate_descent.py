@@ -10,7 +10,8 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Csr, Dense
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
 from likely.objectives.rows import Rows
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent, balancing_shift
 from likely.solvers.minimise import minimise

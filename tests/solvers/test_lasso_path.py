@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.linear_model import enet_path
 
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Csr, Dense
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
 from likely.likelihoods.gaussian import Gaussian
 from likely.links import Identity
 from likely.objectives.columns import Columns, LeastSquaresColumns

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.likelihoods import likelihood_of
 from likely.objectives.linear import LinearObjective
 from likely.penalties import L2

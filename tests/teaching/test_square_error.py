@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
+from likely.data.layouts.dense import Dense
 from likely.differences import check_gradient, check_hessian
 from likely.likelihoods import likelihood_of
 from likely.objectives.linear import LinearObjective

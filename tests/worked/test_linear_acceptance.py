@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 import likely as lk
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.likelihoods import Gaussian, likelihood_of
 from likely.objectives.linear import LinearObjective
 from likely.penalties import L1, NoPenalty

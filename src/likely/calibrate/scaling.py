@@ -27,7 +27,6 @@ from likely.explanations.any_model import explained
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
-from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import (
     ColumnNeeds,
     FoldRows,
@@ -42,6 +41,7 @@ from likely.inputs.estimators import (
 from likely.inputs.labels import classes_of, codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.parameters import Estimator
+from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import own_columns, refuse_file, rows_at
 from likely.names import has_method
 from likely.pictures import draw_reliability

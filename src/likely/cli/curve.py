@@ -13,11 +13,12 @@ from likely.cli.compare import folds_option, metric_option, refuse_unknown_metri
 from likely.cli.models import UNLABELLED, models_named, set_option
 from likely.cli.options import data_options
 from likely.cli.terminal import Settings, global_options
-from likely.cli.word_options import PREFIX, setting_name, word_choices
+from likely.cli.word_options import setting_name, word_choices
 from likely.errors import UnknownName
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_data, open_with_target
 from likely.tasks.setting_values import separated, value_of
 from likely.tasks.suitability import about_task
+from likely.workbench.models.word_settings import PREFIX
 
 if TYPE_CHECKING:
     from likely.workbench.curves.curves import Curve

@@ -42,7 +42,7 @@ def look(settings: Settings, data: str, options: DataOptions, muted: tuple[str, 
     """
     from likely.workbench.look.findings import mute_of
     from likely.workbench.look.look import look as look_at
-    from likely.workbench.look.sealed_rows import warn_of_sealed_rows
+    from likely.workbench.look.look import warn_of_sealed_rows
 
     try:
         mute_of(muted)

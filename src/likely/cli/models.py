@@ -15,7 +15,6 @@ from likely.cli.answer import Answer
 from likely.cli.terminal import Settings, global_options, heading, table, width, wrapped
 from likely.cli.word_options import (
     PART,
-    PREFIX,
     check_together,
     setting_name,
     word_choices,
@@ -29,6 +28,7 @@ from likely.tasks.setting_values import separated, value_like, value_of
 from likely.workbench.models.import_paths import refuse_short_name
 from likely.workbench.models.model_entry import InnerModel, ModelEntry
 from likely.workbench.models.registry import BASELINE, MODELS, entry_for, trainable
+from likely.workbench.models.word_settings import PREFIX
 
 Command = Callable[..., Any]
 SET_HELP = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from likely.cli.answer import Answer, as_json
+from likely.cli.answer import Answer
 from likely.cli.compare import (
     folds_option,
     metric_option,
@@ -26,6 +26,7 @@ from likely.cli.models import (
 from likely.cli.options import Command, data_options, gathered
 from likely.cli.terminal import Settings, global_options
 from likely.errors import InvalidInput
+from likely.json_files import as_json
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_with_target
 from likely.tasks.suitability import about_task
 from likely.workbench.models.model_entry import ModelEntry
@@ -272,7 +273,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
     )
     from likely.tasks.train_text import opening, score_text
     from likely.workbench.scoring.held_out import FEWEST_ROWS
-    from likely.workbench.search.study_facts import study_facts
+    from likely.workbench.search.study_text import study_facts
 
     objective = study.question.objective
     rows, best = objective.rows, study.best_model()
@@ -328,7 +329,7 @@ def _can_be_saved(chosen: ModelEntry) -> bool:
 def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
     """The answer for a model of another library, which cannot be saved."""
     from likely.cli.terminal import shown
-    from likely.workbench.search.study_facts import study_facts
+    from likely.workbench.search.study_text import study_facts
 
     best = study.best_parameters_
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]

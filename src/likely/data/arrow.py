@@ -17,8 +17,14 @@ import numpy as np
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.data.frames import as_table, is_sparse, library_of
-from likely.data.source import ColumnKind, Source, are_known, as_categories, column_indices
+from likely.data.source import (
+    Source,
+    are_known,
+    as_categories,
+    column_indices,
+)
 from likely.errors import InvalidInput
+from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,7 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.errors import BadCell, InvalidInput
 
 BLOCK_BYTES = 4 * 2**20  # stays in the second-level cache with its temporaries

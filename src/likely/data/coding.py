@@ -14,7 +14,9 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.block import ArrayBlocks, Block, Blocks, checked, redesigned
-from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
+from likely.data.layouts.base import Csr, Design
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.data.schema import EncodedTable, Schema
 from likely.errors import BadCell, InvalidInput
 
@@ -56,7 +58,8 @@ class Coding:
         values: Any = encoded.stored()
         if isinstance(encoded, Csr):
             return Csr(_floats_of_sparse(values))
-        return Dense(_floats(values))
+        kept = values.dtype in (np.float64, np.float32)
+        return Dense(values if kept else values.astype(np.float64))
 
     def _in_order(self, codes: Codes) -> Codes:
         """The place of each category in its column's order."""
@@ -147,10 +150,6 @@ def refuse_missing_categories(
                 row=int(missing.argmax()),
                 column=j,
             )
-
-
-def _floats(values: Array) -> Array:
-    return values if values.dtype in (np.float64, np.float32) else values.astype(np.float64)
 
 
 def _floats_of_sparse(values: Any) -> Any:

@@ -24,12 +24,17 @@ pairs as there are, chance explains them.  Three rules for what neighbours do no
 A unit is named by its first row.  Where nothing is equal, as in most tables, the cost is one hash
 of each cell and one sort.
 
+The rows of a stream are not compared all with all.  A sample of them is, by these rules; if chance
+explains its equal rows, a row's index decides its side.  Else a hash of the cells decides for every
+row whose hash shares one of 2²⁵ counters with another, so that equal rows are on one side.
+
 References
 ----------
 Good (1953), The population frequencies of species, Biometrika 40, §2: f_k under sampling by chance.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,6 +45,8 @@ from likely.data.arrow_columns import floats_of_arrow, kind_of_arrow
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.frames import is_sparse
 from likely.data.labels import has_many_values, is_prose
+from likely.data.source import Source
+from likely.data.split import content_mask, sampled, split_mask
 from likely.keyed_random import GOLDEN, keyed, mix
 
 if TYPE_CHECKING:
@@ -55,6 +62,9 @@ UNEVEN = 4.0  # times the bound of mixtures
 FEWEST_ENTRIES = 8  # of a sparse row: with fewer, rows are equal by chance
 MOST_CELLS = 20_000_000  # in which neighbours are counted; of more, in some rows
 MISSING = np.uint64(0x6D697373696E6721)
+SAMPLED_ROWS = 2**16  # of a stream, compared with each other
+SAMPLED_BYTES = 2**26
+COUNTERS = 25  # bits of the number of counters of a stream
 
 
 class _Column(NamedTuple):
@@ -105,6 +115,79 @@ def copies_in_blocks(blocks: Blocks) -> Codes | None:
     if is_sparse(X.numeric):
         return _sparse_copies(X.numeric, X.codes)
     return copies_in(np.column_stack([X.numeric, X.codes]))
+
+
+def held_out_of_stream(
+    features: Source, seed: int, fraction: float, *, texts: Sequence[str] = ()
+) -> Array | None:
+    """A bit for every row, 1 where it is held out, packed; None: the index decides for all.
+
+    The same as in memory where all rows are compared.
+    """
+    import pyarrow as pa
+
+    if not features.names:
+        return None
+    n_rows = features.n_rows  # None where a pass would tell
+    n_rows = sum(batch.num_rows for batch in features) if n_rows is None else n_rows
+    if not n_rows:
+        return None
+    share = min(1.0, SAMPLED_ROWS / n_rows, SAMPLED_BYTES / max(features.nbytes or 1, 1))
+    sample = pa.Table.from_batches(sampled(features, share))
+    units = copies_in_table(sample, features.names, texts=texts)
+    if share >= 1:
+        return None if units is None else np.packbits(split_mask(0, n_rows, seed, fraction, units))
+    if units is None and np.unique(words_of_rows(sample)).size < sample.num_rows:
+        return None
+    counts = np.zeros(2**COUNTERS, dtype=np.uint8)
+    for words in _words_of(features):
+        place, times = np.unique(_counter(words), return_counts=True)
+        counts[place] = np.minimum(counts[place] + np.minimum(times, 2), 2)
+    held, n = np.empty(n_rows, dtype=bool), 0
+    for words in _words_of(features):
+        here = split_mask(n, words.size, seed, fraction)
+        shared = counts[_counter(words)] > 1
+        here[shared] = content_mask(words[shared], seed, fraction)
+        held[n : n + words.size] = here
+        n += words.size
+    return np.packbits(held)
+
+
+def words_of_rows(rows: "pa.Table | pa.RecordBatch") -> Array:
+    """64 bits for each row of an Arrow table or batch, equal where all cells are."""
+    total = np.zeros(rows.num_rows, dtype=np.uint64)
+    for j, column in enumerate(rows.columns):
+        total += mix(words_of_cells(column) * GOLDEN + keyed(0, j))
+    return total
+
+
+def _words_of(source: Source) -> Iterator[Array]:
+    return (words_of_rows(batch) for batch in source)
+
+
+def _counter(words: Array) -> Array:
+    return mix(words) >> np.uint64(64 - COUNTERS)
+
+
+def words_of_cells(column: "pa.Array | pa.ChunkedArray") -> Array:
+    """As ``_Column.words``, but the same in every batch."""
+    import pyarrow as pa
+
+    column = decoded(column)
+    if pa.types.is_null(column.type):
+        return np.full(len(column), MISSING)
+    if kind_of_arrow(column.type) in ("number", "boolean"):
+        return _number_column(floats_of_arrow(column)).words
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    try:
+        encoded = whole.dictionary_encode()
+        values, codes = encoded.dictionary.to_pylist(), encoded.indices.fill_null(-1)
+        codes = np.asarray(codes.to_numpy(zero_copy_only=False))
+    except pa.ArrowNotImplementedError:  # lists and the like
+        values, codes = whole.to_pylist(), np.arange(len(whole))
+    digests = (blake2b(str(value).encode(), digest_size=8).digest() for value in values)
+    words = np.frombuffer(b"".join(digests), dtype="<u8")
+    return np.append(words, MISSING)[codes]  # −1 is the last
 
 
 def joined_units(first: Codes, second: Codes) -> Codes:

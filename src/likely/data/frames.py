@@ -17,16 +17,18 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.caching import cached_property
 from likely.data.arrow_columns import (
+    as_narwhals,
     factor_of_arrow,
     factor_of_objects,
     floats_of_arrow,
     floats_of_objects,
+    is_object,
     kind_of_arrow,
     kind_of_objects,
+    kind_of_series,
 )
 from likely.data.categories import Factor, categories_of, factor_of
-from likely.data.layouts.sparse import stores_twice
-from likely.data.narwhals_frames import as_narwhals, is_object, kind_of_series
+from likely.data.layouts.base import stores_twice
 from likely.data.source import Source, TableKinds, column_label, is_text_field, refuse_others
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind

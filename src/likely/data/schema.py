@@ -30,7 +30,9 @@ from likely.data.frames import (
     kinds_of,
     side_by_side,
 )
-from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
+from likely.data.layouts.base import Csr, Design
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.data.source import column_indices, column_label
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.kinds import ColumnKind
@@ -99,7 +101,8 @@ class Schema(Additive):
     @classmethod
     def _of_integers(cls, read: InMemoryTable, X: Array) -> "Schema":
         """The schema of an array of integers or Booleans, every column read as codes."""
-        found = _restore_booleans(distinct_by_column(X), read.kinds)
+        pairs = zip(distinct_by_column(X), read.kinds, strict=True)
+        found = [values.astype(bool) if kind == "boolean" else values for values, kind in pairs]
         return cls(read.names, read.kinds, (True,) * len(found), tuple(found))
 
     def __add__(self, other: "Schema") -> "Schema":
@@ -296,11 +299,6 @@ def _check_columns(read: InMemoryTable, as_codes: Sequence[bool]) -> tuple[bool,
             "Give one flag per column: whether it is read as codes."
         )
     return flags
-
-
-def _restore_booleans(found: tuple[Array, ...], kinds: Sequence[ColumnKind]) -> list[Array]:
-    pairs = zip(found, kinds, strict=True)
-    return [values.astype(bool) if kind == "boolean" else values for values, kind in pairs]
 
 
 def _common_kind(a: ColumnKind, b: ColumnKind) -> ColumnKind:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.data.source import ColumnKind, Source, column_indices
+from likely.data.source import Source, column_indices
 from likely.keyed_random import GOLDEN, mix
+from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,6 +52,12 @@ def split_mask(
     return hashed_uniforms(start, n, seed) < fraction
 
 
+def content_mask(words: Array, seed: int, fraction: float) -> Array:
+    """Which rows are held out, by a word for each: equal words are on one side."""
+    key = mix(np.array([seed % 2**64], dtype=np.uint64) + GOLDEN)
+    return (mix(words + key) >> np.uint64(11)) * 2.0**-53 < fraction
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class SomeRows(Source):
@@ -64,18 +71,24 @@ class SomeRows(Source):
     kinds: tuple[ColumnKind, ...]
     n_rows: None
     nbytes: int | None
-    copies: Codes | None = None  # of the rows in memory, the first row that each is a copy of
+    held: Array | None = None  # a bit for every row, if it is held out; None is by its index
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
 
         start = 0
         for batch in self.source:
-            mask = split_mask(start, batch.num_rows, self.seed, self.fraction, self.copies)
+            mask = self._mask(start, batch.num_rows)
             start += batch.num_rows
             kept = batch.filter(pa.array(mask if self.held_out else ~mask))
             if kept.num_rows:
                 yield kept
+
+    def _mask(self, start: int, n: int) -> Array:
+        if self.held is None:
+            return split_mask(start, n, self.seed, self.fraction)
+        bits = np.unpackbits(self.held[start // 8 : -(-(start + n) // 8)])
+        return bits[start % 8 : start % 8 + n].astype(bool)
 
     def select(self, names: Sequence[str]) -> "SomeRows":
         kinds = tuple(self.kinds[j] for j in column_indices(self.names, names))
@@ -83,15 +96,15 @@ class SomeRows(Source):
 
 
 def split_source(
-    source: Source, seed: int, fraction: float, copies: Codes | None = None
+    source: Source, seed: int, fraction: float, held: Array | None = None
 ) -> tuple[SomeRows, SomeRows]:
-    """The rows to learn from, and the rows held out: the same in memory and in a stream.
+    """The rows to learn from, and the rows held out.
 
-    ``copies`` of each other, which are known in memory alone, are on one side.
+    ``held`` has a bit for every row, where copies are to be on one side (see ``copies``).
     """
-    about = (source.names, source.kinds, None, source.nbytes, copies)
-    learned, held = (SomeRows(source, seed, fraction, part, *about) for part in (False, True))
-    return learned, held
+    about = (source.names, source.kinds, None, source.nbytes, held)
+    learned, scored = (SomeRows(source, seed, fraction, part, *about) for part in (False, True))
+    return learned, scored
 
 
 def sampled(batches: "Iterable[pa.RecordBatch]", share: float) -> "Iterator[pa.RecordBatch]":

@@ -27,7 +27,7 @@ from likely.explanations.mixed_rows import mixed_rows
 from likely.explanations.sampled import N_ORDERS, background_rows, sampled_contributions
 from likely.formatting import cell
 from likely.inputs.estimators import check_fitted_model, feature_names
-from likely.inputs.offsets import offset_arguments
+from likely.inputs.rows import offset_arguments
 from likely.inputs.tables import as_frame, is_frame, n_rows_of, refuse_file
 from likely.names import has_method
 

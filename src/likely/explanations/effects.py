@@ -24,7 +24,7 @@ from likely.explanations.explanation import PROBABILITY
 from likely.explanations.mixed_rows import MixedRows, mixed_rows
 from likely.formatting import capitalised, cell, count, number, text_table
 from likely.inputs.estimators import check_fitted_model
-from likely.inputs.offsets import about_missing_offset, offset_numbers
+from likely.inputs.rows import about_missing_offset, offset_numbers
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
 
 MOST_ROWS = 300

@@ -37,7 +37,7 @@ from likely.formatting import (
 from likely.inputs.estimators import check_fitted_model, refuse_unless_whole
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_numbers
-from likely.inputs.offsets import offset_arguments, offset_numbers, refuse_without_offset
+from likely.inputs.rows import offset_arguments, offset_numbers, refuse_without_offset
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method

@@ -11,7 +11,8 @@ import numpy as np
 from likely._typing import Array, NumbersAndCodes
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.frames import is_sparse
-from likely.data.layouts.intercept import Design, Mixed
+from likely.data.layouts.base import Design
+from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.features.edges import intervals_in_words

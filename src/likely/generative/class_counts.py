@@ -26,7 +26,9 @@ from likely.calibrate.evidence import FoldTotals
 from likely.calibrate.length_evidence import HeldOutRows
 from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks, Block
-from likely.data.layouts.intercept import Dense, Design, Mixed
+from likely.data.layouts.base import Design
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.data.schema import Schema
 from likely.data.source import TableKinds
 from likely.distributions.base import Family

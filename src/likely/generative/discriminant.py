@@ -36,7 +36,7 @@ from likely.additive import FieldwiseAdditive
 from likely.calibrate.evidence import calibrate_evidence, completed_fold_totals
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.data.schema import Schema
 from likely.distributions import (
     DiagonalFamily,
@@ -71,9 +71,9 @@ from likely.objectives.components import (
     Components,
     ComponentsObjective,
     ComponentTotals,
-    CooledEvidence,
     total,
 )
+from likely.objectives.cooled_evidence import CooledEvidence
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, search
 

@@ -29,7 +29,8 @@ from sklearn.utils import Tags
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense, Mixed
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.data.schema import Schema
 from likely.data.source import TableKinds
 from likely.distributions import (

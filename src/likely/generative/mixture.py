@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.data.schema import Schema
 from likely.description import ColumnsRead
 from likely.distributions import (

@@ -25,7 +25,7 @@ from likely._typing import Array
 from likely.calibrate.length_evidence import HeldOutBlocks, HeldOutRows
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.data.schema import Schema
 from likely.description import ColumnsRead
 from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianPrior, NamedForm

@@ -18,7 +18,8 @@ from likely._typing import Array, Codes, Matrix, NumbersAndCodes
 from likely.data.block import ArrayBlocks
 from likely.data.categories import Factor
 from likely.data.frames import InMemoryTable, as_table, frame_of, side_by_side
-from likely.data.layouts.intercept import Design, Mixed
+from likely.data.layouts.base import Design
+from likely.data.layouts.intercept import Mixed
 from likely.data.schema import Schema
 from likely.distributions.responsibility import refuse_infinity
 from likely.errors import BadCell, InvalidInput, UnknownName

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Block
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.distributions import Dirichlet
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation

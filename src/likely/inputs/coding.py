@@ -10,7 +10,7 @@ from scipy import sparse
 from likely._typing import NumbersAndCodes
 from likely.data.block import Block
 from likely.data.coding import Coding, refuse_missing_categories
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.data.schema import Schema
 from likely.data.source import TableKinds
 from likely.description import ColumnsRead, remark_on_many_values

@@ -16,8 +16,7 @@ from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.coding import category_flags
 from likely.inputs.estimators import columns_named
-from likely.inputs.offsets import AT_PREDICTION
-from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows
+from likely.inputs.rows import AT_PREDICTION, EncodedRows, RowExtras, TargetForm, check_rows
 from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers
 from likely.linear.covariance import kind_of_errors
 from likely.linear.penalty import in_a_group, per_column, strengths_of

@@ -8,7 +8,8 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks, redesigned
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.likelihoods.base import Likelihood
 from likely.objectives.linear import LinearObjective
 from likely.penalties import NoPenalty

@@ -14,7 +14,8 @@ import numpy as np
 from likely._typing import Array
 from likely.data.block import ArrayBlocks, first_rows
 from likely.data.coding import Coding
-from likely.data.layouts.intercept import Csr, Design, Mixed
+from likely.data.layouts.base import Csr, Design
+from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, log_odds_explanation, refuse_against
 from likely.inputs.coding import refuse_gaps

@@ -26,8 +26,9 @@ from likely.data.block import (
     first_rows,
     redesigned,
 )
-from likely.data.layouts.intercept import Dense, Design, Intercept
-from likely.data.layouts.sparse import Csr
+from likely.data.layouts.base import Csr, Design
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
 from likely.objectives.linear import weighted

@@ -29,7 +29,6 @@ from likely.explanations.explanation import Explanation, like_its_rows, refuse_a
 from likely.formatting import count
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import CUTS, PlateParameter, conditional_plate
-from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import (
     ColumnNeeds,
     column_needs,
@@ -37,10 +36,10 @@ from likely.inputs.estimators import (
     fitted_copy,
     take_columns,
 )
-from likely.inputs.labels import check_labels, refuse_one_class
+from likely.inputs.labels import check_labels, ordered_classes, refuse_one_class
 from likely.inputs.numbers import check_weight, required
-from likely.inputs.ordering import ordered_classes
 from likely.inputs.parameters import Estimator
+from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.names import has_method

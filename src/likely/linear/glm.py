@@ -22,9 +22,8 @@ from likely.errors import InvalidInput
 from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
-from likely.inputs.offsets import refuse_without_offset
 from likely.inputs.parameters import Estimator
-from likely.inputs.rows import RowExtras
+from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily

@@ -31,7 +31,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from likely._typing import Array
 from likely.cholesky import inverse_root
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.linear.alpha import AlphaEstimate
 from likely.linear.covariance import (

@@ -29,9 +29,8 @@ from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_offset, check_weight, refuse_other_length, required
-from likely.inputs.offsets import refuse_without_offset
 from likely.inputs.parameters import Estimator
-from likely.inputs.rows import RowExtras
+from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities

@@ -24,7 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.description import Description
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
@@ -37,14 +38,13 @@ from likely.features.maxent import (
 from likely.formatting import count
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import COLUMNS, PlateParameter
-from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.coding import new_rows
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, group_codes
-from likely.inputs.soft_labels import n_axes
+from likely.inputs.soft_labels import ClassProbabilities, n_axes
 from likely.inputs.tables import check_table
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import open_classes, refuse_idle_groups

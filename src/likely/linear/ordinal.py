@@ -24,9 +24,9 @@ from likely.data.block import Block
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
 from likely.graphical.model.model_plates import CUTS, PlateParameter
-from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import feature_names
 from likely.inputs.parameters import Estimator
+from likely.inputs.soft_labels import ClassProbabilities
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows

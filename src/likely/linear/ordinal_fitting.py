@@ -18,8 +18,7 @@ from likely.data.block import Block, Blocks, MappedBlocks, redesigned
 from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
-from likely.inputs.labels import refuse_one_class
-from likely.inputs.ordering import ordered_classes
+from likely.inputs.labels import ordered_classes, refuse_one_class
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal

@@ -17,7 +17,8 @@ from likely.caching import cached_property
 from likely.cholesky import unit_diagonal
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, redesigned
-from likely.data.layouts.intercept import Csr, Dense
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
 from likely.errors import InvalidInput, UnsupportedAccess
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.linear.framing import Framed

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely._typing import Array
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.errors import InvalidInput
 from likely.formatting import listed
 from likely.graphical.model.conditional_graph import ConditionalGraph

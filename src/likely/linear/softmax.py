@@ -31,12 +31,11 @@ from likely.explanations.explanation import Explanation, like_its_rows
 from likely.formatting import count
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import CLASSES, PlateParameter
-from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.parameters import Estimator
-from likely.inputs.soft_labels import is_soft, soft_total
+from likely.inputs.soft_labels import ClassProbabilities, is_soft, soft_total
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, open_classes
 from likely.linear.contributions import (

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.data.coding import Coding
-from likely.data.layouts.intercept import Design, Intercept
+from likely.data.layouts.base import Design
+from likely.data.layouts.intercept import Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows
@@ -27,7 +28,8 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.linear.contributions import linear_contributions, means_of, predictor_explanation
 from likely.linear.formula import FormulaTerms, column_given, formula_rows
-from likely.linear.inference import HypothesisTest, Inference, inference_of
+from likely.linear.hypothesis import HypothesisTest
+from likely.linear.inference import Inference, inference_of
 from likely.linear.penalty import has_penalty, penalty_described
 from likely.linear.ratios import ratio_of
 from likely.linear.summary import (

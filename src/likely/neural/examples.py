@@ -19,7 +19,9 @@ from scipy import sparse
 from likely._typing import Array, Matrix
 from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.data.coding import Coding
-from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
+from likely.data.layouts.base import Csr, Design
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidInput, SortedRows, UnscaledColumns, warn_user
 from likely.formatting import quoted
 from likely.inputs.coding import refuse_gaps

@@ -21,7 +21,8 @@ from scipy.special import xlog1py, xlogy
 from likely._typing import Array, Matrix
 from likely.caching import cached_property
 from likely.data.block import ArrayBlocks, Blocks
-from likely.data.layouts.intercept import Csr, Dense, Design
+from likely.data.layouts.base import Csr, Design
+from likely.data.layouts.dense import Dense
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.likelihoods.gaussian import GaussianIdentity

@@ -7,7 +7,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks, Blocks
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.errors import UnsupportedAccess
 
 

@@ -31,17 +31,19 @@ from likely._typing import Array, Codes
 from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, redesigned
-from likely.data.layouts.intercept import Dense, Design, Intercept
+from likely.data.layouts.base import Design
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput
 from likely.likelihoods.base import SMALLEST_MEAN, Likelihood
 from likely.moments import Moments
 from likely.objectives.linear import (
     LinearObjective,
-    Total,
     block_eta,
     weighted,
     weighted_sum,
 )
+from likely.objectives.penalised import Total
 from likely.penalties import NoPenalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton

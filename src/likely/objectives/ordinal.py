@@ -26,7 +26,7 @@ from likely._typing import Array, Codes
 from likely.cholesky import factorise
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.likelihoods.ordinal import Ordinal, OrdinalCurvature, ordinal_curvature
 from likely.objectives.linear import block_eta, weighted, weighted_sum
 from likely.objectives.penalised import PenalisedSum, Terms, Total

@@ -16,7 +16,8 @@ from likely._typing import Array
 from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks
-from likely.data.layouts.intercept import Dense, Design
+from likely.data.layouts.base import Design
+from likely.data.layouts.dense import Dense
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.negative_binomial import NegativeBinomial, alpha_derivatives, alpha_gain
 from likely.likelihoods.poisson import Poisson

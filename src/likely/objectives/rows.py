@@ -14,7 +14,8 @@ from scipy import sparse
 from likely._typing import Array, Matrix
 from likely.caching import cached_property
 from likely.data.block import ArrayBlocks, Blocks
-from likely.data.layouts.intercept import Csr, Dense
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Dense
 from likely.errors import InvalidInput
 from likely.objectives.in_memory import filled, in_memory
 from likely.solvers.dual_coordinate_descent import RowObjective

@@ -29,7 +29,7 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.likelihoods.categorical import Categorical
 from likely.objectives.linear import weighted_sum
 from likely.objectives.penalised import PenalisedSum, Terms, Total

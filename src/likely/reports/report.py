@@ -30,8 +30,7 @@ from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import task_of_fit
 from likely.workbench.look.look import look
-from likely.workbench.models.model_inside import unprepared
-from likely.workbench.models.response import predictive_family
+from likely.workbench.models.model_inside import predictive_family, unprepared
 from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.scoring.column_effects import (
     MOST_COLUMNS,
@@ -44,7 +43,7 @@ from likely.workbench.scoring.held_out import FEWEST_ROWS, HeldOut
 from likely.workbench.scoring.predictions import predict_features, truth_of, with_density
 from likely.workbench.scoring.validation import Validation, validation_of
 from likely.workbench.search.study import Study
-from likely.workbench.search.study_facts import study_facts
+from likely.workbench.search.study_text import study_facts
 
 OUTPUT = "report.html"
 FOLDS = 5

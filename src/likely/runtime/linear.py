@@ -12,7 +12,8 @@ import numpy as np
 
 from likely._typing import Array, Interval
 from likely.data.coding import Coding, refuse_missing_categories
-from likely.data.layouts.intercept import Design, Mixed
+from likely.data.layouts.base import Design
+from likely.data.layouts.intercept import Mixed
 from likely.errors import BadCell, InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
 from likely.link_means import (

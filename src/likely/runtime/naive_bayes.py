@@ -11,7 +11,8 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely._typing import Array, NumbersAndCodes
-from likely.data.layouts.intercept import Design, Mixed
+from likely.data.layouts.base import Design
+from likely.data.layouts.intercept import Mixed
 from likely.distributions import Complement, Multinomial
 from likely.distributions.lengths import row_lengths
 from likely.distributions.product import Product, ProductFamily

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likely._typing import Array
-from likely.data.layouts.intercept import Design
+from likely.data.layouts.base import Design
 from likely.data.schema import EncodedTable, Schema, warn_of_unseen
 from likely.data.source import TableKinds, refuse_others
 from likely.errors import BadCell, InvalidInput

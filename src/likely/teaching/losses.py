@@ -25,7 +25,8 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense, Intercept
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
 from likely.inputs.numbers import check_weight, finite_numbers
 from likely.likelihoods.responses import likelihood_of
 from likely.names import lookup

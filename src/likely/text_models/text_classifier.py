@@ -32,11 +32,10 @@ from likely.generative.class_counts import (
     merges_columns,
 )
 from likely.generative.naive_bayes import NaiveBayes
-from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import unchanged_if_refused
 from likely.inputs.labels import all_classes
 from likely.inputs.parameters import Estimator
-from likely.inputs.soft_labels import is_soft
+from likely.inputs.soft_labels import ClassProbabilities, is_soft
 from likely.inputs.tables import is_file, own_columns
 from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords

@@ -7,7 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from likely.data.layouts.intercept import Centred, Csr, Dense, Intercept, Mixed
+from likely.data.layouts.base import Csr
+from likely.data.layouts.dense import Centred, Dense
+from likely.data.layouts.intercept import Intercept, Mixed
 
 
 def test_rows_of_a_dense_design_are_a_view():

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from likely.workbench.comparison.fold_categories import unseen_in_folds
+from likely.workbench.comparison.comparison_text import unseen_in_folds
 from likely.workbench.data.opening import dataset
 
 

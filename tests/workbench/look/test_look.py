@@ -459,3 +459,14 @@ def test_the_shares_of_many_classes_are_of_all_rows():
     said = " ".join(str(lk.look(frame, "y", kind="classes")).split())
     assert re.search(r"Target y: a 50.0 %, c0 0.25? ?%", said), said
     assert "and 189 more." in said
+
+
+@pytest.mark.parametrize("name", ["patient_id", "Subject"])
+def test_a_declared_group_needs_no_advice(name):
+    groups = RNG.integers(0, 60, N)
+    table = with_column(groups, name).assign(**{f"other_{name}": [f"S{k}" for k in groups]})
+    assert "LK204" in lk.look(table, "ill").codes
+    assert "LK204" not in lk.look(table, "ill", group=name).codes
+    table["doctor_id"] = RNG.integers(0, 40, N)
+    (found,) = (each for each in lk.look(table, "ill", group=name).findings if each.code == "LK204")
+    assert found.columns == ("doctor_id",)

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import likely as lk
+from likely.workbench.look import look_text
 
 ENGLISH = [f"the price of the bread was too high on day {k} and it is not fresh" for k in range(40)]
 GERMAN = [
@@ -45,3 +46,15 @@ def test_a_declared_text_without_words_has_none():
 
 def test_a_table_without_text_has_none():
     assert lk.look("iris").texts == ()
+
+
+def test_documents_are_read_up_to_a_number_of_characters(monkeypatch):
+    """Memory grows with the different words; 8 MiB of text hold fewer than two million."""
+    monkeypatch.setattr(look_text, "MOST_CHARACTERS", 1000)
+    (text,) = lk.look(table([f"{line} {k}{k}" for k, line in enumerate(ENGLISH)]), "y").texts
+    assert 10 < text.read < 20 and text.documents == 40
+    assert f"(words of {text.read} documents)" in text.sentence()
+    (text,) = lk.look(
+        pd.DataFrame({"note": ["word " * 900, "b"] * 9, "y": [0, 1] * 9}), "y", text=["note"]
+    ).texts
+    assert (text.read, text.words) == (1, 9 * 200)

@@ -15,7 +15,7 @@ from likely import PlattScaling
 from likely.data.block import ArrayBlocks
 from likely.data.copies import copies_in, copies_in_blocks
 from likely.data.layouts.dense import Dense
-from likely.data.layouts.mixed import Mixed
+from likely.data.layouts.intercept import Mixed
 from likely.data.split import share_of_each_class, split_mask, stratified_fold_of
 from likely.errors import InvalidInput
 from likely.inputs.estimators import folds_of

@@ -6,7 +6,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import likely as lk
-from likely.data.split import split_mask
+from likely.data import copies
+from likely.data.copies import held_out_of_stream
+from likely.data.source import Source
+from likely.data.split import split_mask, split_source
 from likely.special import LOG_FLOOR
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import dataset
@@ -116,3 +119,64 @@ def test_too_few_rows_are_not_held_out():
         None,
         None,
     ]
+
+
+def in_batches(table, rows):
+    """A source that cuts its rows differently, as files do."""
+    from likely.data.arrow import TableSource
+
+    batches = pa.table(table).to_batches(max_chunksize=rows)
+    return TableSource(pa.Table.from_batches(batches))
+
+
+def sides(source: Source, *, texts=()):
+    """Which rows are held out of a stream, None where their index decides."""
+    held = held_out_of_stream(source, 0, 0.2, texts=texts)
+    return None if held is None else np.unpackbits(held)[: source.n_rows].astype(bool)
+
+
+@pytest.mark.parametrize("sampled", [10**6, 500], ids=["all", "some"])
+@pytest.mark.parametrize("rows", [37, 10**6])
+def test_copies_in_a_stream_are_on_one_side(monkeypatch, sampled, rows):
+    monkeypatch.setattr(copies, "SAMPLED_ROWS", sampled)
+    rng = np.random.default_rng(0)
+    x, city = rng.normal(size=4000), rng.choice(["Ulm", "Kiel", None], 4000)
+    columns = {"x": np.tile(x, 2), "city": np.tile(city, 2), "z": np.tile(x > 0, 2)}
+    held = sides(in_batches(columns, rows))
+    np.testing.assert_array_equal(held[:4000], held[4000:])
+    assert abs(held.mean() - 0.2) < 5 * np.sqrt(0.2 * 0.8 / 4000)
+
+
+@pytest.mark.parametrize("sampled", [10**6, 500], ids=["all", "some"])
+def test_copies_in_a_stream_are_learned_or_scored(monkeypatch, sampled):
+    """Of noise that is there twice, a nearest neighbour knows nothing."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    monkeypatch.setattr(copies, "SAMPLED_ROWS", sampled)
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(1000, 3)), rng.choice(["a", "b"], 1000)
+    table = pa.table({**{f"x{j}": np.tile(x[:, j], 2) for j in range(3)}, "y": np.tile(y, 2)})
+    seen, part = split_source(
+        in_batches(table, 100),
+        0,
+        0.2,
+        held_out_of_stream(in_batches(table.select([0, 1, 2]), 64), 0, 0.2),
+    )
+    seen, part = (pa.Table.from_batches(list(each)).to_pandas() for each in (seen, part))
+    assert len(seen) + len(part) == 2000
+    near = KNeighborsClassifier(1).fit(seen[["x0", "x1", "x2"]], seen["y"])
+    assert abs(near.score(part[["x0", "x1", "x2"]], part["y"]) - 0.5) < 0.15
+
+
+@pytest.mark.parametrize("sampled", [10**6, 500], ids=["all", "some"])
+def test_equal_rows_of_few_cells_are_no_copies_in_a_stream(monkeypatch, sampled):
+    monkeypatch.setattr(copies, "SAMPLED_ROWS", sampled)
+    rng = np.random.default_rng(2)
+    cells = {name: rng.choice(["a", "b", "c"], 5000) for name in "uvw"}
+    assert sides(in_batches(cells, 64)) is None
+
+
+def test_a_stream_without_copies_is_split_by_the_index(monkeypatch):
+    monkeypatch.setattr(copies, "SAMPLED_ROWS", 500)
+    x = np.random.default_rng(3).normal(size=2000)
+    np.testing.assert_array_equal(sides(in_batches({"x": x}, 64)), split_mask(0, 2000, 0, 0.2))

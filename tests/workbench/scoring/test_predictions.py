@@ -16,7 +16,7 @@ from likely.errors import InvalidInput
 from likely.likelihoods.predictive import log_mass
 from likely.special import LOG_FLOOR
 from likely.workbench.data.task import Task, task_of
-from likely.workbench.models.response import predictive_family
+from likely.workbench.models.model_inside import predictive_family
 from likely.workbench.scoring.predictions import predict_for, truth_of
 
 

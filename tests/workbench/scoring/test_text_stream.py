@@ -170,3 +170,20 @@ def test_numbers_of_a_file_with_types_are_texts_where_they_are_declared(tmp_path
     pq.write_table(table, tmp_path / "a.parquet")
     found = fitted(lk.dataset(tmp_path / "a.parquet", "label", text=["text"]))
     assert found.model.predict(["10", "20"]).tolist() == ["a", "b"]
+
+
+def test_a_long_text_that_was_learned_before_its_block_is_not_scored(tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr(text_stream, "AT_ONCE", 64)
+    monkeypatch.setattr(text_stream, "N_COLUMNS", 2**12)
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{i:03d}" for i in range(500)])
+    rows = [
+        json.dumps({"text": " ".join(rng.choice(words, 8)), "label": str(rng.choice(["a", "b"]))})
+        for _ in range(900)
+    ]
+    (tmp_path / "twice.jsonl").write_text("\n".join(rows + rows[:700] + rows[:400]))
+    found = fitted(lk.dataset(str(tmp_path / "twice.jsonl"), "label", text=["text"]))
+    assert [each.rows for each in found.losses] == [256, 512, 1024]  # no new text in the last one
+    assert found.score.n_rows == 900 - 512 and found.n_rows == 2000
+    assert found.score.gain.value < 0.05

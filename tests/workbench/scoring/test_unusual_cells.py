@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from likely.workbench.scoring.unusual_cells import FAR, unusual_cells, unusual_cells_of_rows
+from likely.workbench.scoring.validation import FAR, unusual_cells, unusual_cells_of_rows
 
 
 def test_numbers_far_from_the_middle_are_named_the_farthest_first():

@@ -11,7 +11,7 @@ from likely.intervals import Estimate
 from likely.spaces import Choice, Real, Space
 from likely.workbench.scoring.paired import standard_error
 from likely.workbench.search.choice import choose, size_of
-from likely.workbench.search.study_facts import study_facts
+from likely.workbench.search.study_text import study_facts
 from likely.workbench.search.trials import Trial, TrialScore
 
 SPACE = Space({"l2": Real(1e-3, 1e3, log=True)})

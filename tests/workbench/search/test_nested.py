@@ -13,7 +13,7 @@ from likely.spaces import Integer, Real
 from likely.workbench.data.folds import Fold, share_of_rows
 from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import task_of
-from likely.workbench.search.nested import OuterFold, outer_folds
+from likely.workbench.search.choice import OuterFold, outer_folds
 from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.trials import TrialScore
 from likely.workbench.search.tune import tune

@@ -11,16 +11,16 @@ from sklearn.datasets import load_iris
 from likely.intervals import Estimate
 from likely.spaces import Real, Space
 from likely.workbench.search.exploration import best_of, explore
-from likely.workbench.search.strategies import Plan, search_named
-from likely.workbench.search.trials import Trial, TrialLog, TrialScore
-from likely.workbench.search.tune import tune
-from likely.workbench.search.unpromising import (
+from likely.workbench.search.question import (
     FEWEST,
     WAVE,
     MedianRule,
     StoppedTrial,
     median_rule,
 )
+from likely.workbench.search.strategies import Plan, search_named
+from likely.workbench.search.trials import Trial, TrialLog, TrialScore
+from likely.workbench.search.tune import tune
 from tests.workbench.search.studies import answers
 
 LINE = Space({"x": Real(0.0, 1.0)})

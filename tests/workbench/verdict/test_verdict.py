@@ -13,10 +13,9 @@ from likely.intervals import Estimate
 from likely.metrics import Prediction, Score, Truth, metrics_for, score_of
 from likely.metrics.baseline import constant_prediction
 from likely.sealing.final_score import FinalScore
+from likely.workbench.scoring.paired import paired_differences
 from likely.workbench.scoring.validation import Validation
-from likely.workbench.verdict.evidence import Evidence, important_columns
-from likely.workbench.verdict.paired_metrics import paired_differences
-from likely.workbench.verdict.row_checks import lone_rows
+from likely.workbench.verdict.evidence import Evidence, important_columns, lone_rows
 from likely.workbench.verdict.verdict import RULES, UNEXPLAINED, better_metrics, verdict_on
 
 DOCS = Path(__file__).parents[3] / "docs" / "verdict.rst"

@@ -72,7 +72,9 @@ class FolderSource(Source):
 
 def open_folder_of_texts(path: Path) -> FolderSource:
     """The files of a folder; one without a folder of texts is refused."""
-    folders = sorted(each for each in path.iterdir() if each.is_dir() and not _is_hidden(each))
+    folders = sorted(
+        each for each in path.iterdir() if each.is_dir() and not each.name.startswith(".")
+    )
     found = [(file, folder.name) for folder in folders for file in _files_in(folder)]
     files = tuple(each for each in found if each[0].resolve().is_relative_to(path.resolve()))
     if len(files) < len(found):
@@ -100,10 +102,6 @@ def _files_in(folder: Path) -> list[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [Path(root, name) for name in sorted(files) if not name.startswith(".")]
     return sorted((path for path in found if path.is_file()), key=lambda path: path.as_posix())
-
-
-def _is_hidden(path: Path) -> bool:
-    return path.name.startswith(".")
 
 
 def _content(path: Path) -> str:

@@ -16,7 +16,7 @@ from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Block, Blocks, block_rows
 from likely.data.formats.registry import read
 from likely.data.frames import InMemoryTable, as_table, frame_of
-from likely.data.layouts.mixed import Mixed
+from likely.data.layouts.intercept import Mixed
 from likely.data.source import Source, column_index
 from likely.data.source_blocks import UNKNOWN_ROWS, chunks, weights
 from likely.errors import BadCell, InvalidInput

@@ -22,10 +22,9 @@ from likely.metrics import METRICS, Metric
 from likely.metrics.registry import SHOWN_NEXT
 from likely.pictures import intervals_along_side
 from likely.sealing.folder import SealFolder
-from likely.workbench.comparison.comparison_entry import Entry, Tally
+from likely.workbench.comparison.comparison_entry import ChosenModels, Entry, Tally, suited_models
 from likely.workbench.comparison.comparison_text import html_of, text_of
 from likely.workbench.comparison.records import keep_comparison
-from likely.workbench.comparison.suited_models import ChosenModels, suited_models
 from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds

@@ -1,25 +1,49 @@
-"""One model of a comparison: its scores, its tests against others, and notes about its fits."""
+"""One model of a comparison: its scores, its tests against others, and notes about its fits.
 
-from collections.abc import Sequence
+Which models a comparison tries where none is named: those that suit the task and its roles.
+
+Which models read the texts of a table; the others use its other columns, if it has any.
+
+What a comparison would cost, so that a model with an absurd cost is left out, and named.
+
+    multiplications of a fit  ≈  n d² + 10 K d³        of models with K covariances of d columns
+
+d counts the prepared columns: one for each category but the first of a column of text.  Other
+models are linear in the columns, or search by gradients, and are always tried.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Any, final
+from types import MappingProxyType
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array
-from likely.formatting import all_listed
-from likely.inputs.foreign_models import chooses_columns
+from likely.errors import InvalidInput
+from likely.formatting import all_listed, listed
+from likely.inputs.estimators import column_needs
+from likely.inputs.foreign_models import chooses_columns, takes_sparse
 from likely.intervals import NO_ESTIMATE, Estimate, clearly_worse, gain_to_json
+from likely.kinds import IN_WORDS
 from likely.metrics import Metric, Score, mean_score
-from likely.workbench.models.model_entry import entry_of_estimator
-from likely.workbench.models.registry import BASELINE
+from likely.workbench.data.dataset import Dataset
+from likely.workbench.data.roles import ARGUMENTS
+from likely.workbench.models.model_entry import ModelEntry, entry_of_estimator
+from likely.workbench.models.registry import BASELINE, entries_for
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import Repeat, without_metric
 from likely.workbench.scoring.held_out import OwnBaseline
 from likely.workbench.scoring.paired import Paired
-from likely.workbench.verdict.row_checks import LoneRows, lone_rows
+from likely.workbench.verdict.evidence import DecisiveRows, lone_rows
+
+MOST_WORK = 2e13  # multiplications of all fits of a model
+WORK_A_SECOND = 2e10  # of a processor core, roughly
+FACTORISED = 10  # multiplications of a symmetric eigenvalue problem are about 10 d³
+MOST_COLUMNS = 2000  # for models of pairs of columns, unless slow models are asked for
+OF_PAIRS = frozenset({"discriminant", "discriminant-full", "bayesian-network"})  # columns² or ³
 
 
 @final
@@ -39,7 +63,7 @@ class Entry:
     notes: tuple[str, ...] = ()  # how columns are prepared for an estimator without a preparation
     metric: str = ""  # the one that orders the models; a model may not have it
     own: OwnBaseline | None = None  # the constant of its own family, where that is another one
-    lone: LoneRows | None = None  # rows without which it would be clearly better than the baseline
+    lone: DecisiveRows | None = None  # rows without which it would be clearly better
 
     @property
     def worse_than_baseline(self) -> bool:
@@ -123,7 +147,7 @@ class Tally:
     metric: str = ""
     without: str = ""  # why it has no score by the main metric
     own: list[OwnBaseline] = field(default_factory=list)  # of each repeat, where it is another one
-    lone: LoneRows | None = None  # of the first repeat
+    lone: DecisiveRows | None = None  # of the first repeat
 
     def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
         self.warnings += [text for text in found.warnings if text not in self.warnings]
@@ -192,3 +216,120 @@ def preparation_notes(estimator: Prepared) -> tuple[str, ...]:
         f"possible in Python: Prepared(model, scale={not needs.scale}), or a Pipeline that begins "
         "with a ColumnTransformer, which is given the columns as they are.",
     )
+
+
+class ChosenModels(NamedTuple):
+    """The models to compare, and those that were left out, with the reason."""
+
+    models: Any  # names, estimators or entries
+    slow: tuple[str, ...] = ()
+    unable: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # those that lack a role, by it
+    too_long: tuple[str, ...] = ()  # notes about models that would take hours
+    unread: tuple[str, ...] = ()  # and about models that read no text
+
+
+def suited_models(rows: Dataset, *, everything: bool, n_fits: int) -> ChosenModels:
+    """The models that suit the task, and can be fitted that often in a reasonable time."""
+    kind, roles = rows.settled.kind, rows.roles.given()
+    suited = entries_for(kind, everything=True)
+    unable = {
+        role: names
+        for role in roles
+        if (names := tuple(e.name for e in suited if not e.accepts(ARGUMENTS[role])))
+    }
+    able = [each for each in suited if not any(each.name in names for names in unable.values())]
+    if unable and {each.name for each in able} <= {BASELINE}:
+        role, names = next(iter(unable.items()))
+        raise InvalidInput(
+            f"The {role} {roles[role]!r} was given, and no model for {IN_WORDS[kind]} takes one "
+            f"({', '.join(names)} do not). Leave it out, or give the kind of the target (--kind) "
+            "if it holds counts or amounts."
+        )
+    chosen = [each for each in entries_for(kind, everything=everything) if each in able]
+    if not everything and len(rows.source.names) > MOST_COLUMNS:
+        chosen = [each for each in chosen if each.name not in OF_PAIRS]
+    slow = tuple(each.name for each in able if each not in chosen)
+    fitted, too_long = affordable(chosen, rows, n_fits)
+    readers, unread = text_readers(fitted, rows)
+    return ChosenModels(readers, slow, unable, too_long, unread)
+
+
+class TextReaders(NamedTuple):
+    """Models to try, and a remark about those that do not read text."""
+
+    entries: list[ModelEntry]
+    remarks: tuple[str, ...]
+
+
+def text_readers(entries: Sequence[ModelEntry], rows: Dataset) -> TextReaders:
+    """The models that can learn from these columns."""
+    task, texts = rows.settled, listed([*map(repr, rows.texts)], 3)
+    blind = [
+        entry.name
+        for entry in entries
+        if task.text and entry.name != BASELINE and not takes_sparse(entry.build(task))
+    ]
+    if not blind:
+        return TextReaders(list(entries), ())
+    names, verb = listed(blind, 6), "reads" if len(blind) == 1 else "read"
+    if task.text == "beside":
+        remark = f"Without the text {texts}, because they read dense columns only: {names}."
+        return TextReaders(list(entries), (remark,))
+    kept = [entry for entry in entries if entry.name not in blind]
+    return TextReaders(kept, (f"Not tried, because they {verb} no text: {names}.",))
+
+
+class Affordable(NamedTuple):
+    """Models to try, and a remark about those that are left out."""
+
+    entries: list[ModelEntry]
+    remarks: tuple[str, ...]
+
+
+def affordable(entries: Sequence[ModelEntry], rows: Dataset, n_fits: int) -> Affordable:
+    """The models that can be fitted this often in a reasonable time."""
+    n_columns = n_prepared_columns(rows)
+    n_rows, seconds = rows.table.num_rows, {}
+    for entry in entries:
+        n_covariances = _n_covariances(entry, rows)
+        work = n_rows * n_columns**2 + FACTORISED * n_covariances * n_columns**3
+        if n_covariances and n_fits * work > MOST_WORK:
+            seconds[entry.name] = n_fits * work / WORK_A_SECOND
+    kept = [each for each in entries if each.name not in seconds]
+    if not seconds:
+        return Affordable(kept, ())
+    names, hours = listed([*seconds], 6), max(seconds.values()) / 3600
+    return Affordable(
+        kept,
+        (
+            f"Not tried, because covariances of {n_columns:,} columns would take about "
+            f"{hours:,.1f} hours: {names}. To try one anyway, name it; or drop columns with many "
+            "categories.",
+        ),
+    )
+
+
+def n_prepared_columns(rows: Dataset) -> int:
+    """Columns of the table in which categories are columns of 0 and 1."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    total = 0
+    for column in rows.features.drop_columns(list(rows.texts)).columns:  # they read no text
+        coded = pa.types.is_dictionary(column.type)
+        if not coded and pa.types.is_primitive(column.type):
+            total += 1
+            continue
+        values = column.cast(column.type.value_type) if coded else column
+        total += max(pc.count_distinct(values, mode="only_valid").as_py() - 1, 1)
+    return total
+
+
+def _n_covariances(entry: ModelEntry, rows: Dataset) -> int:
+    """Covariances of all columns that a fit factorises; 0 for other models."""
+    task = rows.settled
+    model = entry.build(task)
+    if column_needs(model).most_with_missing is None:
+        return 0
+    tied = model.get_params(deep=False).get("covariance") == "tied"
+    return 1 if tied else max(len(task.classes), 1)

@@ -1,8 +1,13 @@
-"""A comparison as text for the terminal and as HTML for the notebook."""
+"""A comparison as text for the terminal and as HTML for the notebook.
+
+Categories that occur in the held-out rows of a fold only, so that its fit has not seen them.
+"""
 
 from collections.abc import Callable, Iterable
 from math import isfinite, nan
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from likely.formatting import (
     WIDEST,
@@ -22,17 +27,16 @@ from likely.intervals import clearly_better
 from likely.kinds import target_in_words
 from likely.metrics import metrics_for
 from likely.metrics.score import GAIN, UNIT, why_dashes
-from likely.workbench.comparison.fold_categories import unseen_in_folds
-from likely.workbench.data.folds import split_text
+from likely.workbench.data.dataset import Dataset
+from likely.workbench.data.folds import Folds, codes_of, split_text
 from likely.workbench.models.registry import BASELINE
-from likely.workbench.scoring.unusual_cells import unusual_cells
-from likely.workbench.verdict.row_checks import lone_rows_in_words, row_in_words
+from likely.workbench.scoring.validation import unusual_cells
+from likely.workbench.verdict.evidence import lone_rows_in_words, row_in_words
 from likely.workbench.verdict.verdict import better_metrics, in_words, worse_metrics
 
 if TYPE_CHECKING:
     from likely.workbench.comparison.comparison import Comparison
     from likely.workbench.comparison.comparison_entry import Entry
-
 
 UNSEEN = ("Categories not seen in training", "Categories that the fit did not see")
 CLEAR = 0.05  # a difference with a smaller p is called clear
@@ -313,3 +317,22 @@ def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
         f"{each.seconds:.3f}",
         "best" if each is found.best else "" if test is None else p_value(test.p),
     ]
+
+
+def unseen_in_folds(rows: Dataset, folds: Folds) -> tuple[list[str], int]:
+    """The columns with such categories, and the rows that have one, in any repeat."""
+    import pyarrow as pa
+
+    columns, unseen = [], np.zeros(rows.table.num_rows, dtype=bool)
+    parts = [part for repeat in range(folds.repeats) for part in folds.of_repeat(repeat)]
+    for name, column in zip(rows.features.column_names, rows.features.columns, strict=True):
+        if pa.types.is_primitive(column.type):
+            continue
+        known, codes = column.is_valid().to_numpy(), codes_of(rows.table, name)
+        new = np.zeros_like(unseen)
+        for part in parts:
+            new[part.test] |= known[part.test] & ~np.isin(codes[part.test], codes[part.train])
+        if new.any():
+            columns.append(name)
+            unseen |= new
+    return columns, int(unseen.sum())

@@ -244,7 +244,7 @@ def training_curve(
             f"{', '.join(options)} was given, and {type(model).__name__} has its own settings. Set "
             "them in the model."
         )
-    search = Search(held, solver, max_iter, tol, lengths)
+    search = WatchedSearch(held, solver, max_iter, tol, lengths)
     snapshots, ending = search.snapshots(model, X, y)
     train = [_mean_loss(each, X, y, lengths) for each in snapshots]
     judged = None if held is None else [_mean_loss(each, *held) for each in snapshots]
@@ -286,7 +286,7 @@ def _curve_of_graph(
 
 @final
 @dataclass(frozen=True, eq=False)
-class Search:
+class WatchedSearch:
     """How a model is trained to be recorded."""
 
     held: "Rows | None"

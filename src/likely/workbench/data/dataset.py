@@ -205,6 +205,12 @@ class Dataset:
         names = [name for name in self.learned.column_names if name not in others]
         return copies_in_table(self.learned, names, texts=self.texts)
 
+    @property
+    def features_read(self) -> Source:
+        """The columns of the model as they are read, for the copies in a stream."""
+        others = {self.target, *self.roles.given().values(), self.group, *self.apart}
+        return self.source.select([name for name in self.source.names if name not in others])
+
     @cached_property
     def times(self) -> Codes | None:
         """The time order of each row; None where rows are not held out by time."""

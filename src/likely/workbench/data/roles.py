@@ -7,7 +7,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.inputs.numbers import check_numbers, check_weight
-from likely.inputs.offsets import AT_PREDICTION
+from likely.inputs.rows import AT_PREDICTION
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -28,7 +28,7 @@ from likely.data.arrow import decoded
 from likely.data.labels import are_names, are_repeated, refuse_names
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import all_listed
-from likely.inputs.ordering import alphabetical
+from likely.inputs.labels import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.workbench.data.roles import Roles
 from likely.workbench.data.target_values import TargetValues, refuse_target, target_values

@@ -29,7 +29,7 @@ from likely.sealing.judges import JUDGES
 from likely.sealing.scorer import Predictions, Scorer
 from likely.workbench.data.roles import Roles
 from likely.workbench.data.task import Task, task_of_fit
-from likely.workbench.models.response import link_of, predictive_family
+from likely.workbench.models.model_inside import link_of, predictive_family
 from likely.workbench.scoring.predictions import (
     has_probabilities,
     predict_features,
@@ -86,7 +86,7 @@ class TaskScorer(Scorer):
         return {"mean": found.means, "family": np.array([written])}
 
     def losses(self, predictions: Predictions, y: Array) -> Array:
-        (truth,) = self._truths((y, ScoredRows()))
+        (truth,) = self._truths((y, KeyedRows()))
         return _prediction(predictions, truth).losses(truth)
 
     def constant_loss(self, y: Array) -> float:
@@ -103,7 +103,7 @@ class TaskScorer(Scorer):
         level: float,
         groups: Codes | None = None,
     ) -> dict[str, Any]:
-        sealed = ScoredRows() if self.seal is None else ScoredRows.of(self.seal, self.seal.features)
+        sealed = KeyedRows() if self.seal is None else KeyedRows.of(self.seal, self.seal.features)
         training, truth = self._truths((y_train, self._training_rows()), (y, sealed))
         groups = None if groups is None else groups[sealed.counted]
         predicted = _prediction(sealed.counted_of(predictions), truth)
@@ -119,10 +119,10 @@ class TaskScorer(Scorer):
             "groups": None if groups is None else n_groups_of(groups),
         }
 
-    def _training_rows(self) -> "ScoredRows":
-        return ScoredRows() if self.seal is None else ScoredRows.of(self.seal, self.seal.train)
+    def _training_rows(self) -> "KeyedRows":
+        return KeyedRows() if self.seal is None else KeyedRows.of(self.seal, self.seal.train)
 
-    def _truths(self, *parts: "tuple[Array, ScoredRows]") -> list[Truth]:
+    def _truths(self, *parts: "tuple[Array, KeyedRows]") -> list[Truth]:
         """The true values; classes that are unknown to the model come after its own."""
         import pyarrow as pa
 
@@ -138,13 +138,13 @@ class TaskScorer(Scorer):
             for table, (_, rows) in zip(tables, parts, strict=True)
         ]
 
-    def _moved(self, truth: Truth, rows: "ScoredRows") -> Truth:
+    def _moved(self, truth: Truth, rows: "KeyedRows") -> Truth:
         if rows.offset is None or self.task.has_classes:
             return truth
         return truth.moved_by(rows.offset, self.link)
 
 
-class ScoredRows(NamedTuple):
+class KeyedRows(NamedTuple):
     """Weights and offsets of rows, if any."""
 
     counted: Any = slice(None)  # the rows of a weight above 0
@@ -152,7 +152,7 @@ class ScoredRows(NamedTuple):
     offset: Array | None = None
 
     @classmethod
-    def of(cls, seal: SealFolder, table: "pa.Table") -> "ScoredRows":
+    def of(cls, seal: SealFolder, table: "pa.Table") -> "KeyedRows":
         roles = Roles(**seal.manifest.roles)
         weight, offset = roles.weights(table), roles.offsets(table)
         counted = slice(None) if weight is None else np.flatnonzero(weight > 0)

@@ -231,8 +231,10 @@ def _children(part: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(part, Mapping):
         yield from ((str(key), value) for key, value in part.items())
         yield from (("", key) for key in part)
-    elif isinstance(part, list | tuple | Set | deque) or _is_array_of_objects(part):
-        yield from (("", each) for each in (part.flat if isinstance(part, np.ndarray) else part))
+    elif isinstance(part, np.ndarray) and part.dtype == object and part.ndim > 0:
+        yield from (("", each) for each in part.flat)
+    elif isinstance(part, list | tuple | Set | deque):
+        yield from (("", each) for each in part)
     elif isinstance(part, partial):
         yield from (("", each) for each in (part.func, *part.args, *part.keywords.values()))
     elif isinstance(part, MethodType | staticmethod | classmethod):
@@ -259,10 +261,6 @@ def _in_slots(part: Any) -> Iterator[tuple[str, Any]]:
             if isinstance(member, MemberDescriptorType):
                 with suppress(AttributeError):  # not set yet
                     yield name, member.__get__(part)
-
-
-def _is_array_of_objects(part: Any) -> bool:
-    return isinstance(part, np.ndarray) and part.dtype == object and part.ndim > 0
 
 
 def _of_class(made: type) -> Iterator[tuple[str, Any]]:

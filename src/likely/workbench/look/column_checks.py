@@ -1,4 +1,16 @@
-"""The checks of a single column: a remark if something is found, else None."""
+"""The checks of a single column: a remark if something is found, else None.
+
+The checks of columns of numbers: outliers, and numbers that stand for a missing value.
+
+An outlier is far from the others in three ways, so that skewed and heavy-tailed columns have none:
+
+    x > q₇₅ + 5 (q₇₅ − q₂₅)        also for log x, where all x > 0
+    x − m > 3 (x′ − m)             x′ the next smaller value, m the median
+    few rows                       at most 3, or half a percent
+
+and the same downwards.  A normal column reaches the first limit at 7.4 standard deviations; of a
+Pareto tail of index 3, the largest value is three times the second in 1 of 27 columns.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,15 +18,30 @@ from math import inf
 
 import numpy as np
 
+from likely._typing import Array
 from likely.data.labels import DATE, MOST, hold_codes
-from likely.formatting import cell, percent, shortened
+from likely.formatting import cell, listed, percent, shortened
 from likely.kinds import FEATURE_KINDS
 from likely.workbench.data.identifiers import CALLED, run_without_gap
-from likely.workbench.look.number_checks import impossible_zeros, number_for_missing, outliers
-from likely.workbench.look.profile import ISO_DATE, Column, Profile
+from likely.workbench.look.profile import ISO_DATE, Profile, ProfiledColumn
 
-Check = Callable[[Column, Profile], str | None]
-
+FEWEST_ROWS = 30
+FEWEST_VALUES = 10
+FAR = 5.0  # interquartile ranges beyond a quartile
+ALONE = 3.0  # times as far from the median as the next value
+FEW = 0.005  # of the rows, or
+FEW_ROWS = 3
+LOWEST_OF_OTHERS = 0.1  # of the median of the positive numbers
+STEPS = 6.0  # from 0 to the smallest, in steps between the smallest
+SMALLEST = 0.1  # of the numbers, and
+FEWEST_SMALLEST = 6
+MOST_ZEROS = 0.6  # of the cells; more are a column that is usually 0
+NINES = re.compile(r"-?99+|-9")
+FEWEST_BESIDE_MINUS_ONE = 20  # values; among few, −1 is one of them
+OFTEN = 0.01  # of the cells are −1; a difference may be −1 now and then
+MOST_NAMED = 3
+QUARTILES = np.array([0.25, 0.5, 0.75])
+Check = Callable[[ProfiledColumn, Profile], str | None]
 NEARLY = 0.995  # of the known cells have one value
 MOSTLY_MISSING = 0.5
 MIXED_SHARE = 0.1  # of the cells of a text column are numbers
@@ -32,7 +59,7 @@ SUBJECT = re.compile(
 DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not available|)\s*$"
 
 
-def identifier(column: Column, profile: Profile) -> str | None:
+def identifier(column: ProfiledColumn, profile: Profile) -> str | None:
     """Text or numbers that identify rows; and whole numbers without a gap, which may do so."""
     if column is profile.target or not column.n_known:
         return None
@@ -44,16 +71,16 @@ def identifier(column: Column, profile: Profile) -> str | None:
     return _range(column) if run_without_gap(column.numbers) else None
 
 
-def _range(column: Column) -> str:
+def _range(column: ProfiledColumn) -> str:
     return f"{column.numbers.min():.0f} to {column.numbers.max():.0f}"
 
 
-def constant(column: Column, profile: Profile) -> str | None:
+def constant(column: ProfiledColumn, profile: Profile) -> str | None:
     single = column.n_distinct == 1 and column is not profile.target
     return _written(column.mode) if single else None
 
 
-def nearly_constant(column: Column, profile: Profile) -> str | None:
+def nearly_constant(column: ProfiledColumn, profile: Profile) -> str | None:
     """One value almost everywhere, except 0 and False, because sparse columns are common."""
     if column.n_distinct < 2 or column is profile.target or column.kind in ("date", "other"):
         return None
@@ -63,7 +90,7 @@ def nearly_constant(column: Column, profile: Profile) -> str | None:
     return f"{_written(column.mode)} in {column.counts.max():,} of {column.n_known:,}"
 
 
-def mixed_types(column: Column, profile: Profile) -> str | None:
+def mixed_types(column: ProfiledColumn, profile: Profile) -> str | None:
     if not column.is_text or _are_dates(column):
         return None
     numbers = column.written_numbers
@@ -74,7 +101,7 @@ def mixed_types(column: Column, profile: Profile) -> str | None:
     return f"{percent(share)} numbers, and {_written(word)}"
 
 
-def numbers_as_text(column: Column, profile: Profile) -> str | None:
+def numbers_as_text(column: ProfiledColumn, profile: Profile) -> str | None:
     if not column.is_text or column.declared or _are_dates(column):
         return None
     all_numbers = column.n_known > 0 and column.written_numbers.all()
@@ -82,7 +109,7 @@ def numbers_as_text(column: Column, profile: Profile) -> str | None:
     return f"such as {_example(column)}" if plain else None
 
 
-def leading_zeros(column: Column, profile: Profile) -> str | None:
+def leading_zeros(column: ProfiledColumn, profile: Profile) -> str | None:
     """Digits only, and 0 before other digits: the codes of places, products and persons."""
     if not column.is_text or not column.n_known or not column.matching(DIGITS).all():
         return None
@@ -92,7 +119,7 @@ def leading_zeros(column: Column, profile: Profile) -> str | None:
     return f"such as {_written(column.values[int(zeros.argmax())].as_py())}"
 
 
-def dates_as_text(column: Column, profile: Profile) -> str | None:
+def dates_as_text(column: ProfiledColumn, profile: Profile) -> str | None:
     if not column.is_text or not _are_dates(column) or column.matching(ISO_DATE).all():
         return None  # a text file has no other way to write a date than 2024-02-29
     differs = ~column.matching(DATE)
@@ -101,7 +128,7 @@ def dates_as_text(column: Column, profile: Profile) -> str | None:
     return f"such as {_example(column)}{exception}"
 
 
-def broken_characters(column: Column, profile: Profile) -> str | None:
+def broken_characters(column: ProfiledColumn, profile: Profile) -> str | None:
     if not column.is_text or not column.n_known:
         return None
     broken = column.matching(BROKEN)
@@ -112,7 +139,7 @@ def broken_characters(column: Column, profile: Profile) -> str | None:
     return f"in {rows:,} of {column.n_known:,}, such as {_written(first)}"
 
 
-def many_values(column: Column, profile: Profile) -> str | None:
+def many_values(column: ProfiledColumn, profile: Profile) -> str | None:
     text = column.is_text and column.many_values and column is not profile.target
     others = (identifier, mixed_types, numbers_as_text)
     if (
@@ -124,17 +151,17 @@ def many_values(column: Column, profile: Profile) -> str | None:
     return f"{column.n_distinct:,} in {column.n_known:,} cells"
 
 
-def mostly_missing(column: Column, profile: Profile) -> str | None:
+def mostly_missing(column: ProfiledColumn, profile: Profile) -> str | None:
     share = column.n_missing / column.n_rows
     feature = column is not profile.target and column.n_known > 0
     return percent(share) if feature and share > MOSTLY_MISSING else None
 
 
-def all_missing(column: Column, profile: Profile) -> str | None:
+def all_missing(column: ProfiledColumn, profile: Profile) -> str | None:
     return "" if not column.n_known and column is not profile.target else None
 
 
-def no_feature(column: Column, profile: Profile) -> str | None:
+def no_feature(column: ProfiledColumn, profile: Profile) -> str | None:
     import pyarrow.types as types
 
     if column is profile.target or column.kind in FEATURE_KINDS or not column.n_known:
@@ -143,7 +170,7 @@ def no_feature(column: Column, profile: Profile) -> str | None:
     return None if types.is_temporal(type_) else str(type_)
 
 
-def copies(column: Column, profile: Profile) -> str | None:
+def copies(column: ProfiledColumn, profile: Profile) -> str | None:
     """An earlier column with the same values, or with other names for the same few values."""
     other = profile.twin_of(column)
     if other is None or column is profile.target or _is_curved(column, other):
@@ -151,7 +178,7 @@ def copies(column: Column, profile: Profile) -> str | None:
     return f"{other.name!r}"
 
 
-def one_to_one(column: Column, profile: Profile) -> str | None:
+def one_to_one(column: ProfiledColumn, profile: Profile) -> str | None:
     """An earlier column of numbers that repeats where this one does, as its logarithm does."""
     other = profile.twin_of(column)
     if other is None or column is profile.target or not _is_curved(column, other):
@@ -159,7 +186,7 @@ def one_to_one(column: Column, profile: Profile) -> str | None:
     return f"{other.name!r}"
 
 
-def _is_curved(column: Column, other: Column) -> bool:
+def _is_curved(column: ProfiledColumn, other: ProfiledColumn) -> bool:
     """Whether both are numbers, and neither is a linear function of the other."""
     if not (column.is_number and other.is_number) or column.n_distinct < 3:
         return False
@@ -169,9 +196,11 @@ def _is_curved(column: Column, other: Column) -> bool:
     return bool(abs(np.corrcoef(x, y)[0, 1]) < STRAIGHT)
 
 
-def group_of_rows(column: Column, profile: Profile) -> str | None:
+def group_of_rows(column: ProfiledColumn, profile: Profile) -> str | None:
     """Values that repeat, in a column that is named like an identifier or a person."""
     if column is profile.target or column.n_distinct < FEWEST_GROUPS:
+        return None
+    if profile.is_held_together(column):
         return None
     if not (column.is_text or (column.is_number and column.is_whole)):
         return None
@@ -181,14 +210,14 @@ def group_of_rows(column: Column, profile: Profile) -> str | None:
     return f"{column.n_distinct:,} in {column.n_known:,} rows"
 
 
-def infinite(column: Column, profile: Profile) -> str | None:
+def infinite(column: ProfiledColumn, profile: Profile) -> str | None:
     if not column.is_number:
         return None
     rows = int(column.counts[np.abs(column.numbers) == inf].sum())
     return f"{rows:,} of {column.n_known:,}" if rows else None
 
 
-def disguised_missing(column: Column, profile: Profile) -> str | None:
+def disguised_missing(column: ProfiledColumn, profile: Profile) -> str | None:
     """Words for "not known" in a column of words; −999 and the like in a column of numbers."""
     if column.is_number:
         return number_for_missing(column, profile)
@@ -203,6 +232,117 @@ def disguised_missing(column: Column, profile: Profile) -> str | None:
     return (
         f"{_written(column.values[int(words.argmax())].as_py())} in {rows:,} of {column.n_known:,}"
     )
+
+
+def _are_dates(column: ProfiledColumn) -> bool:
+    return column.share_matching(DATE) >= MOST
+
+
+def _example(column: ProfiledColumn) -> str:
+    return _written(column.values[0].as_py())
+
+
+def _written(value: object) -> str:
+    return shortened(repr(value) if isinstance(value, str) else cell(value), LONGEST_VALUE)
+
+
+def outliers(column: ProfiledColumn, profile: Profile) -> str | None:
+    """Numbers far outside the range of all others."""
+    if not _is_measured(column):
+        return None
+    code = numeral(column)
+    x, rows = column.ascending
+    if code is not None:
+        x, rows = x[x != code], rows[x != code]
+    high = _far_above(x, rows)
+    low = _far_above(-x[::-1], rows[::-1])
+    if not high and not low:
+        return None
+    inside = x[low : x.size - high]
+    far = [*x[:low], *x[x.size - high :]]
+    named = listed([cell(float(value)) for value in far], MOST_NAMED)
+    return f"{named}; all others lie between {cell(float(inside[0]))} and {cell(float(inside[-1]))}"
+
+
+def _far_above(x: Array, rows: Array) -> int:
+    """How many of the greatest of the distinct numbers, in ascending order, are outliers."""
+    low, middle, high = quartiles = _quantiles(x, rows, QUARTILES)
+    limit = _limit(low, high)
+    if x[0] > 0:
+        low, _, high = np.log(quartiles)
+        limit = max(limit, float(np.exp(_limit(low, high))))
+    apart = (x[1:] > limit) & (x[1:] - middle > ALONE * np.maximum(x[:-1] - middle, 0))
+    if not apart.any():
+        return 0
+    n_far = int(x.size - 1 - apart.argmax())
+    few = max(FEW_ROWS, FEW * rows.sum())
+    return n_far if rows[x.size - n_far :].sum() <= few else 0
+
+
+def _limit(low: float, high: float) -> float:
+    """The upper quartile and some interquartile ranges; infinite where that range is 0."""
+    return high + FAR * (high - low) if high > low else np.inf
+
+
+def _quantiles(x: Array, rows: Array, shares: Array) -> Array:
+    """The quantiles of distinct numbers in ascending order, each in so many rows."""
+    reached = np.cumsum(rows)
+    return np.asarray(x[np.searchsorted(reached, shares * reached[-1])])
+
+
+def impossible_zeros(column: ProfiledColumn, profile: Profile) -> str | None:
+    """Zeros in a column whose other numbers are positive and stay away from 0."""
+    if not _is_measured(column) or column is profile.target:
+        return None
+    x, rows = column.ascending
+    if x[0] != 0 or rows[0] > MOST_ZEROS * column.n_known:
+        return None
+    others = x[1:]
+    usual = float(_quantiles(others, rows[1:], QUARTILES)[1])
+    step = float(np.median(np.diff(others[: max(FEWEST_SMALLEST, int(SMALLEST * others.size))])))
+    if others[0] < LOWEST_OF_OTHERS * usual or others[0] < STEPS * step:
+        return None
+    return (
+        f"{rows[0]:,} of {column.n_known:,} cells; all others are {cell(float(others[0]))} or more"
+    )
+
+
+def number_for_missing(column: ProfiledColumn, profile: Profile) -> str | None:
+    """−1, 99, −999, … where no other number is near."""
+    if column is profile.target or column.declared:
+        return None
+    code = numeral(column)
+    if code is None:
+        return None
+    rows = int(column.counts[column.numbers == code].sum())
+    return f"{code:.0f} in {rows:,} of {column.n_known:,}"
+
+
+def numeral(column: ProfiledColumn) -> float | None:
+    """The number that seems to stand for a missing value.
+
+    It is written with nines and repeats.  A positive one is further from the others than
+    these are from each other; a negative one is the only negative number.
+    """
+    if not column.is_number or column.n_known < FEWEST_ROWS or column.n_distinct < 4:
+        return None
+    x, rows = column.ascending
+    if not np.isfinite(x[[0, -1]]).all():
+        return None
+    named = NINES.fullmatch(f"{x[0]:.0f}") is not None and x[0] == np.floor(x[0])
+    often = column.n_distinct > FEWEST_BESIDE_MINUS_ONE and rows[0] > OFTEN * column.n_known
+    if x[0] < 0 <= x[1] and rows[0] > 1 and (named or (x[0] == -1 and often)):
+        return float(x[0])
+    named = NINES.fullmatch(f"{x[-1]:.0f}") is not None and x[-1] == np.floor(x[-1])
+    apart = x[-1] - x[-2] > x[-2] - x[0]
+    return float(x[-1]) if named and apart and rows[-1] > 1 else None
+
+
+def _is_measured(column: ProfiledColumn) -> bool:
+    """Whether there are enough different finite numbers to know what is usual."""
+    if not column.is_number or column.declared or column.n_known < FEWEST_ROWS:
+        return False
+    return column.n_distinct >= FEWEST_VALUES and bool(np.isfinite(column.numbers).all())
 
 
 COLUMN_CHECKS: Mapping[str, Check] = {
@@ -227,15 +367,3 @@ COLUMN_CHECKS: Mapping[str, Check] = {
     "LK204": group_of_rows,
 }
 CHECKS_OF_TEXT = frozenset({"LK102", "LK107", "LK109", "LK110", "LK113"})  # of free text
-
-
-def _are_dates(column: Column) -> bool:
-    return column.share_matching(DATE) >= MOST
-
-
-def _example(column: Column) -> str:
-    return _written(column.values[0].as_py())
-
-
-def _written(value: object) -> str:
-    return shortened(repr(value) if isinstance(value, str) else cell(value), LONGEST_VALUE)

@@ -17,11 +17,19 @@ targets,
 
 is at least about 1, and is 0 for a column that was made from them.
 
+Columns of numbers that are nearly linear functions of others are found in the order of the table.
+The residual variance of each, given those before it,
+is a pivot of the Cholesky factor of the correlations (Golub and Van Loan, Matrix Computations,
+§4.2), so that all are found in one pass:
+
+    R²_j = 1 − L²_jj,     R = L Lᵀ
+
 References
 ----------
 Stone, Cross-validatory choice and assessment of statistical predictions, JRSS B 36 (1974), §3.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -30,9 +38,17 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.split import hashed_uniforms
-from likely.formatting import percent
-from likely.workbench.look.profile import Column, Profile
+from likely.formatting import listed, percent
+from likely.workbench.look.profile import Profile, ProfiledColumn
 
+MOST_DEPENDENT_ROWS = 5_000  # examined
+MOST_COLUMNS = 400  # of numbers; more are not examined
+ROWS_PER_COLUMN = 2  # complete ones; with fewer, chance alone looks like dependence
+FEWEST_DEPENDENT_ROWS = 30
+MOST_MISSING = 0.2  # of the cells of a column that is examined
+DEPENDENT = 0.99  # of the variance: standard errors are ten times as large as without the others
+MOST_NAMED = 3
+NAMED = 0.1  # standard deviations; a column with a smaller effect is not named
 ALPHA = 0.1  # the weight of the overall shares, in rows
 BINS = 64  # of a number; a threshold anywhere is then at most 1/64 of the rows off
 ROWS_PER_BIN = 8
@@ -75,7 +91,7 @@ def explained_variance(of: Array, by: Codes) -> float:
     return 1 - float(((of - foretold) ** 2).sum()) / spread if spread > 0 else 0.0
 
 
-def binned(column: Column, most: int = BINS) -> Codes:
+def binned(column: ProfiledColumn, most: int = BINS) -> Codes:
     """Codes from 0: missing, then a column's values; of a number, bins of about equal size."""
     n_bins = min(most, column.n_rows // ROWS_PER_BIN)
     if not (column.is_number and column.n_distinct > n_bins):
@@ -85,12 +101,12 @@ def binned(column: Column, most: int = BINS) -> Codes:
     return np.append(bin_of, np.int32(0))[column.codes]  # code −1 is the last
 
 
-def ranks(column: Column) -> Array:
+def ranks(column: ProfiledColumn) -> Array:
     """The rank of each row's number, from 0 to 1; ties share their mean."""
     return (_middle_ranks(column) / column.n_known)[column.codes]
 
 
-def _middle_ranks(column: Column) -> Array:
+def _middle_ranks(column: ProfiledColumn) -> Array:
     """The middle rank of each distinct number."""
     middle = np.empty(column.n_distinct)
     counts = column.counts[column.order]
@@ -112,7 +128,7 @@ class Suspicion:
     """The target on the examined rows, with which columns are compared."""
 
     profile: Profile
-    target: Column
+    target: ProfiledColumn
 
     @cached_property
     def rows(self) -> Array:
@@ -127,14 +143,14 @@ class Suspicion:
     def ranks(self) -> Array:
         return ranks(self.target)[self.rows]
 
-    def of_target(self, column: Column) -> float:
+    def of_target(self, column: ProfiledColumn) -> float:
         """How much of the target the column explains."""
         by = binned(column)[self.rows]
         if self.target.reads_as_classes:
             return explained_share(self.by_target, by)
         return explained_variance(self.ranks, by)
 
-    def by_column(self, column: Column) -> float:
+    def by_column(self, column: ProfiledColumn) -> float:
         """How much of a column of few values the target explains."""
         most = self.target.n_distinct if self.target.reads_as_classes else MOST_VALUES
         exceptions = column.n_rows - column.counts.max()
@@ -152,7 +168,7 @@ def suspicion_of(profile: Profile) -> Suspicion | None:
     return Suspicion(profile, target) if usable else None
 
 
-def leak(column: Column, suspicion: Suspicion) -> str | None:
+def leak(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
     """A column that explains the target almost alone, or is explained by it."""
     if not column.n_known or column.kind == "other":
         return None
@@ -164,7 +180,7 @@ def leak(column: Column, suspicion: Suspicion) -> str | None:
     return f"the target explains {percent(share)} of it" if share >= EXPLAINED else None
 
 
-def made_from_target(column: Column, suspicion: Suspicion) -> str | None:
+def made_from_target(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
     """A column of numbers that follows the mean targets of its own values too closely."""
     target = suspicion.target
     known = column.codes[suspicion.rows] >= 0
@@ -184,7 +200,7 @@ def made_from_target(column: Column, suspicion: Suspicion) -> str | None:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _is_even(column: Column) -> bool:
+def _is_even(column: ProfiledColumn) -> bool:
     steps = np.diff(column.ascending[0])
     return not np.isfinite(steps).all() or bool(np.ptp(steps) <= EVEN * steps.max())
 
@@ -210,7 +226,7 @@ def _follows_means(values: Array, codes: Codes, y: Array) -> bool:
     return around < (1 - FOLLOWED) * between and fdtr(seen.size - 2, free, f) < TOO_CLOSE
 
 
-def missing_by_target(column: Column, suspicion: Suspicion) -> str | None:
+def missing_by_target(column: ProfiledColumn, suspicion: Suspicion) -> str | None:
     """The χ² test of independence of "missing" and the target."""
     missing = column.codes[suspicion.rows] < 0
     n = missing.size
@@ -239,3 +255,59 @@ def _chance(rows: Array, empty: Array) -> float:
 
 
 LEAK_CHECKS = {"LK401": leak, "LK402": missing_by_target, "LK403": made_from_target}
+
+
+def dependent_columns(profile: Profile, left_out: Sequence[str]) -> dict[str, str]:
+    """Columns with a remark: how much of them is explained, and by which."""
+    columns = [each for each in profile.features if _is_usable(each, left_out)]
+    if not 2 <= len(columns) <= MOST_COLUMNS:
+        return {}
+    known = np.logical_and.reduce([column.codes >= 0 for column in columns])
+    rows = some_rows(known, MOST_DEPENDENT_ROWS)
+    if rows.size < max(FEWEST_DEPENDENT_ROWS, ROWS_PER_COLUMN * len(columns)):
+        return {}
+    values = np.column_stack([column.numbers[column.codes[rows]] for column in columns])
+    names = [column.name for column in columns]
+    return {
+        names[j]: f"{percent(share)} explained by {listed([names[i] for i in by], MOST_NAMED)}"
+        for j, share, by in _dependent(_standardised(values))
+    }
+
+
+def _is_usable(column: ProfiledColumn, left_out: Sequence[str]) -> bool:
+    if not column.is_number or column.declared or column.name in left_out:
+        return False
+    few_missing = column.n_missing <= MOST_MISSING * column.n_rows
+    return few_missing and column.n_distinct > 2 and bool(np.isfinite(column.numbers).all())
+
+
+def _standardised(values: Array) -> Array:
+    """Columns of mean 0 and length 1; a constant one is 0."""
+    size = np.abs(values).max(axis=0)
+    scaled = values / np.where(size > 0, size, 1.0)  # so that no square overflows
+    centred = scaled - scaled.mean(axis=0)
+    length = np.sqrt((centred**2).sum(axis=0))
+    return np.asarray(centred / np.where(length > 1e-12, length, np.inf))
+
+
+def _dependent(values: Array) -> Iterator[tuple[int, float, list[int]]]:
+    """The place of each dependent column, its R², and the places of those that explain it."""
+    kept: list[int] = []
+    basis = np.empty_like(values)  # orthonormal, of the columns kept so far
+    triangle = np.zeros((values.shape[1],) * 2)
+    for j in range(values.shape[1]):
+        k = len(kept)
+        if not values[:, j].any():
+            continue
+        inside = basis[:, :k].T @ values[:, j]
+        residual = values[:, j] - basis[:, :k] @ inside
+        share = 1 - float(residual @ residual)
+        if k and share >= DEPENDENT:
+            effects = np.abs(np.linalg.solve(triangle[:k, :k], inside))
+            strongest = np.argsort(-effects, kind="stable")
+            yield j, share, [kept[i] for i in strongest if effects[i] >= NAMED] or [kept[0]]
+            continue
+        length = float(np.sqrt(residual @ residual))
+        triangle[:k, k], triangle[k, k] = inside, length
+        basis[:, k] = residual / length
+        kept.append(j)

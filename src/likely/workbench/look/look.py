@@ -2,6 +2,8 @@
 
 Nothing is fitted.  Each column is encoded once; the checks then count codes, so ``look`` costs
 about as much as reading the table twice.
+
+A warning before a table is looked at that holds the sealed rows of a seal nearby.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,15 +15,16 @@ import numpy as np
 from likely.data.arrow import TableSource, plain_types
 from likely.data.frames import frame_of
 from likely.data.split import sampled
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, SomeSealedRows, warn_user
 from likely.json_files import plain
 from likely.kinds import TargetKind
+from likely.sealing.folder import seals_near
+from likely.sealing.recognition import holds_sealed_rows
 from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import Task, task_of
 from likely.workbench.look.column_checks import CHECKS_OF_TEXT, COLUMN_CHECKS
-from likely.workbench.look.dependence import dependent_columns
 from likely.workbench.look.findings import (
     CODES,
     FLATTERING,
@@ -31,14 +34,11 @@ from likely.workbench.look.findings import (
     mute_of,
     sorted_findings,
 )
-from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
-from likely.workbench.look.look_text import html_of, text_of
-from likely.workbench.look.near_copies import near_copies, too_few_different
-from likely.workbench.look.profile import Column, Profile, profile_of, time_of_rows
-from likely.workbench.look.sealed_rows import warn_of_sealed_rows
+from likely.workbench.look.leaks import LEAK_CHECKS, dependent_columns, suspicion_of
+from likely.workbench.look.look_text import TextFacts, html_of, text_facts, text_of
+from likely.workbench.look.profile import Profile, ProfiledColumn, profile_of, time_of_rows
 from likely.workbench.look.sums import computed_target
-from likely.workbench.look.table_checks import TABLE_CHECKS
-from likely.workbench.look.text_columns import TextFacts, text_facts
+from likely.workbench.look.table_checks import TABLE_CHECKS, near_copies, too_few_different
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -283,6 +283,7 @@ def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
         apart=given.apart,
         identifiers=frozenset(given.identifiers),
         texts=frozenset(given.texts),
+        group=given.group,
     )
 
 
@@ -351,9 +352,22 @@ def _in_columns(
         yield in_columns(code, found)
 
 
-def _facts(column: Column) -> ColumnFacts:
+def _facts(column: ProfiledColumn) -> ColumnFacts:
     base = (column.name, column.type, column.n_missing, column.n_distinct)
     if column.is_number:
         numbers = column.numbers
         return ColumnFacts(*base, float(numbers.min()), column.quantile(0.5), float(numbers.max()))
     return ColumnFacts(*base, top=tuple(column.top(MOST_TOP)))
+
+
+def warn_of_sealed_rows(data: Dataset) -> None:
+    """A warning where the rows, which are only looked at, are those of a seal nearby."""
+    seals = () if data.sealed else seals_near(*([] if data.place is None else [data.place]))
+    if not seals:
+        return  # the table is not read for nothing
+    for found in holds_sealed_rows(data.table if data.in_memory else iter(data.source), seals):
+        warn_user(
+            f"{data.label} holds {found}; what is seen in them should not decide about models. "
+            f"Look at {found.seal.path.name}: it has the training rows only.",
+            SomeSealedRows,
+        )

@@ -14,7 +14,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.arrow import decoded
-from likely.data.frames import kind_of_arrow
+from likely.data.arrow_columns import kind_of_arrow
 from likely.data.labels import are_names, are_repeated, are_written_numbers, has_many_values
 from likely.data.source import column_index
 from likely.kinds import ColumnKind
@@ -28,7 +28,7 @@ FEWEST_IN_ORDER = 20  # dates of fewer rows may be in order by chance
 
 @final
 @dataclass(frozen=True, eq=False)
-class Column:
+class ProfiledColumn:
     """A column: ``values[codes]``, where the code is not −1, which is missing."""
 
     name: str
@@ -165,19 +165,25 @@ class Column:
 class Profile:
     """The columns of a table, one of which may be the target."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ProfiledColumn, ...]
     n_rows: int
-    target: Column | None = None
+    target: ProfiledColumn | None = None
     apart: frozenset[str] = frozenset()  # columns that no model learns from
     identifiers: frozenset[str] = frozenset()  # those of them that identify rows
     texts: frozenset[str] = frozenset()  # columns whose words are counted
+    group: str | None = None  # the column whose rows are held out together
 
     @cached_property
-    def features(self) -> tuple[Column, ...]:
+    def features(self) -> tuple[ProfiledColumn, ...]:
         apart = self.apart
         return tuple(c for c in self.columns if c is not self.target and c.name not in apart)
 
-    def twin_of(self, column: Column) -> Column | None:
+    def is_held_together(self, column: ProfiledColumn) -> bool:
+        """Whether the rows of each value are held out together: the declared group, or its twin."""
+        same = (each for each in self.columns if each.name == self.group)
+        return any(each is column or _digest(each) == _digest(column) for each in same)
+
+    def twin_of(self, column: ProfiledColumn) -> ProfiledColumn | None:
         """The first feature with the same codes, if it comes before this one.
 
         Codes follow the first appearance, so equal codes are equal up to the names of values.
@@ -189,14 +195,14 @@ class Profile:
         return first if repeats or column.values.equals(first.values) else None
 
     @cached_property
-    def _first_with_codes(self) -> dict[bytes, Column]:
-        first: dict[bytes, Column] = {}
+    def _first_with_codes(self) -> dict[bytes, ProfiledColumn]:
+        first: dict[bytes, ProfiledColumn] = {}
         for column in self.features:
             first.setdefault(_digest(column), column)
         return first
 
 
-def _digest(column: Column) -> bytes:
+def _digest(column: ProfiledColumn) -> bytes:
     return blake2b(np.ascontiguousarray(column.codes).data, digest_size=16).digest()
 
 
@@ -216,7 +222,7 @@ def profile_of(
     return Profile(columns, table.num_rows, None if place is None else columns[place])
 
 
-def _column(name: str, column: Any) -> Column:
+def _column(name: str, column: Any) -> ProfiledColumn:
     import pyarrow as pa
 
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -227,10 +233,10 @@ def _column(name: str, column: Any) -> Column:
     if pa.types.is_nested(array.type) or pa.types.is_null(array.type):
         known = array.is_valid().to_numpy(zero_copy_only=False)
         codes = np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
-        return Column(name, codes, array.drop_null(), declared)
+        return ProfiledColumn(name, codes, array.drop_null(), declared)
     encoded = array.dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return Column(name, codes, encoded.dictionary, declared)
+    return ProfiledColumn(name, codes, encoded.dictionary, declared)
 
 
 def _without_encoding(array: Any) -> Any:

@@ -18,7 +18,7 @@ from likely._typing import Array
 from likely.formatting import all_listed
 from likely.workbench.look.findings import MOST_NAMED, Finding, finding
 from likely.workbench.look.leaks import EXPLAINED, explained_share, some_rows, suspicion_of
-from likely.workbench.look.profile import Column, Profile
+from likely.workbench.look.profile import Profile, ProfiledColumn
 
 MOST_ROWS = 5_000  # examined
 MOST_COLUMNS = 400  # of numbers
@@ -77,7 +77,9 @@ def _summed(x: Array, y: Array) -> tuple[int, ...]:
     return tuple(int(j) for j in np.flatnonzero(np.abs(slope) > UNEXPLAINED**0.5))
 
 
-def _separated(columns: list[Column], values: Array, target: Column, rows: Array) -> Finding | None:
+def _separated(
+    columns: list[ProfiledColumn], values: Array, target: ProfiledColumn, rows: Array
+) -> Finding | None:
     """The pair whose sum or difference explains the classes, though neither does alone."""
     if values.shape[1] > MOST_PAIRED:
         return None

@@ -1,19 +1,36 @@
-"""The checks of the whole table: its rows, its target, and both together."""
+"""The checks of the whole table: its rows, its target, and both together.
+
+Rows that are nearly copies of others: equal but for noise in the last digits, or for one column.
+
+A table is made coarser, and the rule of ``likely.data.copies`` is asked again: numbers are rounded
+to a thousandth of their standard deviation, on two grids, of which one is shifted by half a step;
+or one column after the other is left out.  Folds keep copies together, and these they do not.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
+from likely.data.copies import copies_in
 from likely.formatting import count, percent
 from likely.keyed_random import FIRST, GOLDEN
 from likely.kinds import FEATURE_KINDS
+from likely.workbench.look.column_checks import group_of_rows
 from likely.workbench.look.findings import Finding, Severity, finding
-from likely.workbench.look.profile import Column, Profile
+from likely.workbench.look.leaks import some_rows
+from likely.workbench.look.profile import Profile, ProfiledColumn
 
+MOST_ROWS = 20_000  # examined
+MOST_COLUMNS = 60  # with more, none is left out
+FEWEST_LEFT = 3  # columns beside the one that is left out
+KINDS = ("number", "boolean", "category")
+STEP = 1e-3  # standard deviations
+FEWEST = 10  # near copies that are reported
+WORTH_SAYING = 0.05  # of the rows
+FOLDS = 5  # a row of more copies than a fold holds, and fewer different rows, are reported
 Check = Callable[[Profile], Finding | None]
-
 UNLIKELY = 0.1  # copies of a row, by chance
 RARE = 0.05  # duplicates are reported if this many by chance is less probable than this
 WARN_SHARE = 0.01  # of the rows are copies
@@ -164,7 +181,7 @@ TABLE_CHECKS: Mapping[str, Check] = {
 }
 
 
-def _surprising(repeated: Array, profile: Profile, columns: Sequence[Column]) -> Array:
+def _surprising(repeated: Array, profile: Profile, columns: Sequence[ProfiledColumn]) -> Array:
     """The repeated rows that chance does not explain.
 
     Of rows that are unlikely to have copies, the number of copies is about Poisson.  Equal texts
@@ -184,7 +201,7 @@ def _surprising(repeated: Array, profile: Profile, columns: Sequence[Column]) ->
     return rows if by_chance < RARE else rows[:0]
 
 
-def chance_copies(columns: Sequence[Column]) -> Array:
+def chance_copies(columns: Sequence[ProfiledColumn]) -> Array:
     """How many other rows would equal each row if columns were independent.
 
         cᵢ = (n_{j* v} − 1) Π_{j ≠ j*} p_{j v},     v = x_ij
@@ -202,12 +219,12 @@ def chance_copies(columns: Sequence[Column]) -> Array:
     return np.asarray(np.exp(log_chance))
 
 
-def _ties(column: Column) -> Array:
+def _ties(column: ProfiledColumn) -> Array:
     """How many rows have each row's value, where missing is a value."""
     return np.append(column.counts, column.n_missing)[column.codes]
 
 
-def _first_equal(columns: Sequence[Column], n_rows: int) -> Array:
+def _first_equal(columns: Sequence[ProfiledColumn], n_rows: int) -> Array:
     """For each row, the first row that equals it."""
     key = np.zeros(n_rows, dtype=np.uint64)
     for column in columns:  # a hash of the codes, one column after the other
@@ -224,7 +241,7 @@ def _first_equal(columns: Sequence[Column], n_rows: int) -> Array:
     return found
 
 
-def _classes(profile: Profile) -> Column | None:
+def _classes(profile: Profile) -> ProfiledColumn | None:
     """The target, if it has classes that can be counted."""
     target = profile.target
     if target is None or not target.reads_as_classes or target.n_distinct < 2 or _too_many(target):
@@ -232,5 +249,73 @@ def _classes(profile: Profile) -> Column | None:
     return target
 
 
-def _too_many(target: Column) -> bool:
+def _too_many(target: ProfiledColumn) -> bool:
     return target.too_many_classes or (target.is_text and target.n_distinct > TEXT_CLASSES)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # numbers of any size
+def near_copies(profile: Profile) -> Finding | None:
+    """Rows that equal others after rounding, or in all columns but one, beyond chance."""
+    columns = [each for each in profile.features if each.n_distinct > 1 and each.kind in KINDS]
+    if not columns or profile.texts & {each.name for each in profile.features}:
+        return None
+    rows = some_rows(np.ones(profile.n_rows, dtype=bool), MOST_ROWS)
+    coded = np.column_stack([each.codes[rows] for each in columns])
+    exact = _number(copies_in(coded))
+    for shift in (0.0, 0.5):
+        stepped = np.column_stack([_in_steps(each, rows, shift) for each in columns])
+        more = _number(copies_in(stepped)) - exact
+        if more >= max(FEWEST, WORTH_SAYING * rows.size):
+            return _said(profile, more, rows, "but for small differences")
+    if not FEWEST_LEFT < len(columns) <= MOST_COLUMNS:
+        return None
+    for j, column in enumerate(columns):
+        more = _number(copies_in(np.delete(coded, j, axis=1))) - exact
+        if more >= max(FEWEST, WORTH_SAYING * rows.size):
+            return _said(profile, more, rows, f"in all features but {column.name!r}")
+    return None
+
+
+def too_few_different(profile: Profile) -> Finding | None:
+    """Copies that no split can keep apart: fewer different rows than folds, or one row a fold."""
+    columns = profile.features
+    if not columns or profile.texts & {each.name for each in columns}:
+        return None
+    values = [np.append(each.numbers, np.nan) if each.is_number else None for each in columns]
+    table = [
+        each.codes.astype(np.float64) if of is None else of[each.codes]  # code −1 is the last
+        for each, of in zip(columns, values, strict=True)
+    ]
+    copies = copies_in(np.column_stack(table))
+    if copies is None:
+        return None
+    size = np.bincount(copies)
+    n_different, largest = int(np.count_nonzero(size)), int(size.max())
+    if n_different < FOLDS:
+        return finding("LK206", f"There are only {n_different} different rows")
+    if largest * FOLDS > profile.n_rows:
+        share = percent(largest / profile.n_rows)
+        return finding("LK206", f"One row occurs {largest:,} times ({share} of all rows)")
+    return None
+
+
+def _in_steps(column: ProfiledColumn, rows: Codes, shift: float) -> Array:
+    """The codes of a column; of numbers, those of their steps."""
+    if not column.is_number:
+        return column.codes[rows]
+    x = np.where(np.isfinite(column.numbers), column.numbers, np.nan)
+    spread = float(np.nanstd(x)) if np.isfinite(x).any() else 0.0
+    steps = np.rint(x / (STEP * spread) + shift) if 0 < spread < np.inf else column.numbers
+    return np.append(steps, np.nan)[column.codes[rows]]  # code −1 is the last
+
+
+def _number(copies: Codes | None) -> int:
+    """How many rows are copies of earlier ones."""
+    return 0 if copies is None else int((copies != np.arange(copies.size)).sum())
+
+
+def _said(profile: Profile, n: int, rows: Codes, what: str) -> Finding:
+    share = percent(n / rows.size)
+    groups = [each.name for each in profile.columns if group_of_rows(each, profile) is not None]
+    hint = f"; {groups[0]!r} may be their group" if groups else ""
+    return finding("LK205", f"{count(n, 'row')} ({share}) equal an earlier row {what}{hint}")

@@ -149,11 +149,11 @@ def _steps(
     *,
     constants: bool,
 ) -> tuple[Step, ...]:
-    learner = _Learner(needs, weight, constants, {cells.name for cells in columns}, {}, texts)
+    learner = _StepLearner(needs, weight, constants, {cells.name for cells in columns}, {}, texts)
     return tuple(learner.step(cells) for cells in columns)
 
 
-class _Learner(NamedTuple):
+class _StepLearner(NamedTuple):
     """The steps of one table, learned column by column."""
 
     needs: Needs

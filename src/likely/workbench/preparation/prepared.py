@@ -45,14 +45,15 @@ from likely.workbench.models.model_inside import (
     ModelInside,
     given_only,
     if_model_has,
+    link_of,
+    predictive_family,
     refuse_unused,
 )
-from likely.workbench.models.response import link_of, predictive_family
 from likely.workbench.models.word_settings import bag_of
 from likely.workbench.preparation.cells import Cells, read_cells
-from likely.workbench.preparation.choices import Preparation, learn, needs_of, validation_sets
+from likely.workbench.preparation.choices import learn, needs_of, validation_sets
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
-from likely.workbench.preparation.steps import STEPS
+from likely.workbench.preparation.steps import STEPS, Preparation
 from likely.workbench.preparation.texts import TextColumn, readable_by
 from likely.workbench.preparation.word_explanations import explained_by_words
 

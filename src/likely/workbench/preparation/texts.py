@@ -72,15 +72,11 @@ def learn_text(cells: Cells, words: BagOfWords, missing: float, *, weighted: boo
     documents, bag = documents_of(cells), clone(words)
     if weighted:
         bag.set_params(**WEIGHTS)
-    if not _has_words(bag, documents):
+    if not any(bag.tokens(text.as_py()) for text in documents):
         return DroppedColumn(cells.name, "text without any word")
     found = bag.fit_transform(documents)
     length = float(np.sqrt(max(found.nnz / found.shape[0], 1.0))) if weighted else None
     return TextColumn(cells.name, bag, missing, length)
-
-
-def _has_words(words: BagOfWords, documents: "pa.Array") -> bool:
-    return any(words.tokens(text.as_py()) for text in documents)
 
 
 def documents_of(cells: Cells) -> "pa.Array":

@@ -40,8 +40,7 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.progress import report
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Fold, Folds
-from likely.workbench.models.model_inside import unprepared
-from likely.workbench.models.response import link_of, predictive_family
+from likely.workbench.models.model_inside import link_of, predictive_family, unprepared
 from likely.workbench.models.word_settings import (
     settings_of_words,
     split_settings,

@@ -3,8 +3,9 @@
 ``HeldOut.score`` is the score that every command gives: from all rows of a repeat of
 cross-validation together, or from one part of the rows, averaged over repeats.
 
-One part is chosen by a hash of the row's index.  It is the same in memory and in a stream, and so
-is its score, except for metrics that would need every row: in a stream these are approximate.
+One part is chosen by a hash of the row's index, or of its cells where a stream has copies of rows
+(see ``data.copies``).  Without copies it is the same in memory and in a stream, and so is its
+score, except for metrics that would need every row: in a stream these are approximate.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.additive import pairwise_total
 from likely.data.arrow import in_one_table
+from likely.data.copies import held_out_of_stream
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
 from likely.data.split import split_mask, split_source
@@ -29,7 +31,7 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
 from likely.metrics.score import LEVEL, Score, ScoreTotals, score_of
 from likely.workbench.data.task import Task
-from likely.workbench.models.response import link_of, predictive_family
+from likely.workbench.models.model_inside import link_of, predictive_family
 from likely.workbench.scoring.predictions import predict_for, truth_of
 
 if TYPE_CHECKING:
@@ -189,8 +191,7 @@ def hold_out(
     source = data.source
     if source.n_rows is not None and source.n_rows < FEWEST_ROWS:
         return None
-    copies = data.copies if data.in_memory else None
-    seen, part = split_source(source, seed, FRACTION, copies)
+    seen, part = split_source(source, seed, FRACTION, _held(data, seed))
     if not any(batch.num_rows for batch in seen):
         return None
     model = fit_on(make(), data, seen)
@@ -202,6 +203,15 @@ def hold_out(
     if data.in_memory:
         return scorer.in_memory(seed)
     return scorer.streamed(part)
+
+
+def _held(data: "Dataset", seed: int) -> Array | None:
+    """A bit for every row that is held out, where copies decide; else None."""
+    if not data.in_memory:
+        return held_out_of_stream(data.features_read, seed, FRACTION, texts=data.texts)
+    if data.copies is None:
+        return None
+    return np.packbits(split_mask(0, len(data.copies), seed, FRACTION, data.copies))
 
 
 def predict_elsewhere(model: Any, rows: "Dataset", training: "Dataset") -> HeldOut | None:

@@ -18,7 +18,7 @@ from likely.linear.glm import GLM
 from likely.linear.prediction_interval import check_interval_of
 from likely.linear.regression import LinearRegression
 from likely.names import has_method
-from likely.workbench.models.response import predictive_family
+from likely.workbench.models.model_inside import predictive_family
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.predictions import NOTHING
 

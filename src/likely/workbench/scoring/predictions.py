@@ -26,8 +26,7 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS, metric_for
 from likely.names import has_method
 from likely.workbench.data.task import Task
-from likely.workbench.models.model_inside import unprepared
-from likely.workbench.models.response import predictive_family
+from likely.workbench.models.model_inside import predictive_family, unprepared
 
 if TYPE_CHECKING:
     import pyarrow as pa

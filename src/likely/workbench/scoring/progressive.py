@@ -4,7 +4,8 @@
 
 Blocks double: the model that predicts rows n + 1 to 2n has learned from the first n.  All fits
 together cost as much as one fit to twice the rows, and every row of the estimate is held out.  Rows
-are in random order, or in the order of time where it is given.
+are in random order, or in the order of time where it is given.  Copies of earlier rows are learned
+from, and not scored.
 
 References
 ----------
@@ -49,7 +50,10 @@ def progressive_losses(model: Any, data: Dataset, *, seed: int = 0) -> list[Prog
     metric, found = METRICS[METRIC], []
     totals: list[Any] = []  # of the model, and of the constant
     for start, stop in _blocks(len(order), max(FIRST_ROWS, ROWS_PER_CLASS * len(task.classes))):
-        before, block = data.take(order[:start]), data.take(order[start:stop])
+        scored = _unlike(data.copies, order[:start], order[start:stop])
+        if not scored.size:
+            continue
+        before, block = data.take(order[:start]), data.take(scored)
         truth = truth_of(task, block.table, block.weights)
         constant = BestConstant.of(truth_of(task, before.table, before.weights))
         fitted = before.fit(for_prediction(clone(model)))
@@ -67,6 +71,11 @@ def _order(data: Dataset, seed: int) -> Codes:
     if data.times is not None:
         return np.argsort(data.times, kind="stable")
     return np.random.default_rng(seed).permutation(n_rows)
+
+
+def _unlike(copies: Codes | None, before: Codes, rows: Codes) -> Codes:
+    """Those of some rows that are no copy of a row before them."""
+    return rows if copies is None else rows[~np.isin(copies[rows], copies[before])]
 
 
 def _blocks(n_rows: int, first: int) -> Iterator[tuple[int, int]]:

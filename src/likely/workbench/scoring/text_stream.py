@@ -11,21 +11,26 @@ the classes of a late block are far from those of all rows, there is none.
     ½ Σ_k |share of k in the block − share of k in all rows| > ¼ + ½ Σ_k √(p_k (1 − p_k) / n)
 
 The last term bounds the mean distance of n rows in random order.
+
+A long text that is a copy of one before the block is learned from, and not scored.  Texts are told
+apart by 25 bits of a hash, so that a share of the others is left out too, at random.
 """
 
 import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.data.arrow import values_of
+from likely.data.copies import words_of_cells
 from likely.data.source_blocks import chunks
 from likely.errors import InvalidInput, NothingToCalibrate
+from likely.keyed_random import mix
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
@@ -45,11 +50,16 @@ from likely.workbench.scoring.progressive import (
     ProgressiveLoss,
 )
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 N_COLUMNS = 2**20  # of hashed words
 VOCABULARY = ("max_df", "min_df", "max_features", "vocabulary", "unknown")  # settings of words
 FAR = 0.25  # distance between shares of classes
 MANY_ROWS = 16  # a class with so many expected rows is not missing by chance: e⁻¹⁶
 AT_ONCE = 2048  # documents that are predicted, then learned from
+COPIED = 40  # characters of a text that is equal to another by being a copy
+PLACES = 25  # bits of a hash
 
 
 class StreamedText(NamedTuple):
@@ -98,16 +108,20 @@ def fit_text_stream(
     labels, n = np.array(task.classes), 0
     seen = np.zeros((2, len(labels)))  # rows, and their weight, of each class
     done: list[_Scored] = []
-    block: _Block | None = None
+    block, n_blocks = None, 1
+    met = np.zeros(2**PLACES, dtype=np.uint8)  # the first block of the texts of each hash, from 1
     for table in chunks(labelled, AT_ONCE):
         if n >= (first if block is None else 2 * block.start):
             done += _ended(n, block, seen[0])
             block = None  # before the next: a model is large
+            n_blocks += 1
             block = _Block(n, _as_it_is(classifier), _constant(seen[1]), seen[0].copy())
         documents = empty_where_missing(table.column(text).cast("large_string"))
         truth = truth_of(task, table, data.roles.weights(table))
-        if block is not None:
-            block = block._replace(totals=_more(block, documents, truth, metrics))
+        new = _first_met(met, documents, n_blocks)
+        if block is not None and new.size:
+            rows = documents.take(new)
+            block = block._replace(totals=_more(block, rows, truth.rows(new), metrics))
         y, of_row = values_of(table.column(target)), truth.weights
         classifier.partial_fit(documents, y, classes=labels, sample_weight=of_row)
         seen += [np.bincount(truth.y, each, len(labels)) for each in (None, of_row)]
@@ -168,6 +182,16 @@ def _more(block: _Block, documents: Any, truth: Truth, metrics: Any) -> ScoreTot
     ours = Prediction.of_classes(block.model.predict_log_proba(documents))
     here = ScoreTotals.of(metrics, truth, ours, block.constant.prediction(truth))
     return here if block.totals is None else block.totals + here
+
+
+def _first_met(met: Array, documents: "pa.Array | pa.ChunkedArray", block: int) -> Codes:
+    """The rows without a text of an earlier block, and a note of their texts for later ones."""
+    place = mix(words_of_cells(documents)) >> np.uint64(64 - PLACES)
+    long = pc.utf8_length(documents).to_numpy(zero_copy_only=False) > COPIED
+    earlier = long & (met[place] > 0) & (met[place] < block)
+    noted = place[long & (met[place] == 0)]
+    met[noted] = block
+    return np.flatnonzero(~earlier)
 
 
 def _ended(n: int, block: _Block | None, seen: Array) -> list[_Scored]:

@@ -19,9 +19,7 @@ from likely.formatting import number
 from likely.progress import report
 from likely.spaces import Parameters, Space
 from likely.workbench.scoring.cross_validation import caught_warnings, warnings_by_thread
-from likely.workbench.search.strategies import Plan, Search, ranked
-from likely.workbench.search.trials import Objective, Proposal, Trial, TrialLog, TrialScore
-from likely.workbench.search.unpromising import (
+from likely.workbench.search.question import (
     JointObjective,
     MedianRule,
     Result,
@@ -30,6 +28,8 @@ from likely.workbench.search.unpromising import (
     in_waves,
     median_rule,
 )
+from likely.workbench.search.strategies import Plan, Search, ranked
+from likely.workbench.search.trials import Objective, Proposal, Trial, TrialLog, TrialScore
 
 # Trials of a batch at most.  All are trained on the first fold, then on the second, …, so that
 # scores are known, and logged, after the last fold, which is the last computation of the batch.

@@ -20,7 +20,16 @@ from likely.spaces import Parameters
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import with_settings
 from likely.workbench.scoring.held_out import HeldOut
-from likely.workbench.search.choice import Chosen, choose, default_trial
+from likely.workbench.search.choice import (
+    Chosen,
+    OuterFold,
+    OuterLog,
+    choose,
+    chosen,
+    default_trial,
+    outer_folds,
+    scored,
+)
 from likely.workbench.search.exploration import (
     INTERRUPTED,
     Explored,
@@ -28,7 +37,6 @@ from likely.workbench.search.exploration import (
     known_best,
     try_by_hand,
 )
-from likely.workbench.search.nested import OuterFold, OuterLog, chosen, outer_folds, scored
 from likely.workbench.search.question import (
     CrossValidated,
     Question,

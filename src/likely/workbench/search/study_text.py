@@ -1,7 +1,10 @@
-"""A study as text for the terminal and as HTML for the notebook."""
+"""A study as text for the terminal and as HTML for the notebook.
+
+A study in the types of JSON, as a RUN keeps it and the report reads it.
+"""
 
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from likely.formatting import (
     capitalised,
@@ -17,6 +20,7 @@ from likely.formatting import (
     setting,
     text_table,
 )
+from likely.intervals import NO_ESTIMATE
 from likely.workbench.look.look import about_scores
 from likely.workbench.search.choice import EQUAL
 from likely.workbench.search.exploration import FINISHED, best_of
@@ -24,7 +28,7 @@ from likely.workbench.search.strategies import ranked
 
 if TYPE_CHECKING:
     from likely.spaces import Parameters
-    from likely.workbench.search.choice import Chosen
+    from likely.workbench.search.choice import Chosen, OuterFold
     from likely.workbench.search.study import Study
     from likely.workbench.search.trials import Trial
 
@@ -227,3 +231,61 @@ def _trial_row(
     score = trial.score
     numbers = estimate_cells(*score.estimate[:3])
     return [called, *numbers, *chosen, *share, f"{score.seconds:.2f}"]
+
+
+def study_facts(study: "Study") -> dict[str, Any]:
+    """The content of ``study.json`` in a RUN, which the report reads."""
+    nested = {"value": study.nested_score_, "interval": study.nested_interval_}
+    default, choice = study.default_trial_, study.choice_
+    return {
+        "model": study.question.model,
+        "metric": study.metric.name,
+        "better": study.metric.better,
+        "search": study.question.search.name,
+        "stopped": study.stopped,
+        "trials": [_trial_facts(trial, default) for trial in study.trials],
+        "beside": None if study.beside is None else _trial_facts(study.beside, default),
+        "best": {
+            "number": study.best_trial_.number,
+            "parameters": study.best_parameters_,
+            "value": study.best_score_,
+        },
+        "choice": None if choice is None else _choice_facts(study, choice),
+        "baseline": study.baseline,
+        "nested": nested if study.outer else None,
+        "outer": [_fold_facts(fold) for fold in study.outer],
+    }
+
+
+def _trial_facts(trial: "Trial", default: "Trial | None") -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "default": trial is default,
+        "parameters": trial.parameters,
+        "share": trial.share,
+        **(trial.score.estimate if trial.score else NO_ESTIMATE).to_json(),
+        "seconds": None if trial.score is None else trial.score.seconds,
+        "problem": trial.problem,
+        "stopped": trial.stopped,
+    }
+
+
+def _choice_facts(study: "Study", choice: "Chosen") -> dict[str, Any]:
+    return {
+        "default_kept": choice.is_default,
+        "best_number": choice.best.number,
+        "minimum_number": choice.minimum.number,
+        "minimum_value": choice.minimum.value,
+        "gain": choice.gain,
+        "standard_error": choice.error,
+        "text": choice_text(study, choice),
+    }
+
+
+def _fold_facts(fold: "OuterFold") -> dict[str, Any]:
+    return {
+        "fold": fold.fold,
+        "parameters": fold.parameters,
+        "cv_estimate": fold.cv_estimate,
+        **fold.score.to_json(),
+    }

@@ -1,18 +1,39 @@
-"""What is known about a model when it is judged: scores, held-out rows, findings, effects."""
+"""What is known about a model when it is judged: scores, held-out rows, findings, effects.
+
+Checks of held-out rows for the verdict: each returns a sentence if it objects, else nothing.
+
+References
+----------
+Czado, Gneiting & Held (2009), Predictive model assessment for count data, Biometrics 65 (PIT).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from math import inf, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from likely.intervals import Estimate
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.formatting import all_listed, count, percent, quoted, short_number
+from likely.intervals import Estimate, about_mean, clearly_better
 from likely.metrics import Score
 from likely.metrics.score import CONSTANT
 from likely.sealing.final_score import FinalScore
+from likely.workbench.scoring.paired import mean_ends
 
 if TYPE_CHECKING:
     from likely.workbench.scoring.column_effects import ColumnEffects
     from likely.workbench.scoring.validation import Validation
 
+SHIFTED = 0.05  # of quantiles: the largest distance of shares, beyond what chance explains
+KOLMOGOROV = 1.36  # √n D of uniform numbers is above this in 5 % of samples
+CENTRAL = (0.1, 0.9)  # quantiles of the 80 % interval that a sentence names
+GAUSSIAN_95 = 1.96  # standard errors in half of an interval
+SUSPICIOUS_VALUES = ("LK116", "LK117")  # outliers, and zeros that may be missing
+FEWEST_ROWS = 20  # with fewer, a row that weighs much is nothing unusual
+MOST_LONE = 3  # rows that are blamed for a bad gain
+RARE = 0.2  # a share of a class below which one threshold for all is often too high
 MOST_IMPORTANT = 3  # columns that a sentence names
 IMPORTANT = 0.1  # of the largest effect: a smaller one is not named
 
@@ -99,3 +120,226 @@ def important_columns(effects: "ColumnEffects") -> tuple[str, ...]:
         for name, increase in zip(found.names, found.increase.tolist(), strict=True)
         if increase > IMPORTANT * largest and name not in joined
     )[:MOST_IMPORTANT]
+
+
+def far_predictions(evidence: Evidence) -> str:
+    held = evidence.held
+    if held is None or held.has_classes or not len(held.truth.y):
+        return ""
+    y, mean = held.truth.y, held.prediction.means
+    low, high = float(y.min()), float(y.max())
+    far = np.maximum(mean - high, low - mean)
+    n_far = int((far > high - low).sum())
+    if not n_far:
+        return ""
+    farthest = short_number(float(mean[int(far.argmax())]))
+    are = "is" if n_far == 1 else "are"
+    return (
+        f"{count(n_far, 'prediction')} of {len(y):,} {are} far outside the observed range "
+        f"{short_number(low)} to {short_number(high)}: up to {farthest}."
+    )
+
+
+def impossible_values(evidence: Evidence) -> str:
+    held, n = evidence.held, 0
+    if evidence.final is not None:
+        n = evidence.final.n_impossible
+    elif held is not None:
+        n = held.prediction.n_impossible(held.truth)
+    if not n:
+        return ""
+    rows = f"{count(n, 'row')} of {evidence.where}"
+    return f"{rows} had a value to which the model gave probability 0."
+
+
+def shifted_quantiles(evidence: Evidence) -> str:
+    held = evidence.held
+    if held is None or held.pit is None or len(held.pit) < 2:
+        return ""
+    pit = np.sort(held.pit)
+    n = len(pit)
+    rank = np.arange(1, n + 1) / n
+    distance = float(np.maximum(rank - pit, pit - rank + 1 / n).max())
+    groups = None if evidence.score is None else evidence.score.n_groups
+    if distance - KOLMOGOROV / sqrt(groups or n) <= SHIFTED:
+        return ""
+    inside = float(((pit > CENTRAL[0]) & (pit <= CENTRAL[1])).mean())
+    expected = CENTRAL[1] - CENTRAL[0]
+    below = float((pit <= 0.5).mean())
+    if abs(inside - expected) >= abs(below - 0.5):
+        width = "wide" if inside > expected else "narrow"
+        what = f"80 % intervals contain {percent(inside)} of the held-out values (too {width})"
+    else:
+        what = f"{percent(below)} of the held-out values are below their predicted median"
+    return f"The predicted quantiles are not calibrated: {what}."
+
+
+def worse_folds(evidence: Evidence) -> str:
+    held, score = evidence.held, evidence.score
+    if held is None or held.gain is None or score is None:
+        return ""
+    if score.n_groups is not None and (score.group is not None or held.groups is None):
+        return ""  # a fold of few groups may be worse by chance
+    folds = np.unique(held.fold)
+    if len(folds) < 2 or not clearly_better(score.gain):
+        return ""
+    level, bad = 1 - 0.05 / len(folds), []
+    for fold in folds:
+        rows = held.fold == fold
+        units = None if held.groups is None else held.groups[rows]
+        if mean_ends(held.gain[rows], np.ones(int(rows.sum())), units, level)[1] < 0:
+            bad.append(str(fold + 1))
+    if not bad:
+        return ""
+    which = f"fold {bad[0]}" if len(bad) == 1 else f"folds {all_listed(bad)}"
+    return f"In {which} of {len(folds)} the model is clearly worse than the baseline."
+
+
+class DecisiveRows(NamedTuple):
+    """Rows without which the model would be clearly better than the baseline."""
+
+    rows: tuple[int, ...]  # their numbers, the worst first
+    share: float  # of all that the model loses to the baseline, row by row
+    gain: float  # mean over all rows
+    without: float  # mean over the others
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "rows": list(self.rows),
+            "share": self.share,
+            "gain": self.gain,
+            "gain_without": self.without,
+        }
+
+
+def lone_rows(gain: Array, weight: Array, row: Codes) -> DecisiveRows | None:
+    """The fewest rows, at most three, without which a gain is clearly above 0; None without any.
+
+    ``gain`` is that over the baseline, row by row, and ``row`` the numbers of the rows.
+    """
+    if len(gain) < FEWEST_ROWS or _clearly_gains(gain, weight):
+        return None
+    worst = np.argsort(gain, kind="stable")[:MOST_LONE]
+    for k in range(1, len(worst) + 1):
+        rest = np.delete(np.arange(len(gain)), worst[:k])
+        if _clearly_gains(gain[rest], weight[rest]):
+            lost = -np.minimum(gain, 0.0) * weight
+            return DecisiveRows(
+                tuple(row[worst[:k]].tolist()),
+                float(lost[worst[:k]].sum() / lost.sum()),
+                float(np.average(gain, weights=weight)),
+                float(np.average(gain[rest], weights=weight[rest])),
+            )
+    return None
+
+
+def _clearly_gains(gain: Array, weight: Array) -> bool:
+    mean = float(np.average(gain, weights=weight))
+    scatter = float(np.dot(weight, np.square(gain - mean)))
+    return about_mean(mean, scatter, float(weight.sum()), 0.95)[0] > 0
+
+
+def lone_rows_in_words(found: DecisiveRows, names: list[str]) -> str:
+    """``One row carries 99 % of the loss: row 24067 (x = 0). Without it, …``; names are of rows."""
+    n = len(found.rows)
+    rows, verb, them = ("One row", "carries", "it") if n == 1 else (f"{n} rows", "carry", "them")
+    which = f"{'row' if n == 1 else 'rows'} {all_listed(names)}"
+    return (
+        f"{rows} {verb} {percent(found.share)} of what the model loses to the baseline: {which}. "
+        f"Without {them}, the mean gain per row would be {short_number(found.without)}, not "
+        f"{short_number(found.gain)}. Check whether {'its' if n == 1 else 'their'} values are "
+        f"possible."
+    )
+
+
+def row_in_words(row: int, cells: Mapping[str, Any]) -> str:
+    """``24067 (x = 0, y = 0)``: a row, with cells that are far from those of other rows."""
+    shown = [f"{name} = {_cell(value)}" for name, value in cells.items()]
+    return f"{row} ({', '.join(shown)})" if shown else str(row)
+
+
+def _cell(value: Any) -> str:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return short_number(value) if is_number else str(value)
+
+
+def one_row(evidence: Evidence) -> str:
+    """Whether a few rows alone make the model worse than the baseline."""
+    held = evidence.held
+    if held is None or held.gain is None:
+        return ""
+    if evidence.final is not None:
+        return _few_sealed_rows(evidence, held.gain)
+    found = lone_rows(held.gain, held.truth.weights, held.row)
+    if found is None:
+        return ""
+    unusual = {each["row"]: each.get("unusual") or {} for each in held.surprising}
+    names = [row_in_words(row, unusual.get(row, {})) for row in found.rows]
+    return lone_rows_in_words(found, names)
+
+
+def _few_sealed_rows(evidence: Evidence, held_gain: Array) -> str:
+    """Whether a few sealed rows carry the loss; they are not shown, so the interval must tell.
+
+    k rows that lose L each of n, and others that lose nothing, have the mean kL/n with the
+    standard error √k L/n: the square of their ratio is k.
+    """
+    gain = evidence.gain
+    if gain is None or not gain.value < min(0.0, float(held_gain.min())):
+        return ""
+    half = gain.high - gain.value
+    if not 0 < half < inf or (n_rows := (GAUSSIAN_95 * gain.value / half) ** 2) > MOST_LONE + 0.5:
+        return ""
+    rows, verb = ("one", "carries") if n_rows < 1.5 else (f"{n_rows:.0f}", "carry")
+    codes = [each for each in evidence.findings if each.get("code") in SUSPICIOUS_VALUES]
+    columns = list(dict.fromkeys(str(one) for each in codes for one in each.get("columns") or ()))
+    where = f" look found outliers or suspicious zeros in {quoted(columns)}." if columns else ""
+    return (
+        f"About {rows} of {evidence.n_rows:,} sealed rows {verb} nearly all of the loss: the mean "
+        f"gain of these, {short_number(gain.value)}, is worse than the gain of the worst held-out "
+        f"row ({short_number(float(held_gain.min()))}); that of the held-out rows is "
+        f"{short_number(float(held_gain.mean()))} on average. Sealed rows are not shown; look for "
+        f"impossible values in the data.{where}"
+    )
+
+
+class Threshold(NamedTuple):
+    """A threshold for the second of two classes that finds rows of the rare one."""
+
+    value: float
+    recall: float  # of the rare class
+    precision: float
+
+
+def never_predicted(evidence: Evidence) -> str:
+    """A hint to use another threshold, where a rare class is never predicted."""
+    held = evidence.held
+    if held is None or held.kind != "binary" or held.prediction.labels is not None:
+        return ""
+    share = np.bincount(held.truth.y, held.truth.weights, minlength=2) / held.truth.weights.sum()
+    rare = int(share.argmin())
+    if not 0 < share[rare] < RARE or (held.prediction.called == rare).any():
+        return ""
+    found = best_threshold(held, rare)
+    return (
+        f"{held.labels[rare]!r} ({percent(float(share[rare]))} of the rows) is never predicted, "
+        f"because its probability is nowhere above 0.5. To find such rows, use likely predict "
+        f"--threshold {found.value:.2g}: on the held-out rows it finds {percent(found.recall)} of "
+        f"them, and {percent(found.precision)} of the rows that it picks are of this class."
+    )
+
+
+def best_threshold(held: "Validation", rare: int) -> Threshold:
+    """The threshold with the largest F₁ of the rare class, rounded to two digits."""
+    p, is_rare = np.exp(held.prediction.log_p[:, 1]), held.truth.y == rare
+    weight, tried = held.truth.weights, {}
+    for value in np.unique(np.round(p, 2)):
+        if 0 < value < 1:
+            picked = (p >= value) == (rare == 1)
+            hit, all_picked = float(weight[picked & is_rare].sum()), float(weight[picked].sum())
+            recall = hit / float(weight[is_rare].sum())
+            precision = hit / all_picked if all_picked else 0.0
+            tried[2 * hit / (all_picked + float(weight[is_rare].sum()))] = Threshold(
+                float(value), recall, precision
+            )
+    return tried[max(tried)] if tried else Threshold(0.5, 0.0, 0.0)

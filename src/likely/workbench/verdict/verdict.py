@@ -12,7 +12,7 @@ Zou & Donner (2008), Construction of confidence limits about effect measures, St
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import isfinite, isinf, sqrt
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, final
 
@@ -21,9 +21,9 @@ from likely.intervals import Ends, Estimate, clearly_better, clearly_worse, diff
 from likely.metrics import METRICS
 from likely.metrics.losses import LOSSES
 from likely.metrics.score import gain_title, title_of
-from likely.workbench.verdict.evidence import Evidence
-from likely.workbench.verdict.paired_metrics import LEVEL, paired_differences
-from likely.workbench.verdict.row_checks import (
+from likely.workbench.scoring.paired import LEVEL, paired_differences
+from likely.workbench.verdict.evidence import (
+    Evidence,
     far_predictions,
     impossible_values,
     never_predicted,
@@ -201,7 +201,8 @@ def worse_metrics(measures: Mapping[str, Estimate]) -> list[str]:
     return [
         name
         for name, found in measures.items()
-        if name != CALIBRATION and (_side(name, found) < 0 or _is_infinite(found))
+        if name != CALIBRATION
+        and (_side(name, found) < 0 or (isfinite(found.baseline) and isinf(found.value)))
     ]
 
 
@@ -219,10 +220,6 @@ def _side(name: str, found: Estimate) -> int:
     sign = 1 if better == "higher" else -1
     above, below = found.low > found.baseline, found.high < found.baseline
     return sign * (int(above) - int(below))
-
-
-def _is_infinite(found: Estimate) -> bool:
-    return isfinite(found.baseline) and found.value in (float("inf"), float("-inf"))
 
 
 def _worse(evidence: Evidence) -> str:
