@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.formats.registry import read
+    from likely.data.sequences import Sequences
     from likely.errors import LikelyError, LikelyWarning
     from likely.explanations.any_model import explain
     from likely.explanations.effects import PartialEffects, partial_effects
@@ -75,9 +76,8 @@ if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
     from likely.text.bag_of_words import BagOfWords
-    from likely.text.sequences import Sequences
+    from likely.text.text_classifier import TextClassifier
     from likely.text.token_ids import TokenIds
-    from likely.text_models.text_classifier import TextClassifier
     from likely.workbench.comparison.comparison import Comparison, compare
     from likely.workbench.curves.curves import Curve, learning_curve
     from likely.workbench.curves.training_curve import TrainingCurve, training_curve
@@ -250,11 +250,11 @@ _HOME = {  # public name: the module that defines it
     "Prepared": "likely.workbench.preparation.prepared",
     "Sealed": "likely.sealing.sealed",
     "Separability": "likely.linear.separation",
-    "Sequences": "likely.text.sequences",
+    "Sequences": "likely.data.sequences",
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
-    "TextClassifier": "likely.text_models.text_classifier",
+    "TextClassifier": "likely.text.text_classifier",
     "TokenIds": "likely.text.token_ids",
     "TrainingCurve": "likely.workbench.curves.training_curve",
     "WrittenReport": "likely.reports.report",

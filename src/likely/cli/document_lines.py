@@ -27,7 +27,7 @@ def text_alone(run: "Run") -> str | None:
     """The column of text that is all a prediction of the model needs; None for other models."""
     from likely.cli.predict import needed_columns
     from likely.inputs.tables import names_in_fit
-    from likely.text_models.text_classifier import TextClassifier
+    from likely.text.text_classifier import TextClassifier
     from likely.workbench.data.roles import roles_in_run
     from likely.workbench.preparation.prepared import Prepared
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from likely.explanations.explanation import Explanation
     from likely.runs import Run
-    from likely.text_models.text_explanation import TextExplanation
+    from likely.text.text_explanation import TextExplanation
 
 FIRST_ROWS = 3  # without --row
 BACKGROUND_ROWS = 500  # of the table, for models that compare a row with others
@@ -44,7 +44,7 @@ def texts_answer(
 
     from likely.cli.document_lines import text_alone
     from likely.cli.predict import needed_columns
-    from likely.text_models.text_classifier import TextClassifier
+    from likely.text.text_classifier import TextClassifier
 
     name = text_alone(opened)
     if name is None:
@@ -106,7 +106,7 @@ def _words_answer(
     """The explanations of documents, each with its words in their places."""
     from likely.cli.terminal import width
     from likely.files import write_atomically
-    from likely.text_models.text_explanation import page_of
+    from likely.text.text_explanation import page_of
 
     parts = [each.text(top=top or MOST_COLUMNS, width=width()) for each in found]
     rows = [each.to_json() for each in found]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.data.sequences import Sequences, is_lists, is_sequences
 from likely.errors import InvalidInput
-from likely.text.sequences import Sequences, is_lists, is_sequences
 
 
 def are_ids(X: Any, *, reads_ids: bool, n_columns: int) -> bool:

@@ -23,6 +23,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.data.schema import Schema
+from likely.data.sequences import is_sequences
 from likely.distributions import DiagonalFamily, Dirichlet, GaussianPrior
 from likely.distributions.lumped_counts import LumpedColumns
 from likely.errors import InvalidInput
@@ -60,7 +61,6 @@ from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, total
 from likely.objectives.held_out_rows import HeldOutBlocks, HeldOutRows
-from likely.text.sequences import is_sequences
 
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
     "temperature": lambda held_out, learn: held_out.cooled(learn),

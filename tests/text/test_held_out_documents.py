@@ -24,12 +24,10 @@ from likely.objectives.length_evidence import (
     of_words,
     word_keys,
 )
-from likely.text_models import text_classifier
-from likely.text_models.class_sums import ClassSums
-from likely.text_models.held_out_documents import HeldOutDocuments
-from likely.text_models.kept_documents import KEEP_SEED, KeptDocuments, keys_of
-from likely.text_models.labelled import LabelledBatch
-from likely.text_models.text_classifier import FEWEST
+from likely.text import text_classifier
+from likely.text.class_sums import ClassSums, LabelledBatch
+from likely.text.held_out_documents import KEEP_SEED, HeldOutDocuments, KeptDocuments, keys_of
+from likely.text.text_classifier import FEWEST
 
 
 def bursty(n, seed=0, n_classes=4):
