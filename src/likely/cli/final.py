@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.answer import Answer
 from likely.cli.terminal import Settings, global_options
 from likely.errors import HonestyRefusal
+from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
     from likely.runs import Run
@@ -243,7 +244,7 @@ def _refusals_of(seal: "SealFolder") -> Iterator[None]:
 def _evaluated(
     run: "Run", seal: "SealFolder", again: str | None, escrow: str | None
 ) -> "FinalScore":
-    from likely.cli.options import DataOptions
+    from likely.tasks.request import DataOptions
     from likely.workbench.final.final import final_score_of_fit
     from likely.workbench.final.final_scorer import scorer_for
 

@@ -18,7 +18,7 @@ from likely.solvers.least_squares import solve_minimum_norm, solve_normal_equati
 from likely.solvers.maximise import Negated, maximise
 from likely.solvers.mini_batches import (
     BalancedBatches,
-    Batches,
+    BatchPlan,
     SampledBatches,
     ShuffledBatches,
     batches,
@@ -80,8 +80,8 @@ __all__ = [
     "AdamW",
     "BalancedBatches",
     "Batch",
+    "BatchPlan",
     "BatchedObjective",
-    "Batches",
     "Clip",
     "Clipped",
     "Constant",

@@ -116,8 +116,8 @@ def test_calibration_of_a_nearest_neighbour_is_not_fooled_by_copies():
 
 
 def test_validation_rows_of_a_network_are_no_copies_of_training_rows():
-    from likely.neural.training.examples import ExamplesInMemory
-    from likely.neural.training.problem import split_off
+    from likely.neural.examples import ExamplesInMemory
+    from likely.neural.problem import split_off
 
     X = np.repeat(np.random.default_rng(0).normal(size=(60, 3)), 4, axis=0)
     training, held = split_off(ExamplesInMemory(X, np.arange(240) // 4 % 2), 0.2, 0)
