@@ -13,7 +13,8 @@ scores agree; the vote then overfits the training rows, and the disagreement rev
 import matplotlib.pyplot as plt
 import numpy as np
 
-from likely.sealing.judges import JUDGES, Evidence
+from likely.sealing.judges import JUDGES
+from likely.workbench.verdict.evidence import Evidence
 
 ROWS, EVALUATIONS, CHANCE = 1000, 400, 0.5
 rng = np.random.default_rng(0)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.formats.registry import read
+    from likely.data.sequences import Sequences
     from likely.errors import LikelyError, LikelyWarning
     from likely.explanations.effects import PartialEffects, partial_effects
     from likely.explanations.explanation import Explanation
@@ -83,9 +84,8 @@ if TYPE_CHECKING:
     from likely.tasks.row_explanations import explain
     from likely.tasks.training_run import Trained, train
     from likely.text.bag_of_words import BagOfWords
-    from likely.text.sequences import Sequences
+    from likely.text.text_classifier import TextClassifier
     from likely.text.token_ids import TokenIds
-    from likely.text_models.text_classifier import TextClassifier
     from likely.workbench.comparison.comparison import Comparison, compare
     from likely.workbench.curves.curves import Curve, learning_curve
     from likely.workbench.curves.training_curve import TrainingCurve, training_curve
@@ -269,11 +269,11 @@ _HOME = {  # public name: the module that defines it
     "Prepared": "likely.workbench.preparation.prepared",
     "Sealed": "likely.sealing.sealed",
     "Separability": "likely.linear.separation",
-    "Sequences": "likely.text.sequences",
+    "Sequences": "likely.data.sequences",
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
-    "TextClassifier": "likely.text_models.text_classifier",
+    "TextClassifier": "likely.text.text_classifier",
     "TokenIds": "likely.text.token_ids",
     "TrainingCurve": "likely.workbench.curves.training_curve",
     "WrittenReport": "likely.reports.report",

@@ -8,7 +8,7 @@ import pytest
 
 import likely as lk
 from likely.formatting import estimate_cells
-from likely.reports.sections.scores import score_of_run
+from likely.reports.sections.verdict import score_of_run
 from likely.runs import read_run
 from likely.sealing.folder import opened, read_parquet
 from tests.cli.conftest import patients

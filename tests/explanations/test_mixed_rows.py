@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from likely.errors import InvalidInput
-from likely.explanations.mixed_rows import mixed_rows
+from likely.explanations.sampled import mixed_rows
 
 COLUMNS = {"a": [1.0, 2.0, 3.0], "b": ["x", "y", None], "c": [True, False, True]}
 SOURCES = {

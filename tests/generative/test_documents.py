@@ -9,9 +9,9 @@ from scipy.special import logsumexp
 import likely
 import likely.runtime
 from likely import NaiveBayes
+from likely.data.sequences import Sequences
 from likely.errors import InvalidInput
 from likely.generative.class_counts import merges_columns
-from likely.text.sequences import Sequences
 
 
 def documents(seed=0, n=40, n_words=50_000):

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks as checks
 
 import likely
+from likely.data.sequences import Sequences
 from likely.errors import InvalidFile, InvalidInput
-from likely.text.sequences import Sequences
 from tests.estimators import made, text_estimators
 
 TEXTS = ["The cat sat on the mat.", "", "A dog — ein Hund — собака", "the cat and the dog"] * 4

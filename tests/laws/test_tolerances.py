@@ -19,7 +19,6 @@ FOLDERS = (
     "distributions",
     "generative",
     "text",
-    "text_models",
     "likelihoods",
 )
 COMPARISONS = {"assert_allclose", "allclose", "isclose"}

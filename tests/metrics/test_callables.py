@@ -13,7 +13,7 @@ from sklearn.metrics import (
 )
 
 from likely.errors import InvalidInput, UnknownName
-from likely.metrics import METRICS, CallableMetric, callables, metric_for, metric_named
+from likely.metrics import METRICS, CallableMetric, metric_for, metric_named, registry
 from tests.metric_data import some_rows
 
 
@@ -74,7 +74,7 @@ def test_more_rows_than_can_be_scored_one_by_one_have_the_jackknife(monkeypatch)
     metric = metric_named(mean_absolute_error)
     statistics = metric.statistics(truth, prediction)
     by_rows = metric.interval(statistics)
-    monkeypatch.setattr(callables, "MOST_ALONE", 100)
+    monkeypatch.setattr(registry, "MOST_ALONE", 100)
     by_blocks = metric.interval(statistics)
     assert by_blocks != pytest.approx(by_rows, rel=1e-9)
     assert 0.5 < np.diff(by_blocks) / np.diff(by_rows) < 2

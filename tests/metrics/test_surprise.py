@@ -8,7 +8,7 @@ from scipy.stats import t
 from benchmarks.interval_coverage import coverage
 from likely.intervals import about_mean, about_mean_with_surprise, wilson
 from likely.metrics import METRICS, Prediction, Truth
-from likely.metrics.surprise import RowValues
+from likely.metrics.prediction import RowValues
 
 
 def certain(n, p):

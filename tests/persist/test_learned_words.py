@@ -5,7 +5,7 @@ import pytest
 
 import likely
 from likely.errors import InvalidFile
-from likely.text.vocabulary import Vocabulary
+from likely.text.terms import Vocabulary
 
 LETTERS = np.frombuffer(b"catdog", np.uint8)
 ENDS = np.array([0, 3, 6])

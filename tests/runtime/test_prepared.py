@@ -14,7 +14,7 @@ import likely as lk
 import likely.runtime
 from likely.data.categories import Factor
 from likely.errors import InvalidInput
-from likely.runtime.prepared import days_of_texts
+from likely.runtime.predictor import days_of_texts
 from likely.workbench.preparation.cells import days_of_text
 
 N = 700

@@ -74,7 +74,7 @@ def test_many_documents_are_counted_in_pieces(tmp_path, monkeypatch):
     lk.save(model, tmp_path / "model.likely")
     predictor = likely.runtime.load(tmp_path / "model.likely")
     expected = predictor.predict_proba(NEW)
-    monkeypatch.setattr("likely.runtime.text.MOST_DOCUMENTS", 7)
+    monkeypatch.setattr("likely.runtime.words.MOST_DOCUMENTS", 7)
     assert_allclose(predictor.predict_proba(NEW), expected, rtol=1e-14)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.sealing.judges import JUDGES, LARGEST, Evidence, Ruling
+from likely.sealing.judges import JUDGES, LARGEST, LossEvidence, Ruling
 
 N = 1000
 CHANCE = 0.5
@@ -16,7 +16,7 @@ CHANCE = 0.5
 
 def evidence(losses, *, training=CHANCE, best=None, level=0.95, seed=0):
     rng = np.random.default_rng(seed)
-    return Evidence(np.asarray(losses, float), CHANCE, training, best, level, rng)
+    return LossEvidence(np.asarray(losses, float), CHANCE, training, best, level, rng)
 
 
 def told_by(judge, given):

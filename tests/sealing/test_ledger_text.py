@@ -1,6 +1,6 @@
 """Lines of the ledger in words."""
 
-from likely.sealing.ledger_text import allowed_in_words, details_of, event_in_words, used_in_words
+from likely.sealing.ledger import allowed_in_words, details_of, event_in_words, used_in_words
 
 
 def line(event, **own):

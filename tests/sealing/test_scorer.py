@@ -14,9 +14,9 @@ ALONE = """
     from likely.sealing.create import Origin, SealTerms, create_seal
     from likely.sealing.evaluation import evaluate
     from likely.sealing.folder import TRAIN
-    from likely.sealing.scorer import Scorer
+    from likely.sealing.final_score import Scorer
     from likely.sealing.sealed import Sealed
-    from likely.sealing.submission import ModelSubmission
+    from likely.sealing.judges import ModelSubmission
 
     class AbsoluteError(Scorer):
         name = "absolute error"

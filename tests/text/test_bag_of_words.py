@@ -17,8 +17,8 @@ from likely.text.analysis import Analysis
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import bytes_of, documents, parts
 from likely.text.options import check_counts
+from likely.text.text_classifier import TextClassifier
 from likely.text.token_ids import TokenIds
-from likely.text_models.text_classifier import TextClassifier
 
 TEXTS = [
     "The cat sat on the mat.",

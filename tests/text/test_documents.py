@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import InvalidFile, InvalidInput
+from likely.text.analysis import characters
 from likely.text.bag_of_words import BagOfWords
-from likely.text.characters import characters
 from likely.text.documents import document_parts
 from tests.text.test_bag_of_words import OPTIONS, TEXTS, assert_same
 

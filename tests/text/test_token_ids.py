@@ -11,9 +11,9 @@ from scipy.stats import multinomial
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
+from likely.data.sequences import Sequences, is_sequences
 from likely.errors import InvalidInput
 from likely.text.bag_of_words import BagOfWords
-from likely.text.sequences import Sequences, is_sequences
 from likely.text.token_ids import TokenIds
 from tests.text.test_bag_of_words import OPTIONS, TEXTS
 

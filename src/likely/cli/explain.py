@@ -75,7 +75,7 @@ def explain(
     from likely.description import describe
     from likely.description_text import text_of
     from likely.runs import open_run
-    from likely.text_models.text_classifier import TextClassifier
+    from likely.text.text_classifier import TextClassifier
 
     _refuse_page(run, texts, data, rows, output)
     opened = open_run(run)

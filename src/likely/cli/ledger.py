@@ -24,8 +24,7 @@ def ledger(settings: Settings, action: str, seal: str) -> Answer:
 
 def _show(name: str) -> Answer:
     from likely.sealing.folder import open_folder
-    from likely.sealing.ledger import verify_ledger
-    from likely.sealing.ledger_text import details_of, event_in_words, used_in_words
+    from likely.sealing.ledger import details_of, event_in_words, used_in_words, verify_ledger
 
     folder, verdict = open_folder(name), verify_ledger(name)
     problems = verdict.problems

@@ -110,7 +110,7 @@ def _what(manifest: "Manifest") -> str:
 def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
     from likely.cli.terminal import headed, wrapped
     from likely.formatting import count
-    from likely.sealing.ledger_text import allowed_in_words
+    from likely.sealing.ledger import allowed_in_words
 
     manifest, name = sealed.manifest, shlex.quote(str(sealed.path))
     text = (

@@ -23,8 +23,7 @@ from likely.explanations.explanation import (
     Explanation,
     refuse_against,
 )
-from likely.explanations.mixed_rows import mixed_rows
-from likely.explanations.sampled import N_ORDERS, background_rows, sampled_contributions
+from likely.explanations.sampled import N_ORDERS, background_rows, mixed_rows, sampled_contributions
 from likely.formatting import cell
 from likely.inputs.estimators import check_fitted_model, feature_names
 from likely.inputs.rows import offset_arguments

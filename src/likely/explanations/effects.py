@@ -21,7 +21,7 @@ from likely.data.frames import as_table, frame_of, library_of
 from likely.errors import InvalidInput, UnknownName
 from likely.explanations.any_model import predicted_score
 from likely.explanations.explanation import PROBABILITY
-from likely.explanations.mixed_rows import MixedRows, mixed_rows
+from likely.explanations.sampled import MixedRows, mixed_rows
 from likely.formatting import capitalised, cell, count, number, text_table
 from likely.inputs.estimators import check_fitted_model
 from likely.inputs.rows import about_missing_offset, offset_numbers

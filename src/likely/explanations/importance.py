@@ -22,7 +22,7 @@ from sklearn.base import is_classifier
 from likely._typing import Array, Codes
 from likely.data.frames import as_table, frame_of, library_of
 from likely.errors import UnknownName
-from likely.explanations.mixed_rows import MixedRows, mixed_rows
+from likely.explanations.sampled import MixedRows, mixed_rows
 from likely.formatting import (
     WIDEST,
     count,

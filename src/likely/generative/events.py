@@ -32,6 +32,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Mixed
 from likely.data.schema import Schema
+from likely.data.sequences import Sequences, is_lists, is_sequences
 from likely.data.source import TableKinds
 from likely.distributions import (
     DISTRIBUTIONS,
@@ -52,7 +53,6 @@ from likely.inputs.rows import CheckedRows, EncodedRows, RowsInMemory, recode_ro
 from likely.objectives.components import ComponentTotals
 from likely.objectives.value_counts import count_values
 from likely.quantiles import LIMIT
-from likely.text.sequences import Sequences, is_lists, is_sequences
 
 AUTO = {
     "number": "gaussian",

@@ -27,6 +27,7 @@ from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
+from likely.data.sequences import is_sequences
 from likely.description import ColumnsRead
 from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianPrior, NamedForm
 from likely.distributions.evidence import RowSums
@@ -85,7 +86,6 @@ from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence
-from likely.text.sequences import is_sequences
 
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
     "temperature": lambda held_out, learn: held_out.cooled(learn),

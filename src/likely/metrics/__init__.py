@@ -3,9 +3,8 @@
 from likely.intervals import Estimate
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant, constant_prediction
-from likely.metrics.callables import CallableMetric
 from likely.metrics.prediction import Prediction, Truth
-from likely.metrics.registry import METRICS, metric_for, metric_named, metrics_for
+from likely.metrics.registry import METRICS, CallableMetric, metric_for, metric_named, metrics_for
 from likely.metrics.score import Score, ScoreTotals, mean_score, score_of
 
 __all__ = [

@@ -21,8 +21,7 @@ from likely._typing import Array, Codes
 from likely.intervals import Ends, clipped, effective_rows
 from likely.kinds import TargetKind
 from likely.metrics.baseline import constant_prediction
-from likely.metrics.prediction import Prediction, Truth
-from likely.metrics.surprise import RowValues
+from likely.metrics.prediction import Prediction, RowValues, Truth
 
 Better = Literal["lower", "higher"]
 

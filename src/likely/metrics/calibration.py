@@ -54,7 +54,7 @@ FEWEST = 1.0  # rows, or what rows in few groups are worth: with fewer, most dra
 DRAWS = 1000  # of the bootstrap: ends move by about 3 % of the width from seed to seed
 
 
-class Parts(NamedTuple):
+class ScoreParts(NamedTuple):
     """score = reliability − resolution + uncertainty + rest."""
 
     reliability: float  # what miscalibration costs
@@ -133,7 +133,7 @@ def reliability_curve(
     ]
 
 
-def brier_parts(bins: Bins, score: float) -> Parts:
+def brier_parts(bins: Bins, score: float) -> ScoreParts:
     """The parts of the Brier score, added over the events."""
     n = bins.weight[0].sum()
     share = bins.weight / n
@@ -145,10 +145,10 @@ def brier_parts(bins: Bins, score: float) -> Parts:
     return _with_rest(reliability, resolution, uncertainty, score)
 
 
-def log_loss_parts(bins: Bins, score: float) -> Parts:
+def log_loss_parts(bins: Bins, score: float) -> ScoreParts:
     """The parts of the log loss of two classes; NaN for more."""
     if len(bins.weight) > 1:
-        return Parts(nan, nan, nan, nan)
+        return ScoreParts(nan, nan, nan, nan)
     n, used = bins.weight[0].sum(), bins.weight[0] > 0
     share = bins.weight[0][used] / n
     overall = np.full(len(share), bins.observed[0].sum() / n)
@@ -160,9 +160,11 @@ def log_loss_parts(bins: Bins, score: float) -> Parts:
     return _with_rest(reliability, resolution, uncertainty, score)
 
 
-def _with_rest(reliability: float, resolution: float, uncertainty: float, score: float) -> Parts:
+def _with_rest(
+    reliability: float, resolution: float, uncertainty: float, score: float
+) -> ScoreParts:
     rest = score - (reliability - resolution + uncertainty)
-    return Parts(reliability, resolution, uncertainty, rest)
+    return ScoreParts(reliability, resolution, uncertainty, rest)
 
 
 def _ratio(total: Array, weight: Array) -> Array:

@@ -54,9 +54,8 @@ from likely.intervals import (
 )
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.metrics.base import MeanOfRows, Metric
-from likely.metrics.calibration import EQUAL_WIDTH, Bins, Parts, brier_parts, log_loss_parts
-from likely.metrics.prediction import Prediction, Truth
-from likely.metrics.surprise import RowValues, with_surprise
+from likely.metrics.calibration import EQUAL_WIDTH, Bins, ScoreParts, brier_parts, log_loss_parts
+from likely.metrics.prediction import Prediction, RowValues, Truth, with_surprise
 from likely.special import LOG_FLOOR
 
 MOST_BRIER = 2.0  # of several classes, certain of a wrong one; of two classes it is 1
@@ -86,7 +85,7 @@ class ProperScore(Metric):
         """The score of each row for each class that may happen, (n, K)."""
 
     @abstractmethod
-    def parts(self, statistics: ScoreStatistics) -> Parts:
+    def parts(self, statistics: ScoreStatistics) -> ScoreParts:
         """Reliability, resolution, uncertainty, and the rest within bins."""
 
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
@@ -121,7 +120,7 @@ class LogLoss(ProperScore):
     def interval(self, statistics: ScoreStatistics, level: float = 0.95) -> Ends:
         return clipped(statistics.score.loss_ends(level), 0.0, -LOG_FLOOR)
 
-    def parts(self, statistics: ScoreStatistics) -> Parts:
+    def parts(self, statistics: ScoreStatistics) -> ScoreParts:
         return log_loss_parts(statistics.bins, self.value(statistics))
 
 
@@ -143,7 +142,7 @@ class Brier(ProperScore):
         most = 1.0 if len(statistics.bins.weight) == 1 else MOST_BRIER
         return clipped(statistics.score.loss_ends(level), 0.0, most)
 
-    def parts(self, statistics: ScoreStatistics) -> Parts:
+    def parts(self, statistics: ScoreStatistics) -> ScoreParts:
         return brier_parts(statistics.bins, self.value(statistics))
 
 

@@ -28,8 +28,7 @@ from likely._typing import Array
 from likely.intervals import Ends, about_mean_with_surprise
 from likely.kinds import NUMBER_KINDS, TargetKind
 from likely.metrics.base import MeanOfRows, Metric
-from likely.metrics.prediction import Prediction, Truth
-from likely.metrics.surprise import RowValues
+from likely.metrics.prediction import Prediction, RowValues, Truth
 from likely.moments import Moments
 
 

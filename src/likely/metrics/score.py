@@ -36,9 +36,8 @@ from likely.intervals import (
 from likely.json_files import plain
 from likely.kinds import TargetKind
 from likely.metrics.base import Metric
-from likely.metrics.prediction import Prediction, Truth
+from likely.metrics.prediction import Prediction, RowValues, Truth, with_surprise
 from likely.metrics.registry import METRICS
-from likely.metrics.surprise import RowValues, with_surprise
 
 CONSTANT = "constant"
 GAIN = "gain over the baseline"

@@ -30,8 +30,7 @@ from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, warn_user
 from likely.explanations.any_model import ESTIMATED
 from likely.explanations.explanation import Explanation, like_its_rows
-from likely.explanations.mixed_rows import CodedRows
-from likely.explanations.sampled import SampledContributions, sampled_contributions
+from likely.explanations.sampled import NumberRows, SampledContributions, sampled_contributions
 from likely.formatting import count
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
@@ -700,7 +699,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         check_is_fitted(self)
         matrix = self._matrix(X)
         n_columns = len(self.coding_.schema.as_codes)
-        rows = CodedRows(matrix, self.coding_.column_of_coefficient(), n_columns)
+        rows = NumberRows(matrix, self.coding_.column_of_coefficient(), n_columns)
         n = matrix.shape[0]
         found = sampled_contributions(self._explained_score, rows, np.arange(n), np.array([n]))
         return self._explanation(found, against).also(RELATIVE, ESTIMATED)

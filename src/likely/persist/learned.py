@@ -32,7 +32,7 @@ from likely.persist.field_types import fits, wrong_type
 from likely.persist.registry import Estimator
 from likely.solvers.minimise import Solution
 from likely.text.bag_of_words import BagOfWords
-from likely.text.vocabulary import Vocabulary
+from likely.text.terms import Vocabulary
 
 Types = dict[str, Any]
 LABELS = "labels"  # a row of labels: numbers, text or Booleans

@@ -51,7 +51,7 @@ PART_MODULES = (
     "likely.solvers.stochastic",
     "likely.solvers.stopping",
     "likely.solvers.updates",
-    "likely.text.vocabulary",
+    "likely.text.terms",
 )
 WITH_PACKAGE = ("likelihoods", "linear", "links", "penalties")  # parts named with it
 

@@ -6,19 +6,21 @@ from typing import Any, NamedTuple, final
 
 from likely.reports.figures import ID
 from likely.reports.section import LeftOut, Picture, Section
-from likely.reports.sections.calibration import calibration
-from likely.reports.sections.comparison import comparison
+from likely.reports.sections.calibration import calibration, ranking
+from likely.reports.sections.comparison import comparison, tuning
 from likely.reports.sections.curves import curves
-from likely.reports.sections.importance import importance
-from likely.reports.sections.ledger import badge_of, ledger, warning_of, with_warning
-from likely.reports.sections.mistakes import mistakes
-from likely.reports.sections.model import model_page
-from likely.reports.sections.overview import overview
-from likely.reports.sections.question import checks, command, question
-from likely.reports.sections.ranking import ranking
-from likely.reports.sections.residuals import residuals
-from likely.reports.sections.tuning import tuning
-from likely.reports.sections.verdict import verdict
+from likely.reports.sections.mistakes import mistakes, residuals
+from likely.reports.sections.model import importance, model_page
+from likely.reports.sections.question import (
+    badge_of,
+    checks,
+    command,
+    ledger,
+    question,
+    warning_of,
+    with_warning,
+)
+from likely.reports.sections.verdict import overview, verdict
 from likely.runs.folder import RunFacts
 
 SECTIONS: tuple[Callable[[RunFacts], Section | LeftOut | None], ...] = (  # as on the page

@@ -17,10 +17,9 @@ from likely.errors import InvalidInput
 from likely.kinds import IN_WORDS, TargetKind
 from likely.runs.known_ledgers import refuse_used_rows
 from likely.sealing.create import Origin, SealTerms, create_seal
-from likely.sealing.final_score import FinalScore
+from likely.sealing.final_score import FinalScore, Scorer
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder
 from likely.sealing.judges import JUDGES
-from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
 from likely.sealing.split import row_mask
 from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments

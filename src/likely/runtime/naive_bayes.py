@@ -13,6 +13,7 @@ import numpy as np
 from likely._typing import Array, NumbersAndCodes
 from likely.data.layouts.base import Design
 from likely.data.layouts.intercept import Mixed
+from likely.data.sequences import Sequences, is_lists
 from likely.distributions import Complement, Multinomial
 from likely.distributions.lengths import row_lengths
 from likely.distributions.product import Product, ProductFamily
@@ -31,7 +32,6 @@ from likely.runtime.table_model import (
     refuse_moves,
 )
 from likely.saved_values import same_count
-from likely.text.sequences import Sequences, is_lists
 
 
 @final
@@ -104,7 +104,7 @@ class NaiveBayesModel(TableModel):
         self.reads_ids = bool(model.learned("reads_ids_", False))
         self.presence = model.arguments().get("event") == "bernoulli"
         bins = model.learned("discretizer_")
-        self.bins = None if bins is None else Bins.of(bins, model.required("plan_"))
+        self.bins = None if bins is None else SavedBins.of(bins, model.required("plan_"))
 
     def rows(self, given: Any) -> Any:
         """Counts of lists of word ids, or presence, if the model was fitted to such lists."""
@@ -133,7 +133,7 @@ class NaiveBayesModel(TableModel):
 
 
 @final
-class Bins:
+class SavedBins:
     """Numbers that are cut into bins: their codes come after those of the categories."""
 
     def __init__(self, edges: list[Array], cut: Array) -> None:

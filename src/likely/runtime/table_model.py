@@ -51,7 +51,7 @@ class TableModel(ABC):
         return answer if self.classes is None else self.classes[answer.argmax(axis=1)]
 
 
-class EncodedColumns(NamedTuple):
+class EncodedCells(NamedTuple):
     """The dense columns of a table by the schema of the fit, and the words of its texts."""
 
     schema: Schema  # of the dense columns
@@ -69,7 +69,7 @@ class EncodedColumns(NamedTuple):
             yield start, design.rows(start, stop), words
 
 
-def encoded(schema: Schema, table: ColumnTable) -> EncodedColumns:
+def encoded(schema: Schema, table: ColumnTable) -> EncodedCells:
     """The table by the schema of the fit; unseen categories are a warning."""
     refuse_others(TableKinds(table.names, table.kinds))
     p = len(table.columns)
@@ -77,7 +77,7 @@ def encoded(schema: Schema, table: ColumnTable) -> EncodedColumns:
         schema = _first_columns(schema, p, table.words.n_columns)
     found = schema.encode(table)
     warn_of_unseen(found.unseen)
-    return EncodedColumns(schema, found, table.words)
+    return EncodedCells(schema, found, table.words)
 
 
 def _first_columns(schema: Schema, p: int, n_words: int) -> Schema:

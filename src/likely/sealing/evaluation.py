@@ -24,14 +24,12 @@ from likely.files import lock
 from likely.intervals import Estimate, n_groups_of
 from likely.json_files import plain
 from likely.names import in_words
-from likely.sealing.final_score import FinalScore
+from likely.sealing.final_score import REQUIRED, FinalScore, Predictions, Scorer, keys_missing
 from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.folder import SealFolder, copies_near, opened, predictions_digest
-from likely.sealing.judges import JUDGES, Evidence
+from likely.sealing.judges import JUDGES, LossEvidence, Submission
 from likely.sealing.ledger import Entry, models_evaluated
 from likely.sealing.manifest import canonical
-from likely.sealing.scorer import REQUIRED, Predictions, Scorer, keys_missing
-from likely.sealing.submission import Submission
 
 ERROR_RATE = 0.05  # of all intervals together, spread over them: 0.05/k at evaluation k
 REASON_LENGTH = 3  # letters; less is not a reason
@@ -265,7 +263,7 @@ def _facts_of_score(
         exact = scorer.score(predictions, y, y_train=y_train, level=level, groups=groups)
         return known | plain(exact)
     seed = sha256(label_file + commit["predictions"].encode()).digest()
-    evidence = Evidence(
+    evidence = LossEvidence(
         losses=scorer.losses(predictions, y),
         constant=scorer.constant_loss(y_train),
         training=commit["training"],

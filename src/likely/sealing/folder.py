@@ -23,10 +23,10 @@ from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput
 from likely.files import remove, write_atomically
+from likely.sealing.final_score import Predictions
 from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.ledger import ADVICE, MANIFEST, Ledger, LedgerVerdict
 from likely.sealing.manifest import Manifest
-from likely.sealing.scorer import Predictions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,7 +123,9 @@ class SealFolder:
         return verdict
 
     def keep_predictions(self, predictions: Predictions) -> None:
-        write_atomically(self.path / COMMITTED, _archive(predictions))
+        stream = BytesIO()
+        np.savez(stream, allow_pickle=False, **predictions)
+        write_atomically(self.path / COMMITTED, stream.getvalue())
 
     def kept_predictions(self) -> Predictions | None:
         try:
@@ -224,12 +226,6 @@ def predictions_digest(predictions: Predictions) -> str:
         digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
-
-
-def _archive(predictions: Predictions) -> bytes:
-    stream = BytesIO()
-    np.savez(stream, allow_pickle=False, **predictions)
-    return stream.getvalue()
 
 
 def _readable(seal: SealFolder) -> bool:

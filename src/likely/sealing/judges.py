@@ -23,16 +23,26 @@ Bhatia & Davis, A better bound on the variance, Amer. Math. Monthly 107 (2000).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.arrow import values_of
+from likely.data.frames import frame_of
+from likely.errors import HonestyRefusal, InvalidInput
+from likely.files import lock
 from likely.formatting import short_number
 from likely.intervals import Ends, n_groups_of, rows_at_worst, wilson
+from likely.sealing.final_score import Predictions, Scorer
+from likely.sealing.folder import TRAIN, SealFolder
+from likely.sealing.manifest import Manifest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LARGEST = 8.0  # b in units of c: a few rows of a usual test set are above
 STEP = 1.0  # η in units of c/√n: about one standard error
@@ -42,7 +52,7 @@ NOISE = 0.25  # σ; the three noises below have scales 2σ, 4σ and σ, as in th
 
 @final
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class LossEvidence:
     """The losses of the sealed rows and what a judge compares them with."""
 
     losses: Array  # of the sealed rows
@@ -95,7 +105,7 @@ class Judge(ABC):
     """The contract: evidence in, a ruling out."""
 
     @abstractmethod
-    def rule(self, evidence: Evidence) -> Ruling: ...
+    def rule(self, evidence: LossEvidence) -> Ruling: ...
 
 
 @final
@@ -103,7 +113,7 @@ class Judge(ABC):
 class Ladder(Judge):
     """The best score so far, in steps: evaluations without progress reveal almost nothing."""
 
-    def rule(self, evidence: Evidence) -> Ruling:
+    def rule(self, evidence: LossEvidence) -> Ruling:
         step, mean = STEP * evidence.unit, evidence.bounded_mean()
         if evidence.best is not None and mean >= evidence.best - step:
             note = (
@@ -121,7 +131,7 @@ class Ladder(Judge):
 class Thresholdout(Judge):
     """The training score while it agrees with the sealed one, else the sealed one with noise."""
 
-    def rule(self, evidence: Evidence) -> Ruling:
+    def rule(self, evidence: LossEvidence) -> Ruling:
         noise = NOISE * evidence.unit
         threshold = THRESHOLD * evidence.unit
         mean, rng = evidence.bounded_mean(), evidence.rng
@@ -148,7 +158,112 @@ JUDGES: Mapping[str, Judge | None] = {  # None reveals the score as it is
 }
 
 
-def _around(value: float, slack: float, evidence: Evidence, level: float) -> Ends:
+def _around(value: float, slack: float, evidence: LossEvidence, level: float) -> Ends:
     """The interval of a value, widened for what was not revealed, and for chance."""
     low, high = evidence.chance(value, level)
     return max(min(low, value) - slack, 0.0), max(high, value) + slack
+
+
+# ── What is handed in to be scored on sealed rows: a fitted model, or predictions made elsewhere ──
+# A model shows which rows it was trained on, and is refused if they are others than those of the
+# seal.  Predictions of another tool show nothing of the kind, and the ledger says so.
+
+MADE_OUTSIDE = (
+    "These predictions were made outside likely; whether their model has seen sealed rows cannot "
+    "be checked."
+)
+
+
+class Submission(ABC):
+    """The contract: predictions before any label is opened, and how they are scored."""
+
+    name: str  # of the model or of the predictions, in one line, for the ledger
+    scorer: Scorer
+    cv_estimate: float | None  # the loss that cross-validation led to expect
+    model: Any  # only the scorer knows what it is; None where there is none
+    model_sha256: str | None  # of its file; None where there is none
+
+    @abstractmethod
+    def predicted(self, seal: SealFolder) -> tuple[Predictions, float | None]:
+        """Predictions for the sealed rows, and the loss that the training part suggests.
+
+        What would not be an honest score is refused.
+        """
+
+    def facts(self) -> Mapping[str, Any]:
+        """What a commit records besides the predictions, as JSON."""
+        return {}
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelSubmission(Submission):
+    """A fitted model, and how it is scored."""
+
+    model: Any
+    name: str
+    columns: Sequence[str]  # that the model reads
+    trained_on: str  # SHA-256 of the file of its training rows
+    scorer: Scorer
+    cv_estimate: float | None = None
+    model_sha256: str | None = None
+
+    def predicted(self, seal: SealFolder) -> tuple[Predictions, float | None]:
+        self._refuse_other_rows(seal)
+        manifest, training = seal.manifest, self.cv_estimate
+        predictions = self._predictions(seal.features, manifest)
+        if JUDGES[manifest.judge] is not None and training is None:
+            on_train = self._predictions(seal.train, manifest)
+            y = values_of(seal.train.column(manifest.target))
+            training = float(self.scorer.losses(on_train, y).mean())
+        return predictions, training
+
+    def _predictions(self, rows: "pa.Table", manifest: Manifest) -> Predictions:
+        X = frame_of(rows.select(list(self.columns)), manifest.library)
+        roles = {role: rows.column(name) for role, name in manifest.roles.items()}
+        given = {role: column for role, column in roles.items() if role != "weight"}
+        predictions = self.scorer.predictions(self.model, X, **given)
+        for name, array in predictions.items():
+            if array.dtype.kind == "f" and np.isnan(array).any():
+                raise InvalidInput(
+                    f"{self.name} predicts NaN ({name}); expected numbers. No evaluation was "
+                    "used. Check the model on a part of the training rows first."
+                )
+        return predictions
+
+    def _refuse_other_rows(self, seal: SealFolder) -> None:
+        expected = seal.manifest.files[TRAIN]
+        if self.trained_on == expected:
+            return
+        with lock(seal.path):
+            seal.ledger.add("refused", {"command": "final", "reason": "other training rows"})
+        raise HonestyRefusal(
+            f"The model was not trained on the training part of {seal.path.name}: its data have "
+            f"SHA-256 {self.trained_on[:12]}…, expected {expected[:12]}…. It may have seen sealed "
+            f"rows. Train it on {seal.path.name}, and call final again."
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictionSubmission(Submission):
+    """Predictions for the sealed rows, in the order of the seal."""
+
+    predictions: Predictions
+    name: str
+    scorer: Scorer
+    cv_estimate: float | None = None
+    model: None = None
+    model_sha256: None = None
+
+    def predicted(self, seal: SealFolder) -> tuple[Predictions, float | None]:
+        if seal.manifest.judge == "thresholdout" and self.cv_estimate is None:
+            raise InvalidInput(
+                "Predictions were given without a cross-validation estimate; the judge "
+                "'thresholdout' compares the sealed rows with it. Give the mean loss on held-out "
+                "training rows (cv_estimate=..., --cv-estimate NUMBER)."
+            )
+        return self.predictions, self.cv_estimate
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"note": MADE_OUTSIDE}

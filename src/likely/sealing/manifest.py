@@ -81,7 +81,14 @@ class Manifest:
             content = json.loads(path.read_bytes())
             unknown = set(content) - {field.name for field in fields(cls)}
             if content["format"] != FORMAT or unknown:
-                raise BrokenLedger(path, _newer(content.get("format"), sorted(unknown)))
+                what = f"format {content['format']}"
+                if unknown:
+                    what = f"unknown fields {', '.join(sorted(unknown))}"
+                raise BrokenLedger(
+                    path,
+                    f"it has {what}; this version of likely reads format {FORMAT}. Install a newer "
+                    "likely.",
+                )
             for name in ("notes", "earlier", *LATER):
                 if isinstance(content.get(name), list):
                     content[name] = tuple(content[name])
@@ -111,8 +118,3 @@ def canonical(content: Mapping[str, Any]) -> bytes:
         content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
     return with_escapes(text).encode()
-
-
-def _newer(found: object, unknown: list[str]) -> str:
-    what = f"unknown fields {', '.join(unknown)}" if unknown else f"format {found}"
-    return f"it has {what}; this version of likely reads format {FORMAT}. Install a newer likely."

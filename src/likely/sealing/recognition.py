@@ -36,7 +36,7 @@ from likely.sealing.bands import (
 )
 from likely.sealing.fingerprints import is_detailed, rough_words, row_fingerprints
 from likely.sealing.folder import FEATURES, SealFolder, column_names
-from likely.sealing.ledger_text import used_in_words
+from likely.sealing.ledger import used_in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,12 +10,11 @@ from typing import Any, Never, NoReturn, final
 
 from likely.data.frames import frame_of
 from likely.errors import SealedData
-from likely.sealing.final_score import FinalScore
+from likely.sealing.final_score import FinalScore, Scorer
 from likely.sealing.folder import SealFolder
 from likely.sealing.ledger import Entry, LedgerVerdict
 from likely.sealing.manifest import Manifest
 from likely.sealing.recognition import evaluations_used, log_event
-from likely.sealing.scorer import Scorer
 
 
 class _NotThere(SealedData, AttributeError):

@@ -79,8 +79,10 @@ def split_rows(
         twins = _twins(table, features, texts, but=group)
         found = _by_group(table, group, twins, (*strata(), target), test=test, seed=seed)
     else:
-        twins = _twins(table, features, texts)
-        found = _stratified(twins, (*strata(), target), test=test, seed=seed)
+        units, notes = _twins(table, features, texts)
+        classes, words = strata()
+        sealed = _take_units(units, classes, test, seed)
+        found = Split(sealed, f"stratified by {words.format(target)}", notes)
     n_sealed = int(found.sealed.sum())
     if not 0 < n_sealed < table.num_rows:
         share = "A choice" if np.ndim(test) else f"A share of {test:g}"
@@ -120,12 +122,6 @@ def row_mask(rows: Array, n: int, name: str) -> Array:
             f"{name} names row {outside[0]}; there are rows 0 to {n - 1}. Remove it from the list."
         )
     return np.isin(np.arange(n), rows)
-
-
-def _stratified(twins: Twins, by: Strata, *, test: float, seed: int) -> Split:
-    (units, notes), (strata, words, target) = twins, by
-    sealed = _take_units(units, strata, test, seed)
-    return Split(sealed, f"stratified by {words.format(target)}", notes)
 
 
 def _by_group(

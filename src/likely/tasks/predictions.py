@@ -297,7 +297,7 @@ def _refuse_without_two_classes(model: Any, run: str, plain: str) -> None:
 def text_alone(run: "Run") -> str | None:
     """The column of text that is all a prediction of the model needs; None for other models."""
     from likely.inputs.tables import names_in_fit
-    from likely.text_models.text_classifier import TextClassifier
+    from likely.text.text_classifier import TextClassifier
     from likely.workbench.data.roles import roles_in_run
     from likely.workbench.preparation.prepared import Prepared
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from likely.explanations.explanation import Explanation
     from likely.runs import Run
-    from likely.text_models.text_explanation import TextExplanation
+    from likely.text.text_explanation import TextExplanation
 
 FIRST_ROWS = 3  # without --row
 BACKGROUND_ROWS = 500  # of the table, for models that compare a row with others
@@ -121,7 +121,7 @@ class ExplainedTexts:
 
     def html(self) -> str:
         """A page with the words in colours."""
-        from likely.text_models.text_explanation import page_of
+        from likely.text.text_explanation import page_of
 
         return page_of(self.explanations)
 
@@ -215,7 +215,7 @@ def explained_texts(
     """The explanation of documents, word by word; of models without weights of words, by column."""
     import pyarrow as pa
 
-    from likely.text_models.text_classifier import TextClassifier
+    from likely.text.text_classifier import TextClassifier
 
     name = text_alone(opened)
     if name is None:

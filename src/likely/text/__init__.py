@@ -1,1 +1,1 @@
-"""Text: documents to words, and words to counts."""
+"""Text: documents to words, words to counts, and classifiers of raw text."""

@@ -6,13 +6,18 @@ a pattern of one's own) is done here, text by text.
 """
 
 import re
+import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from functools import cache
+from typing import Any, Literal, NamedTuple, final
 
+import numpy as np
+
+from likely._typing import Array
 from likely.caching import cached_property
-from likely.text.characters import WHOLE
+from likely.errors import InvalidInput, UnknownName
 
 Analyzer = Literal["word", "char", "char_wb"]
 WORDS = r"(?u)\b\w\w+\b"  # scikit-learn's: two characters or more
@@ -100,3 +105,89 @@ class Analysis:
             for text, chosen in zip(array.to_pylist(), whole.to_pylist(), strict=True)
         ]
         return pa.array(texts, type=pa.large_string())
+
+
+# ── Characters by code point: which are inside words, and their lower case ────────────────────────
+# Inside words are the characters of ``\w`` of Python's regular expressions: letters, digits and the
+# underscore, of every script.  Lower case is that of ``str.lower``, character by character, but for
+# two: Σ is ς at the end of a word, and İ becomes two characters.  Documents with these are put into
+# lower case as a whole before they are read.
+
+N_POINTS = sys.maxunicode + 1
+WHOLE = "\u0130\u03a3"  # İ and Σ: their lower case depends on the document
+N_ASCII = 0x80
+
+
+class Characters(NamedTuple):
+    """Tables over all bytes and all code points."""
+
+    fold: Array  # uint8, (256,): a byte of ASCII in lower case; 0 outside words and beyond ASCII
+    kind: Array  # uint8: 0 outside words, 1 inside, 2 for those whose lower case depends on others
+    lower: Array  # int32
+
+
+@cache
+def characters(*, lowercase: bool) -> Characters:
+    """The tables of the running Python's Unicode."""
+    points = np.arange(N_POINTS, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    kind = np.zeros(N_POINTS, np.uint8)
+    for run in re.finditer(r"\w+", points):
+        kind[run.start() : run.end()] = 1
+    lower = np.arange(N_POINTS, dtype=np.int32)
+    if lowercase:
+        whole = [ord(each) for each in WHOLE]
+        small = points.replace(WHOLE[0], " ").replace(WHOLE[1], " ").lower()
+        lower = np.frombuffer(small.encode("utf-32-le", "surrogatepass"), "<i4").astype(np.int32)
+        lower[whole], kind[whole] = whole, 2
+    fold = np.zeros(256, np.uint8)
+    fold[:N_ASCII] = np.where(kind[:N_ASCII], lower[:N_ASCII], 0)
+    return Characters(fold, kind, lower)
+
+
+# ── Stop words: those that are left out of documents ──────────────────────────────────────────────
+# The English list is that of scikit-learn, word for word, which goes back to the Glasgow
+# Information Retrieval Group; it is here so that a saved model can be read without scikit-learn.
+
+LINES = (
+    "a about above across after afterwards again against all almost alone along already also",
+    "although always am among amongst amoungst amount an and another any anyhow anyone anything",
+    "anyway anywhere are around as at back be became because become becomes becoming been before",
+    "beforehand behind being below beside besides between beyond bill both bottom but by call can",
+    "cannot cant co con could couldnt cry de describe detail do done down due during each eg",
+    "eight either eleven else elsewhere empty enough etc even ever every everyone everything",
+    "everywhere except few fifteen fifty fill find fire first five for former formerly forty",
+    "found four from front full further get give go had has hasnt have he hence her here",
+    "hereafter hereby herein hereupon hers herself him himself his how however hundred i ie if in",
+    "inc indeed interest into is it its itself keep last latter latterly least less ltd made many",
+    "may me meanwhile might mill mine more moreover most mostly move much must my myself name",
+    "namely neither never nevertheless next nine no nobody none noone nor not nothing now nowhere",
+    "of off often on once one only onto or other others otherwise our ours ourselves out over own",
+    "part per perhaps please put rather re same see seem seemed seeming seems serious several she",
+    "should show side since sincere six sixty so some somehow someone something sometime",
+    "sometimes somewhere still such system take ten than that the their them themselves then",
+    "thence there thereafter thereby therefore therein thereupon these they thick thin third this",
+    "those though three through throughout thru thus to together too top toward towards twelve",
+    "twenty two un under until up upon us very via was we well were what whatever when whence",
+    "whenever where whereafter whereas whereby wherein whereupon wherever whether which while",
+    "whither who whoever whole whom whose why will with within without would yet you your yours",
+    "yourself yourselves",
+)
+ENGLISH = frozenset(word for line in LINES for word in line.split())
+
+
+def stop_words(given: Any) -> frozenset[str]:
+    """The words of an argument: None, "english", or words."""
+    if given is None:
+        return frozenset()
+    if isinstance(given, str):
+        if given != "english":
+            raise UnknownName("list of stop words", given, ["english"])
+        return ENGLISH
+    words = list(given) if isinstance(given, Iterable) else [given]
+    for word in words:
+        if not isinstance(word, str):
+            raise InvalidInput(
+                f"stop_words has {word!r:.60}, of type {type(word).__name__}; words were expected. "
+                "Give a list of words, 'english' or None."
+            )
+    return frozenset(words)

@@ -6,22 +6,26 @@ Tokens, vocabulary and counts are those of scikit-learn's ``CountVectorizer`` wi
 ``weights.py`` has those of its ``TfidfTransformer``, whose sums over documents add.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from typing import Any, Literal, Self
+from numbers import Integral
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
+from likely.data.sequences import TermIds, counted, stacked
 from likely.errors import InvalidInput
+from likely.inputs.parameters import Estimator
 from likely.text.analysis import WORDS, Analysis, Analyzer
-from likely.text.chosen_terms import chosen_terms
-from likely.text.documents import document_parts
+from likely.text.documents import document_parts, over_parts
 from likely.text.hashing import column_of_term
-from likely.text.new_terms import with_new_terms
 from likely.text.options import (
+    WordOptions,
     analysis_of,
     check_counts,
     check_options,
@@ -29,15 +33,85 @@ from likely.text.options import (
     refuse_limits,
     warn_of_options,
 )
-from likely.text.parts import over_parts
 from likely.text.reader import Reader
-from likely.text.term_counts import TermSums, counted, renumbered, stacked
-from likely.text.term_tables import TermIds
-from likely.text.transformer import DocumentTransformer, refuse_other_options
-from likely.text.vocabulary import Vocabulary
-from likely.text.weights import inverse_frequency, weighted
+from likely.text.term_counts import TermSums, inverse_frequency, renumbered, weighted
+from likely.text.terms import Vocabulary
 
 UNKNOWN_NAME = "<unknown>"
+
+
+# ── What BagOfWords and TokenIds share: scikit-learn's tags, and an output that is no frame ───────
+
+
+class DocumentTransformer(  # type: ignore[call-arg]  # scikit-learn has no annotations
+    TransformerMixin, Estimator, auto_wrap_output_keys=None
+):
+    """A transformer whose rows are texts."""
+
+    why_no_frame: ClassVar[str]  # what it gives, and what to do instead
+    vocabulary: Sequence[str] | Mapping[str, int] | None
+    n_features: int | None
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Only the default is there: no frame."""
+        if transform not in (None, "default"):
+            raise InvalidInput(
+                f"set_output(transform={transform!r}) asks for a frame; {self.why_no_frame}"
+            )
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.requires_fit = not self._is_stateless
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        learned = (name for name in vars(self) if name.endswith("_"))
+        return self._is_stateless or any(learned)
+
+    @property
+    def _is_stateless(self) -> bool:
+        """Whether the columns are known before a fit: they are given, or hashed."""
+        return self.vocabulary is not None or self.n_features is not None
+
+
+def refuse_other_options(first: Any, second: Any) -> None:
+    """Refuse to merge what was counted in different ways."""
+    if type(second) is not type(first):
+        raise InvalidInput(
+            f"{second!r:.60} was given; a fitted {type(first).__name__} was expected."
+        )
+    check_is_fitted(second, "n_documents_")
+    ours, theirs = first.get_params(), second.get_params()
+    for name, value in ours.items():
+        if name != "executor" and not _means_the_same(value, theirs[name]):
+            raise InvalidInput(
+                f"{name} is {value!r:.60} here and {theirs[name]!r:.60} in the other; equal "
+                "options were expected. Count all documents with the same options."
+            )
+
+
+def _means_the_same(first: Any, second: Any) -> bool:
+    """Whether two values of an option are equal; max_df=1 and max_df=1.0 are not."""
+    ours, theirs = _plain_value(first), _plain_value(second)
+    return type(ours) is type(theirs) and bool(ours == theirs)
+
+
+def _plain_value(option: Any) -> Any:
+    """An option without the type of its container: arrays and tuples are lists."""
+    if isinstance(option, Mapping):
+        return dict(option)
+    if isinstance(option, Set):
+        return set(option)
+    if isinstance(option, np.ndarray | np.generic):
+        return option.tolist()
+    if isinstance(option, type):  # np.int64 for np.dtype("int64")
+        return np.dtype(option)
+    return list(option) if isinstance(option, Sequence) and not isinstance(option, str) else option
+
+
+# ── Words ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 class BagOfWords(DocumentTransformer):
@@ -415,3 +489,95 @@ class BagOfWords(DocumentTransformer):
 def _names(terms: Vocabulary, *, with_unknown: bool) -> Array:
     """The terms by column, and the name of the column of unknown ones."""
     return np.array([*terms.names, *([UNKNOWN_NAME] if with_unknown else [])], dtype=object)
+
+
+# ── Which terms are kept, by the number of documents with them; in the order of the text ──────────
+
+MOST_TERMS = 1_000_000  # that are hardly repeated; a language has fewer
+SHARE = 0.5  # of all words: each is there twice or less
+
+
+def chosen_terms(
+    options: WordOptions, reader: Reader, frequency: Array, total: Array, n_documents: int
+) -> tuple[Array, Vocabulary]:
+    """The ids of the terms of a reader that are kept, in order, and the terms.
+
+    ``frequency`` is the number of documents with each id and ``total`` that of its occurrences.
+    """
+    import pyarrow.compute as pc
+
+    seen = np.flatnonzero(frequency[: reader.n_ids])
+    if options.max_features is None:  # ties need all terms in order
+        seen = seen[kept_terms(options, frequency[seen], total[seen], n_documents)]
+    names = reader.names().take(seen)
+    in_order = pc.sort_indices(names).to_numpy()  # bytes of UTF-8 are in the order of code points
+    seen = seen[in_order]
+    kept = kept_terms(options, frequency[seen], total[seen], n_documents)
+    return seen[kept], Vocabulary.of_arrow(names.take(in_order[kept]))
+
+
+def kept_terms(options: WordOptions, frequency: Array, total: Array, n_documents: int) -> Array:
+    """Which terms are neither too rare nor too frequent: places in ``frequency``.
+
+    ``frequency`` is the number of documents with each term and ``total`` that of its occurrences,
+    in the order of the terms.
+    """
+    most = _number(options.max_df, n_documents)
+    fewest = _number(options.min_df, n_documents)
+    kept = np.flatnonzero((frequency <= most) & (frequency >= fewest))
+    if options.max_features is not None and kept.size > options.max_features:
+        kept = np.sort(kept[np.argsort(-total[kept])[: options.max_features]])
+    elif options.max_features is None and MOST_TERMS < kept.size > SHARE * total.sum():
+        raise InvalidInput(
+            f"the texts have {kept.size:,} different terms among {int(total.sum()):,}; words of a "
+            f"language are repeated, and keys, codes or random letters are not. More than "
+            f"{MOST_TERMS:,} such terms would fill the memory: leave the column out, or set "
+            "min_df=2, max_features, or n_features=2**20."
+        )
+    if not kept.size:
+        raise InvalidInput(
+            "no term is left: the documents have none, or max_df and min_df exclude all. "
+            "Check the documents, lower min_df or raise max_df."
+        )
+    return kept
+
+
+def _number(limit: float, n_documents: int) -> float:
+    return limit if isinstance(limit, Integral) else limit * n_documents
+
+
+# ── A vocabulary that grows: the terms of further documents come after those that are known ───────
+
+
+class LearnedTerms(NamedTuple):
+    """All terms after further documents, and the sums of these documents by column."""
+
+    terms: Vocabulary
+    reader: Reader
+    columns: Array | None  # of the ids of the reader; None where each is its own
+    sums: TermSums
+
+
+def with_new_terms(
+    reader: Reader,
+    columns: Array | None,
+    terms: Vocabulary,
+    X: Iterable[str],
+    executor: str | Executor,
+) -> LearnedTerms:
+    """Read documents; terms without a column get the next ones, in the order of appearance."""
+    sums = TermSums()
+    columns = np.arange(reader.n_ids, dtype=np.int32) if columns is None else columns
+    for found in reader.learn(X, executor):
+        sums.add(found, reader.n_ids)
+    frequency = sums.wider(reader.n_ids).frequency[: reader.n_ids]
+    columns = np.append(columns, np.full(reader.n_ids - columns.size, -1, np.int32))
+    new = np.flatnonzero((frequency > 0) & (columns < 0))
+    columns[new] = len(terms) + np.arange(new.size)
+    terms = terms + Vocabulary.of_arrow(reader.names().take(new))
+    seen = np.flatnonzero(frequency)
+    by_column = np.zeros(len(terms), np.int64)
+    by_column[columns[seen]] = frequency[seen]
+    in_order = columns.size == len(terms) and (np.diff(columns) == 1).all()
+    sums = TermSums(by_column, by_column, sums.n_documents)
+    return LearnedTerms(terms, reader, None if in_order else columns, sums)

@@ -8,12 +8,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from likely._typing import Array
+from likely.compute.executor import Executor, executor_for
 from likely.data.source import Source
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import listed
@@ -295,3 +297,22 @@ def _in_row(row: int, read: Callable[[], Any]) -> Any:
             r"^document (\d+)", lambda found: f"document {row + int(found[1])}", str(problem)
         )
         raise InvalidInput(message) from problem
+
+
+# ── Documents in parts of a few megabytes, on threads where there are several ─────────────────────
+
+R = TypeVar("R")
+
+
+def over_parts(executor: str | Executor, term: Callable[[Any], R], documents: Any) -> Iterator[R]:
+    """``term`` of each part of the documents, an Arrow array of text, in their order."""
+    chosen, parts = executor_and_parts(executor, documents)
+    with chosen.mapping(term, parts) as found:
+        yield from found
+
+
+def executor_and_parts(executor: str | Executor, documents: Any) -> tuple[Executor, Iterator[Any]]:
+    """The parts of the documents, and where they are read: "auto" needs two parts for threads."""
+    parts = document_parts(documents)
+    first = list(islice(parts, 2))
+    return executor_for(executor, 0 if len(first) < 2 else None), chain(first, parts)

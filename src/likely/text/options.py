@@ -12,8 +12,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName, warn_user
 from likely.formatting import listed
-from likely.text.analysis import WORDS, Analysis, Analyzer
-from likely.text.stop_words import stop_words
+from likely.text.analysis import WORDS, Analysis, Analyzer, stop_words
 
 ANALYZERS = ("word", "char", "char_wb")
 ACCENTS = (None, "ascii", "unicode")

@@ -1,17 +1,16 @@
-"""Counts of terms: by document, as sparse matrices, and summed over documents.
+"""Counts of terms summed over documents, and the weights of counts.
 
     frequency_v = the number of documents with term v      total_v = the number of its occurrences
 
 Both sums add, so that documents may come in parts.
 """
 
-from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array
-from likely.text.term_tables import TermIds
+from likely.data.sequences import TermIds
 
 MOST_SPARE = 1 << 20  # terms, for which there is room before they are met
 
@@ -73,40 +72,6 @@ def _wider(values: Array, n: int) -> Array:
     return np.concatenate([values, np.zeros(max(n - values.size, 0), values.dtype)])
 
 
-def counted(found: TermIds, n_columns: int) -> Any:
-    """The counts of each document as a CSR matrix."""
-    from scipy.sparse import csr_matrix
-
-    from likely.fast.term_counts import count_terms
-
-    ids, stops = found
-    columns, counts = np.empty(ids.size, np.int32), np.empty(ids.size, np.int64)
-    starts, place = np.zeros(stops.size + 1, np.int64), np.zeros(n_columns, np.int32)
-    n = count_terms(ids, stops, place, columns, counts, starts)
-    matrix = csr_matrix((stops.size, n_columns), dtype=np.int64)
-    matrix.data, matrix.indices, matrix.indptr = counts[:n].copy(), columns[:n].copy(), starts
-    return matrix
-
-
-def stacked(parts: Sequence[Any], n_columns: int) -> Any:
-    """Matrices one below the other, with so many columns, sorted."""
-    from scipy.sparse import csr_matrix
-
-    n_rows = sum(part.shape[0] for part in parts)
-    matrix = csr_matrix((n_rows, n_columns), dtype=np.int64)
-    if parts:
-        before = np.cumsum([0, *(part.nnz for part in parts)])
-        ends = [part.indptr[1:] + first for part, first in zip(parts, before[:-1], strict=True)]
-        starts = np.concatenate([np.zeros(1, np.int64), *ends])
-        index = np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64
-        matrix.data = np.concatenate([part.data for part in parts])
-        matrix.indices = np.concatenate([part.indices for part in parts], dtype=index)
-        matrix.indptr = starts.astype(index)
-    matrix.has_sorted_indices = False
-    matrix.sort_indices()
-    return matrix
-
-
 def renumbered(counts: Any, order: Array, n_columns: int, *, count_others: bool) -> Any:
     """The columns in another order; others are left out, or counted in the last column."""
     place = np.full(counts.shape[1], n_columns - 1 if count_others else -1, np.int32)
@@ -125,3 +90,32 @@ def renumbered(counts: Any, order: Array, n_columns: int, *, count_others: bool)
         counts.sum_duplicates()
     counts.sort_indices()
     return counts
+
+
+# ── Weights of counts: term frequency times inverse document frequency, as in scikit-learn ────────
+#     tf = x or 1 + ln x        idf_v = 1 + ln ((n + s) / (n_v + s)),  s = 1 if smooth else 0
+#
+# Each row may then be divided by the sum (l1) or the root of the sum of squares (l2) of its
+# weights.
+
+
+def inverse_frequency(frequency: Array, n_documents: int, *, smooth: bool) -> Array:
+    """1 + ln ((n + s) / (n_v + s)), by term."""
+    extra = float(smooth)
+    with np.errstate(divide="ignore"):
+        ratio = (n_documents + extra) / (frequency + extra)
+    return np.asarray(np.log(ratio) + 1.0)
+
+
+def weighted(counts: Any, idf: Array | None, *, sublinear: bool, norm: str | None) -> Any:
+    """The weights of a CSR matrix of counts."""
+    weights = counts.astype(np.float64)
+    if sublinear:
+        weights.data = 1.0 + np.log(weights.data)
+    if idf is not None:
+        weights.data *= idf[weights.indices]
+    if norm is not None:
+        from sklearn.preprocessing import normalize
+
+        weights = normalize(weights, norm=norm, copy=False)
+    return weights

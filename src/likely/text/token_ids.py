@@ -12,10 +12,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
+from likely.data.sequences import Sequences
 from likely.text.analysis import WORDS, Analyzer
-from likely.text.bag_of_words import BagOfWords
-from likely.text.sequences import Sequences
-from likely.text.transformer import DocumentTransformer
+from likely.text.bag_of_words import BagOfWords, DocumentTransformer
 
 
 class TokenIds(DocumentTransformer):

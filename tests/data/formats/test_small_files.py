@@ -12,7 +12,7 @@ import pytest
 import likely
 from likely.data.formats.text_files import MOST_COLUMNS
 from likely.errors import InvalidFile, InvalidInput
-from likely.text import chosen_terms
+from likely.text import bag_of_words
 
 MOST_MEGABYTES = 1000
 
@@ -112,12 +112,12 @@ def test_a_parquet_file_with_repeated_short_cells_is_read(tmp_path):
 def test_many_words_that_are_hardly_repeated_are_refused(monkeypatch):
     texts = [" ".join(f"w{d}x{k}" for k in range(30)) for d in range(20)]
     assert len(likely.BagOfWords().fit(texts).vocabulary_) == 600
-    monkeypatch.setattr(chosen_terms, "MOST_TERMS", 599)
+    monkeypatch.setattr(bag_of_words, "MOST_TERMS", 599)
     with pytest.raises(InvalidInput, match="600 different terms among 600; words of a language"):
         likely.BagOfWords().fit(texts)
     assert len(likely.BagOfWords().fit(texts + texts).vocabulary_) == 600  # each is there twice
     assert len(likely.BagOfWords(max_features=600).fit(texts).vocabulary_) == 600
-    monkeypatch.setattr(chosen_terms, "MOST_TERMS", 600)
+    monkeypatch.setattr(bag_of_words, "MOST_TERMS", 600)
     assert len(likely.BagOfWords().fit(texts).vocabulary_) == 600
 
 

@@ -8,8 +8,8 @@ import pytest
 from likely.cli.main import run
 from likely.reports.page import report_of
 from likely.reports.section import Gallery, Remark, Section
-from likely.reports.sections.ledger import with_warning
-from likely.reports.sections.overview import overview
+from likely.reports.sections.question import with_warning
+from likely.reports.sections.verdict import overview
 from likely.runs import read_run
 
 

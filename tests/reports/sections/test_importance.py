@@ -8,7 +8,7 @@ import pytest
 from likely.explanations.effects import PartialEffect, PartialEffects
 from likely.explanations.importance import Importance
 from likely.reports.section import Gallery, LeftOut, Section, TableBlock, Text
-from likely.reports.sections.importance import importance
+from likely.reports.sections.model import importance
 from likely.runs.folder import RunFacts
 from likely.workbench.scoring.column_effects import ColumnEffects
 

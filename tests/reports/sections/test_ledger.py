@@ -1,6 +1,6 @@
 """What a run recorded about a seal that was not found."""
 
-from likely.reports.sections.ledger import ledger
+from likely.reports.sections.question import ledger
 from likely.runs import RunFacts
 
 

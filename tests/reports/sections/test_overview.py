@@ -8,7 +8,7 @@ import pytest
 
 from likely.formatting import estimate_cells
 from likely.reports.page import report_of
-from likely.reports.sections.overview import overview
+from likely.reports.sections.verdict import overview
 from likely.runs import read_run
 from tests.reports.runs_by_hand import rewritten
 

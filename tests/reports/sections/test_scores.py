@@ -7,7 +7,7 @@ import numpy as np
 from likely import LogisticRegression, NaiveBayes
 from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
 from likely.reports.sections.mistakes import mistakes
-from likely.reports.sections.scores import metrics_table, score_of_run
+from likely.reports.sections.verdict import metrics_table, score_of_run
 from likely.runs import RunFacts, read_run
 from likely.workbench.scoring.validation import Validation
 from tests.reports.runs_by_hand import churn, flowers, write_run

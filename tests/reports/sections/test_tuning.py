@@ -1,4 +1,4 @@
-from likely.reports.sections.tuning import tuning
+from likely.reports.sections.comparison import tuning
 from likely.runs import RunFacts
 
 

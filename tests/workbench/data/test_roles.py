@@ -14,7 +14,7 @@ import likely as lk
 from likely.errors import InvalidInput
 from likely.kinds import TARGET_KINDS
 from likely.metrics import METRICS
-from likely.metrics.losses import LOSSES
+from likely.metrics.registry import LOSSES
 from likely.sealing import evaluation
 from likely.sealing.folder import SealFolder
 from likely.workbench.data.folds import Fold, Folds

@@ -23,8 +23,8 @@ from likely.metrics import (
     metrics_for,
     score_of,
 )
-from likely.metrics.losses import LOSSES
 from likely.metrics.prediction import IMPOSSIBLE
+from likely.metrics.registry import LOSSES
 from likely.sealing.folder import SealFolder
 from likely.special import LOG_FLOOR
 from likely.workbench.data.task import Task, task_of, task_of_fit

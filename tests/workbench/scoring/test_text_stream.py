@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import likely as lk
 from likely.errors import InvalidInput
-from likely.text_models import text_classifier
+from likely.text import text_classifier
 from likely.workbench.data import dataset
 from likely.workbench.scoring import text_stream
 

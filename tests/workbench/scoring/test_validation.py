@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import kstest
 
 from likely import GLM, LinearRegression, NaiveBayes
-from likely.reports.sections.calibration import calibration
-from likely.reports.sections.ranking import ranking
+from likely.reports.sections.calibration import calibration, ranking
 from likely.runs import RunFolder, read_run
 from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import task_of

@@ -6,7 +6,17 @@ Comparisons on the same folds by the same metric are one table.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from likely.formatting import DASH, capitalised, count, estimate_cells, listed, number, p_value
+from likely.formatting import (
+    DASH,
+    capitalised,
+    count,
+    estimate,
+    estimate_cells,
+    listed,
+    number,
+    p_value,
+    setting,
+)
 from likely.intervals import clearly_worse, gain_from_json
 from likely.metrics.score import title_of, why_dashes
 from likely.reports.figures import ACCENT, INK, MUTED, few_ticks, picture
@@ -24,7 +34,7 @@ from likely.reports.section import (
 from likely.runs.folder import RunFacts
 from likely.workbench.comparison.records import Record, models_in
 from likely.workbench.data.folds import split_text
-from likely.workbench.models.registry import BASELINE
+from likely.workbench.models.registry import BASELINE, MODELS
 
 TITLE = "Comparison"
 MOST_DRAWN = 20
@@ -71,7 +81,7 @@ def _one(found: Record, kind: str | None) -> list[Block]:
     drawn = _interval_chart(found, entries[:MOST_DRAWN], title_of(found["metric"]))
     blocks: list[Block] = [opening if drawn is None else Gallery((opening, drawn))]
     blocks.append(_table(found, entries))
-    worse = [each["model"] for each in entries if _is_worse(each)]
+    worse = [each["model"] for each in entries if clearly_worse(gain_from_json(each))]
     if worse:
         names = listed(worse, 60)
         blocks.append(
@@ -85,11 +95,6 @@ def _one(found: Record, kind: str | None) -> list[Block]:
     if found.get("left_out"):
         blocks.append(Text(f"Slow models, not tried: {', '.join(found['left_out'])}.", small=True))
     return blocks
-
-
-def _is_worse(entry: Mapping[str, Any]) -> bool:
-    """Whether a model is clearly worse than the baseline."""
-    return clearly_worse(gain_from_json(entry))
 
 
 def _folds(found: Record) -> str:
@@ -243,3 +248,66 @@ def _window(entries: Sequence[Record], *, lower: bool) -> _Window:
     far = min(max(ends), max(scores) + WIDEST * span)
     left, right = sorted((sign * near, sign * far))
     return _Window(left, right)
+
+
+# ── The settings that a search tried, and the nested score of the search ──────────────────────────
+
+TUNING = "Tuning"
+MOST_TRIALS = 10
+
+
+def tuning(facts: RunFacts) -> Section | LeftOut:
+    study = facts.study
+    if study is None:
+        model = str(facts.run.get("model"))
+        if model not in MODELS or MODELS[model].space is None:
+            return LeftOut(TUNING, "no settings were searched")
+        return LeftOut(TUNING, f"no settings were searched; run {facts.command('tune', model)}")
+    metric = title_of(study["metric"])
+    beside = study.get("beside")  # the default settings, where a grid does not hold them
+    tried = [*study["trials"], *([beside] if beside else [])]
+    scored = [trial for trial in tried if trial.get("value") is not None]
+    sign = 1 if study["better"] == "lower" else -1
+    chosen = study.get("best", {}).get("number")
+    scored.sort(key=lambda trial: (trial.get("number") != chosen, sign * trial["value"]))
+    opening = (
+        f"{count(len(study['trials']), 'trial')} of {study['model']} by {study['search']} search; "
+        f"{metric}, {study['better']} is better.{_stopped(study)} Baseline (constant): "
+        f"{number(study.get('baseline'))}. Intervals are for the held-out rows."
+    )
+    names = list(dict.fromkeys(name for trial in scored for name in trial["parameters"]))
+    rows = tuple(
+        (_settings(trial["parameters"], names), *estimate_cells(trial["value"], *trial["interval"]))
+        for trial in scored[:MOST_TRIALS]
+    )
+    choice = (study.get("choice") or {}).get("text")
+    blocks: list[Block] = [Text(opening), *([Text(choice)] if choice else []), _nested(study)]
+    head = ("settings", metric, "95 % interval")
+    left = len(scored) - MOST_TRIALS
+    more = f"{count(left, 'more trial')}" if left > 0 else ""
+    blocks.append(TableBlock(head, rows, marked=frozenset({0}), more=more))
+    return Section("tuning", TUNING, tuple(blocks))
+
+
+def _stopped(study: Mapping[str, Any]) -> str:
+    """How many trials were not finished."""
+    n = sum(bool(trial.get("stopped")) for trial in study["trials"])
+    return f" {n} were stopped early, as worse than the median of the earlier ones." if n else ""
+
+
+def _nested(study: Mapping[str, Any]) -> Remark:
+    nested = study.get("nested")
+    if not nested:
+        text = "The best of several scores is optimistic: expect a slightly worse one on new rows."
+        return Remark(text, tone="note")
+    low, high = nested["interval"]
+    score = estimate(nested["value"], low, high, level=0.95)
+    return Remark(
+        f"Nested cross-validation, on rows not used to choose the settings: {score}.", tone="good"
+    )
+
+
+def _settings(parameters: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The settings of a trial, in the same order for all trials."""
+    given = [f"{name}={setting(parameters[name])}" for name in names if name in parameters]
+    return ", ".join(given) or "default settings"

@@ -134,7 +134,9 @@ def _drawn(plot: _CurvePlot) -> Picture:
 
     def draw(ax: Any) -> None:
         for name, colour, key in LINES:
-            _band(ax, plot.x, plot.scores(key), colour, name)
+            value, low, high = band_of(plot.scores(key))
+            ax.plot(plot.x, value, color=colour, marker="o", markersize=3.5, label=name)
+            ax.fill_between(plot.x, low, high, color=colour, alpha=0.15, lw=0)
         constant, label = baseline_of(plot.scores("train"), plot.scores("validation"))
         dashes = {"linestyle": (0, (4, 3)), "label": capitalised(label)}
         ax.plot(plot.x, constant, color=MUTED, lw=1, **dashes)
@@ -163,12 +165,6 @@ def _ticks(ax: Any, plot: _CurvePlot) -> None:
     else:
         few_ticks(ax.xaxis)
         thousands(ax.xaxis)
-
-
-def _band(ax: Any, x: Sequence[float], scores: list[Estimate], colour: str, name: str) -> None:
-    value, low, high = band_of(scores)
-    ax.plot(x, value, color=colour, marker="o", markersize=3.5, label=name)
-    ax.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
 
 
 def _logarithmic(ax: Any) -> None:

@@ -16,12 +16,11 @@ from likely.data.frames import frame_of
 from likely.errors import HonestyRefusal, InvalidInput
 from likely.inputs.tables import names_in_fit
 from likely.sealing.evaluation import evaluate
-from likely.sealing.final_score import FinalScore
+from likely.sealing.final_score import FinalScore, Scorer
 from likely.sealing.folder import TRAIN, SealFolder
+from likely.sealing.judges import ModelSubmission, PredictionSubmission, Submission
 from likely.sealing.manifest import Manifest
 from likely.sealing.recognition import log_event
-from likely.sealing.scorer import Scorer
-from likely.sealing.submission import ModelSubmission, PredictionSubmission, Submission
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import dataset
 from likely.workbench.final.final_scorer import scorer_for, scorer_from

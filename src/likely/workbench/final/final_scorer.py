@@ -23,10 +23,10 @@ from likely.intervals import n_groups_of
 from likely.kinds import TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
-from likely.metrics.losses import LOSSES, MeanLoss
+from likely.metrics.registry import LOSSES, MeanLoss
+from likely.sealing.final_score import Predictions, Scorer
 from likely.sealing.folder import SealFolder
 from likely.sealing.judges import JUDGES
-from likely.sealing.scorer import Predictions, Scorer
 from likely.workbench.data.roles import Roles
 from likely.workbench.data.task import Task, task_of_fit
 from likely.workbench.models.model_inside import link_of, predictive_family

@@ -24,9 +24,9 @@ from likely.data.frames import library_of
 from likely.errors import InvalidInput, LikelyWarning, warn_user
 from likely.formatting import count, listed
 from likely.kinds import IN_WORDS, TargetKind
-from likely.metrics.losses import LOSSES
+from likely.metrics.registry import LOSSES
+from likely.sealing.final_score import Predictions
 from likely.sealing.folder import ROW, SealFolder
-from likely.sealing.scorer import Predictions
 from likely.workbench.data.task import Task, task_of
 from likely.workbench.final.final_scorer import TaskScorer
 

@@ -16,9 +16,8 @@ from likely.data.word_table import WordTable
 from likely.explanations.any_model import explained
 from likely.explanations.explanation import Explanation
 from likely.generative.naive_bayes import NaiveBayes
-from likely.text_models.linear_scores import LinearScores, linear_scores
-from likely.text_models.text_explanation import TextExplanation
-from likely.text_models.word_contributions import explain_document, two_classes
+from likely.text.linear_scores import LinearScores, explain_document, linear_scores, two_classes
+from likely.text.text_explanation import TextExplanation
 from likely.workbench.preparation.texts import TextColumn
 
 

@@ -38,7 +38,7 @@ from likely.metrics.score import Score, ScoreTotals
 from likely.progress import report
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import empty_where_missing
-from likely.text_models.text_classifier import TextClassifier
+from likely.text.text_classifier import TextClassifier
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.task import Task
 from likely.workbench.models.word_settings import bag_of

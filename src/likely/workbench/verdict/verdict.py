@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, final
 from likely.formatting import all_listed, count, estimate, quoted
 from likely.intervals import Ends, Estimate, clearly_better, clearly_worse, difference
 from likely.metrics import METRICS
-from likely.metrics.losses import LOSSES
+from likely.metrics.registry import LOSSES
 from likely.metrics.score import gain_title, title_of
 from likely.workbench.scoring.paired import LEVEL, paired_differences
 from likely.workbench.verdict.evidence import (

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from likely.text.analysis import Analysis
-from likely.text_models.term_places import term_places
+from likely.text.text_explanation import term_places
 
 ANALYSES = [
     Analysis(),

@@ -11,14 +11,53 @@ multinomial model log p(counts) = log p(sequence) + ln B (NB-10 and NB-11 of the
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
-from likely.text.term_counts import counted, stacked
-from likely.text.term_tables import TermIds
+
+
+class TermIds(NamedTuple):
+    """The terms of some documents: ``ids[stops[i − 1] : stops[i]]`` are those of the i-th."""
+
+    ids: Array  # int32; −1 is unknown
+    stops: Array  # int64, one for each document
+
+
+def counted(found: TermIds, n_columns: int) -> Any:
+    """The counts of each document as a CSR matrix."""
+    from scipy.sparse import csr_matrix
+
+    from likely.fast.term_counts import count_terms
+
+    ids, stops = found
+    columns, counts = np.empty(ids.size, np.int32), np.empty(ids.size, np.int64)
+    starts, place = np.zeros(stops.size + 1, np.int64), np.zeros(n_columns, np.int32)
+    n = count_terms(ids, stops, place, columns, counts, starts)
+    matrix = csr_matrix((stops.size, n_columns), dtype=np.int64)
+    matrix.data, matrix.indices, matrix.indptr = counts[:n].copy(), columns[:n].copy(), starts
+    return matrix
+
+
+def stacked(parts: Sequence[Any], n_columns: int) -> Any:
+    """Matrices one below the other, with so many columns, sorted."""
+    from scipy.sparse import csr_matrix
+
+    n_rows = sum(part.shape[0] for part in parts)
+    matrix = csr_matrix((n_rows, n_columns), dtype=np.int64)
+    if parts:
+        before = np.cumsum([0, *(part.nnz for part in parts)])
+        ends = [part.indptr[1:] + first for part, first in zip(parts, before[:-1], strict=True)]
+        starts = np.concatenate([np.zeros(1, np.int64), *ends])
+        index = np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64
+        matrix.data = np.concatenate([part.data for part in parts])
+        matrix.indices = np.concatenate([part.indices for part in parts], dtype=index)
+        matrix.indptr = starts.astype(index)
+    matrix.has_sorted_indices = False
+    matrix.sort_indices()
+    return matrix
 
 
 @final

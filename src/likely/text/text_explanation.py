@@ -7,11 +7,12 @@ below them the largest sums by term.  Everything that comes from the document is
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from likely.formatting import (
     paragraph,
     text_table,
 )
-from likely.text_models.term_places import TermPlaces
+from likely.text.analysis import SPACES, Analysis
 
 MOST_WORDS = 400  # of the document, in a terminal
 MOST_WORDS_HTML = 5000
@@ -35,6 +36,109 @@ MOST_TERMS = 10  # of the table
 STRONG, WEAK = 0.5, 0.1  # of the largest contribution: bold, and plain
 GREEN, RED, BOLD, RESET = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[0m"
 BLUE, ORANGE = "47,111,208", "217,119,6"  # light and dark pages; apart for all eyes
+
+
+# ── Where the terms of a document are: its words with positions, and the words of each term ───────
+# Positions are those of characters of the document.  Where lower case or accents change its length,
+# they are positions in the text after that, which is then the text that is shown.
+
+NOT_SPACE = re.compile(r"\S+")
+
+
+class DocumentTerm(NamedTuple):
+    """A term, and how much of it each word has; the shares add up to 1."""
+
+    name: str
+    words: tuple[int, ...]  # positions among the words
+    shares: tuple[float, ...]
+
+
+@final
+@dataclass(frozen=True)
+class TermPlaces:
+    """A document as it is shown, the places of its words, and its terms."""
+
+    shown: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    terms: tuple[DocumentTerm, ...]
+
+    def word(self, i: int) -> str:
+        """A word as it is written."""
+        return self.shown[self.starts[i] : self.ends[i]]
+
+    def by_word(self, of_term: Array) -> Array:
+        """Values of the terms, divided among their words."""
+        out = np.zeros(len(self.starts))
+        for term, value in zip(self.terms, of_term.tolist(), strict=True):
+            for word, share in zip(term.words, term.shares, strict=True):
+                out[word] += share * value
+        return out
+
+
+def term_places(analysis: Analysis, document: str) -> TermPlaces:
+    """The words and the terms of a document; the terms are those of ``Analysis.tokens``."""
+    cleaned = analysis.cleaned(document)
+    same = len(cleaned) == len(document) and analysis.strip_accents is None
+    shown = document if same else cleaned
+    if analysis.analyzer == "word":
+        return _of_words(analysis, shown, cleaned)
+    if analysis.analyzer == "char":
+        shown, cleaned = (SPACES.sub(" ", text) for text in (shown, cleaned))
+        return _of_characters(analysis, shown, cleaned)
+    return _inside_words(analysis, shown, cleaned)
+
+
+def _of_words(analysis: Analysis, shown: str, cleaned: str) -> TermPlaces:
+    """Runs of n words; each of them has an equal share."""
+    low, high = analysis.ngram_range
+    group = min(analysis.pattern.groups, 1)
+    found = [match.span(group) for match in analysis.pattern.finditer(cleaned)]
+    spans = [(a, b) for a, b in found if cleaned[a:b] not in analysis.stop_words]
+    words = [cleaned[a:b] for a, b in spans]
+    terms = [
+        DocumentTerm(" ".join(words[i : i + n]), tuple(range(i, i + n)), (1 / n,) * n)
+        for n in range(low, high + 1)
+        for i in range(len(words) - n + 1)
+    ]
+    return _places(shown, spans, terms)
+
+
+def _of_characters(analysis: Analysis, shown: str, cleaned: str) -> TermPlaces:
+    """Runs of n characters; each word has a share for each of its characters among them.
+
+    A space belongs to the word before it.
+    """
+    low, high = analysis.ngram_range
+    spans = [match.span() for match in NOT_SPACE.finditer(cleaned)] or [(0, len(cleaned))]
+    owner = np.searchsorted([a for a, _ in spans], np.arange(len(cleaned)), side="right") - 1
+    owner = np.maximum(owner, 0)
+    terms = []
+    for n in range(low, high + 1):
+        for i in range(len(cleaned) - n + 1):
+            words, count = np.unique(owner[i : i + n], return_counts=True)
+            shares = tuple((count / n).tolist())
+            terms.append(DocumentTerm(cleaned[i : i + n], tuple(words.tolist()), shares))
+    return _places(shown, spans, terms)
+
+
+def _inside_words(analysis: Analysis, shown: str, cleaned: str) -> TermPlaces:
+    """Runs of characters of words between spaces, each of one word."""
+    spans = [match.span() for match in NOT_SPACE.finditer(cleaned)]
+    terms = [
+        DocumentTerm(name, (i,), (1.0,))
+        for i, (a, b) in enumerate(spans)
+        for name in analysis.tokens(cleaned[a:b])
+    ]
+    return _places(shown, spans, terms)
+
+
+def _places(shown: str, spans: list[tuple[int, int]], terms: list[DocumentTerm]) -> TermPlaces:
+    starts, ends = tuple(a for a, _ in spans), tuple(b for _, b in spans)
+    return TermPlaces(shown, starts, ends, tuple(terms))
+
+
+# ── What each word adds ───────────────────────────────────────────────────────────────────────────
 
 
 @final
@@ -136,7 +240,8 @@ class TextExplanation:
         """
         if color is None:
             color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        body = self._drawn(_in_terminal if color else _plain, without_controls, most)
+        draw = _in_terminal if color else lambda word, share: word
+        body = self._drawn(draw, without_controls, most)
         table = text_table((), self._rows(top), indent=0, width=width)
         notes = [line for note in self.explanation.notes for line in paragraph(f"Note: {note}")]
         parts = [printable(self.title()), "\n".join(_wrapped(body, width)), "\n".join(table)]
@@ -205,10 +310,6 @@ def page_of(explanations: Sequence[TextExplanation]) -> str:
         "<body style='font-family:system-ui,sans-serif;max-width:55em;margin:2em auto'>"
         f"{'<hr>'.join(each._repr_html_() for each in explanations)}</body></html>"
     )
-
-
-def _plain(word: str, share: float) -> str:
-    return word
 
 
 def _in_terminal(word: str, share: float) -> str:

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from likely.data.sequences import TermIds
 from likely.data.split import hashed_uniforms
 from likely.objectives import length_evidence
-from likely.text.term_tables import TermIds
-from likely.text_models.kept_documents import (
+from likely.text.class_sums import LabelledBatch
+from likely.text.held_out_documents import (
     KEEP_SEED,
     MOST_PARTS,
     PER_DOCUMENT,
     KeptDocuments,
     keys_of,
 )
-from likely.text_models.labelled import LabelledBatch
 
 
 def test_what_is_kept_does_not_depend_on_batches():

@@ -12,7 +12,7 @@ fitted to the matrix of counts that ``words`` gives.
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -39,21 +39,26 @@ from likely.inputs.soft_labels import ClassProbabilities, is_soft
 from likely.inputs.tables import is_file, own_columns
 from likely.names import has_method
 from likely.text.bag_of_words import BagOfWords
+from likely.text.class_sums import (
+    ClassSums,
+    LabelledBatch,
+    LabelledDocuments,
+    batch_of,
+    labelled_documents,
+)
 from likely.text.documents import documents
-from likely.text_models.class_sums import ClassSums, add_batch
-from likely.text_models.fit_paths import is_counted, is_of_sums, refuse_stream
-from likely.text_models.held_out_documents import HeldOutDocuments
-from likely.text_models.kept_documents import MOST_IDS, KeptDocuments
-from likely.text_models.labelled import batch_of, labelled_documents
-from likely.text_models.learned_sums import learned_sums
-from likely.text_models.linear_scores import (
+from likely.text.held_out_documents import MOST_IDS, HeldOutDocuments, KeptDocuments
+from likely.text.linear_scores import (
     LinearScores,
+    explain_document,
     linear_scores,
     log_posterior,
     most_probable,
+    two_classes,
 )
-from likely.text_models.text_explanation import TextExplanation
-from likely.text_models.word_contributions import explain_document, two_classes
+from likely.text.reader import Reader
+from likely.text.term_counts import TermSums
+from likely.text.text_explanation import TextExplanation
 
 FEWEST = 20  # documents of which smoothing and temperature are chosen by default
 MOST_WORDS = 20  # of each class, in a description
@@ -127,7 +132,8 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
         with unchanged_if_refused(self):
             self._remember(words, given.classes, words.n_documents_)
             self._sums = sums
-            if kept is not None and not (self.model is None and _too_few(kept, given.classes)):
+            few = kept is not None and (kept.n_rows < FEWEST or len(given.classes) < 2)
+            if kept is not None and not (few and self.model is None):
                 self.model_ = self._calibrated(model, kept, columns)
             self.complete_fit()
         return self
@@ -380,9 +386,6 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
                 "Call fit on all documents, or begin with partial_fit, which is not calibrated."
             )
 
-    def _model_name(self) -> str:
-        return type(self._new_model()).__name__
-
     def _new_words(self) -> BagOfWords:
         if self.words is None:
             return BagOfWords()
@@ -443,8 +446,8 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
     def _fit_to_matrix(self, words: BagOfWords, X: Any, y: Any, sample_weight: Any) -> Self:
         if is_file(X):
             raise InvalidInput(
-                f"X is a file; {self._model_name()} with these words needs the counts of "
-                f"all documents in memory. {ADVICE}"
+                f"X is a file; {type(self._new_model()).__name__} with these words needs the "
+                f"counts of all documents in memory. {ADVICE}"
             )
         X, y, sample_weight = own_columns(X, y, sample_weight)
         counts = words.fit_transform(X)
@@ -481,6 +484,85 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
         return sample_weight
 
 
-def _too_few(kept: KeptDocuments, classes: Array) -> bool:
-    """Whether there are too few documents, or classes, to choose a temperature by."""
-    return kept.n_rows < FEWEST or len(classes) < 2
+# ── Which way a model is fitted to documents: from counts of each class, or from a matrix ─────────
+
+
+def is_of_sums(model: Any, words: BagOfWords) -> bool:
+    """Whether the model is a function of the counts of each class."""
+    if not is_of_counts(model) or not is_counted(words):
+        return False
+    if words.unknown == "count" and words.vocabulary is None:
+        return False  # left-out terms are counted once it is known which they are
+    return bool(words.binary or model.event != "bernoulli")  # which refuses counts above 1
+
+
+def is_counted(words: BagOfWords) -> bool:
+    """Whether the columns are counts or presences, not weights by tf-idf."""
+    return not (words.use_idf or words.sublinear_tf or words.norm is not None)
+
+
+def refuse_stream(model: Any, words: BagOfWords) -> None:
+    """Refuse models that need all documents at once, and words whose columns grow."""
+    name = type(model).__name__
+    if not has_method(model, "partial_fit"):
+        raise InvalidInput(
+            f"{name} has no partial_fit: it cannot be fitted in a stream. Call fit on all "
+            "documents, or use a model that has it, as NaiveBayes."
+        )
+    if words._grows:
+        raise InvalidInput(
+            f"partial_fit of {name} was called with words whose columns grow; fixed columns were "
+            "expected. Use BagOfWords(n_features=2**20) or BagOfWords(vocabulary=…), or fit."
+        )
+
+
+# ── Words, and counts of each class, learned in one pass over labelled documents ──────────────────
+# Terms of a vocabulary that is learned are counted by id; those that are kept become columns.
+
+FIRST_ROOM = 1 << 12  # terms, before more are known
+
+
+class LearnedSums(NamedTuple):
+    """The sums of all documents, by column, and the column of each id that was met."""
+
+    sums: ClassSums
+    columns: Codes  # −1 without one
+
+
+def learned_sums(
+    words: BagOfWords, given: LabelledDocuments, kept: KeptDocuments | None = None
+) -> LearnedSums:
+    """The counts of each class, of the terms that ``words`` keeps; it is fitted in the same pass.
+
+    The documents are kept, too, if there is something to keep them in.
+    """
+    n_classes, once = len(given.classes), bool(words.binary)
+    keep = None if kept is None else kept.add
+    if not words._grows:
+        words.fit([])
+        sums = ClassSums.of_classes(n_classes, words.n_columns, once=once)
+        for batch in given.batches:
+            sums.add(
+                batch, ((found, words.n_columns) for found in words.read(batch.documents)), keep
+            )
+        words._remember_documents(TermSums(sums.frequency.copy(), sums.total, sums.n_documents))
+        return LearnedSums(sums.without_frequencies(), np.arange(words.n_columns, dtype=np.int32))
+    words._start()
+    reader = Reader(words._analysis())
+    sums = ClassSums.of_classes(n_classes, FIRST_ROOM, once=once)
+    for batch in given.batches:
+        learned = reader.learn(batch.documents, words.executor)
+        sums.add(batch, ((found, reader.n_ids) for found in learned), keep)
+    order = words.remember(reader, sums.frequency, sums.total, sums.n_documents)
+    columns = np.full(reader.n_ids, -1, np.int32)
+    columns[order] = np.arange(order.size)
+    return LearnedSums(sums.of_terms(order), columns)
+
+
+def add_batch(
+    words: BagOfWords, sums: ClassSums, batch: LabelledBatch, kept: KeptDocuments | None = None
+) -> None:
+    """Add the counts of more documents; their new terms are added to ``words``."""
+    words.partial_fit(batch.documents)
+    found = words.read(batch.documents)
+    sums.add(batch, ((ids, words.n_columns) for ids in found), None if kept is None else kept.add)

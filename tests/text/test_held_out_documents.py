@@ -13,21 +13,15 @@ from sklearn.pipeline import make_pipeline
 from likely import BagOfWords, NaiveBayes, TextClassifier
 from likely.calibrate.evidence import N_FOLDS
 from likely.calibrate.length_cooling import best_cooling, documents_scored, joined_documents
-from likely.calibrate.length_evidence import (
-    folds_by_words,
-    of_words,
-    word_keys,
-)
+from likely.calibrate.length_evidence import folds_by_words, of_words, word_keys
 from likely.data.split import fold_of, hashed_uniforms
 from likely.errors import InvalidInput, NothingToCalibrate
 from likely.objectives.components import Components
 from likely.objectives.cooled_evidence import Absence
-from likely.text_models import text_classifier
-from likely.text_models.class_sums import ClassSums
-from likely.text_models.held_out_documents import HeldOutDocuments
-from likely.text_models.kept_documents import KEEP_SEED, KeptDocuments, keys_of
-from likely.text_models.labelled import LabelledBatch
-from likely.text_models.text_classifier import FEWEST
+from likely.text import text_classifier
+from likely.text.class_sums import ClassSums, LabelledBatch
+from likely.text.held_out_documents import KEEP_SEED, HeldOutDocuments, KeptDocuments, keys_of
+from likely.text.text_classifier import FEWEST
 
 
 def bursty(n, seed=0, n_classes=4):

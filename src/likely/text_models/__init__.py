@@ -1,1 +1,0 @@
-"""Classifiers of raw text: words and a model as one estimator."""
