@@ -53,7 +53,7 @@ from likely.neural.training.problem import (
     class_weights,
     open_rows,
 )
-from likely.penalties.base import Penalty
+from likely.penalties import Penalty
 from likely.solvers.mini_batches import Batches
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update

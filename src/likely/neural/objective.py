@@ -26,7 +26,7 @@ from likely.neural.outputs import Output
 from likely.neural.propagation import Masks, backward, forward, predictor
 from likely.objectives.model import REDUCTIONS, Reduction, numbers_of_rows
 from likely.objectives.penalised import Total
-from likely.penalties.base import Strength
+from likely.penalties import Strength
 from likely.solvers.base import FirstOrder, FirstOrderObjective
 
 CHUNK_CELLS = 2**19  # values of the widest layer at once: 4 MiB, which stays in the cache

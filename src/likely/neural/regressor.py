@@ -42,7 +42,7 @@ from likely.neural.number_surface import FittedNumbers
 from likely.neural.outputs import Output, ScalarOutput, output_of
 from likely.neural.training.examples import Examples
 from likely.neural.training.problem import OpenedRows, Targets, TrainingProblem, open_rows
-from likely.penalties.base import Penalty
+from likely.penalties import Penalty
 from likely.solvers.mini_batches import Batches
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update

@@ -16,7 +16,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
-from likely.penalties.base import Penalty, Strength, checked_strength
+from likely.penalties import Penalty, Strength, checked_strength
 
 
 class WeightStrengths(NamedTuple):

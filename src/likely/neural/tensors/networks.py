@@ -26,7 +26,7 @@ from likely.neural.tensors.losses import tensor_loss
 from likely.neural.tensors.propagation import backward, forward, layers_of, predictor
 from likely.neural.tensors.rows import dense_rows, on_device, tensor_dtype
 from likely.neural.tensors.updates import StepNumbers, step_numbers, take_step
-from likely.penalties.base import Strength
+from likely.penalties import Strength
 from likely.solvers.updates import Compiled
 
 MOST_STEPS = 32  # steps that are gathered, and recorded, together
