@@ -12,8 +12,8 @@ prior, whose log density is taken as 0).
 
     prox(u, t) = argmin_θ ½‖θ − u‖² + t · value(θ)
 
-Of groups the prox first applies soft thresholds, then θ_g = (1 − tγ/‖u_g‖)₊ u_g; beside a ridge that
-differs within a group the length of θ_g is the root of one equation.
+Of groups the prox first applies soft thresholds, then θ_g = (1 − tγ/‖u_g‖)₊ u_g; beside a ridge
+that differs within a group the length of θ_g is the root of one equation.
 
 To add a penalty, write one class and list it in ``PENALTIES``: the laws in
 ``tests/laws/test_penalties.py`` read that list.

@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from likely.linear.logistic import LogisticRegression
-from likely.linear.path import PenaltyPath
-from likely.linear.path_fitting import PathRows, PenaltyGrid, step_by_step, walk
+from likely.linear.path import PathRows, PenaltyGrid, PenaltyPath, step_by_step, walk
 from likely.linear.path_penalties import moved_along
 from likely.linear.regression import LinearRegression
 

@@ -14,12 +14,12 @@ from likely._typing import Array
 from likely.data.coding import Coding
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName
+from likely.fitting.covariance import kind_of_errors
 from likely.inputs.coding import category_flags
 from likely.inputs.estimators import columns_named
 from likely.inputs.offsets import AT_PREDICTION
 from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows
 from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers
-from likely.linear.covariance import kind_of_errors
 from likely.linear.penalty import in_a_group, per_column, strengths_of
 from likely.penalties import Strengths
 

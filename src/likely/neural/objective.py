@@ -24,8 +24,8 @@ from likely.names import lookup
 from likely.neural.architecture import Architecture, Layer
 from likely.neural.outputs import Output
 from likely.neural.propagation import Masks, backward, forward, predictor
+from likely.objectives.linear import Total
 from likely.objectives.model import REDUCTIONS, Reduction, numbers_of_rows
-from likely.objectives.penalised import Total
 from likely.penalties import Strength
 from likely.solvers.base import FirstOrder, FirstOrderObjective
 

@@ -16,7 +16,7 @@ from likely.caching import cached_property
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.layouts.intercept import Csr, Dense
 from likely.errors import InvalidInput
-from likely.objectives.in_memory import filled, in_memory
+from likely.objectives.columns import filled, in_memory
 from likely.solvers.dual_coordinate_descent import RowObjective
 
 LAYOUTS = (Dense, Csr)

@@ -32,8 +32,8 @@ PART_MODULES = (
     "likely.graphical.learning.hill_climbing",
     "likely.graphical.learning.structure",
     "likely.graphical.variable",
-    "likely.linear.alpha",
-    "likely.linear.inference",
+    "likely.fitting.goodness",
+    "likely.fitting.inference",
     "likely.links",
     "likely.neural.architecture",
     "likely.neural.average",
@@ -52,7 +52,13 @@ PART_MODULES = (
     "likely.solvers.updates",
     "likely.text.vocabulary",
 )
-WITH_PACKAGE = ("likelihoods", "linear", "links", "penalties")  # parts named with it
+PREFIXES = {  # of parts that are named with their package, by the package
+    "fitting": "linear",
+    "likelihoods": "likelihoods",
+    "linear": "linear",
+    "links": "links",
+    "penalties": "penalties",
+}
 
 
 @runtime_checkable
@@ -146,7 +152,7 @@ def _parts() -> dict[str, type[Any]]:
 def _registered_name(part: type[Any]) -> str:
     """``Threads``, ``likelihoods.Poisson``, ``links.Log``."""
     package = part.__module__.removeprefix("likely.").partition(".")[0]
-    return f"{package}.{part.__name__}" if package in WITH_PACKAGE else part.__name__
+    return f"{PREFIXES[package]}.{part.__name__}" if package in PREFIXES else part.__name__
 
 
 def part_modules() -> list[str]:

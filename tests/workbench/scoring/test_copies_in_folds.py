@@ -120,7 +120,7 @@ def test_validation_rows_of_a_network_are_no_copies_of_training_rows():
 def test_rows_held_out_to_stop_a_search_are_no_copies_of_fitted_rows():
     from likely.data.block import ArrayBlocks
     from likely.data.layouts.dense import Dense
-    from likely.linear.held_rows import _copies
+    from likely.fitting.framing import _copies
 
     X = np.repeat(np.random.default_rng(0).normal(size=(60, 3)), 4, axis=0)
     assert_array_equal(_copies(ArrayBlocks(Dense(X))), np.arange(240) // 4 * 4)
