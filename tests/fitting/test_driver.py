@@ -13,7 +13,7 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.errors import InvalidInput, RedundantColumns, Separation
-from likely.fitting.driver import DesignRows, Settings, fit, given
+from likely.fitting.driver import DesignRows, Settings, fit, given_fit
 from likely.fitting.predictor import Predictor
 from likely.likelihoods import likelihood_of
 from likely.penalties import ElasticNet, NoPenalty
@@ -124,7 +124,7 @@ def test_given_parameters_are_stored_as_a_fit_is():
     specification = Predictor(
         design_rows(x[:, None], y), likelihood_of("bernoulli"), free, classes=True
     )
-    found = given(specification, specification.problem(centre=False), np.array([2.0, -1.0]))
+    found = given_fit(specification, specification.problem(centre=False), np.array([2.0, -1.0]))
     assert_allclose(found.coef, [[2.0]])
     assert_allclose(found.intercept, [-1.0])
     assert not found.solution.converged and found.inference is None

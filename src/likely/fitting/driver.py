@@ -248,7 +248,7 @@ def fit(
         return _in_user_units(specification, problem, end, settings)._replace(held_out=counts)
 
 
-def given(specification: Specification, problem: Problem, theta: Array) -> Fit:
+def given_fit(specification: Specification, problem: Problem, theta: Array) -> Fit:
     """The model of parameters, in the user's units, that no search has found."""
     whole, found = problem.objective, specification.packing.unpack(theta)
     solution = Solution(theta, False, GIVEN, (whole.value(theta) + whole.penalty(theta),), np.inf)

@@ -56,8 +56,15 @@ from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of, response_named
-from likely.linear.coding import LinearRows, open_linear
-from likely.linear.fit import design_rows, fitted, model_objective, predictor_of
+from likely.linear.fit import (
+    LinearRows,
+    design_rows,
+    fitted,
+    model_objective,
+    open_linear,
+    predictor_of,
+    remember_means,
+)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
 from likely.linear.prediction_interval import (
@@ -67,7 +74,7 @@ from likely.linear.prediction_interval import (
     student_interval,
     warn_of_narrow,
 )
-from likely.linear.surface import FittedLinear, check_exposure, mean_within, remember_means
+from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Identity, Link
 from likely.objectives.inference import has_constant_variance
 from likely.objectives.linear import LinearObjective

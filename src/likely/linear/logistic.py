@@ -57,8 +57,16 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.coding import LinearRows, open_linear
-from likely.linear.fit import Specify, design_rows, fitted, model_objective, predictor_of
+from likely.linear.fit import (
+    LinearRows,
+    Specify,
+    design_rows,
+    fitted,
+    model_objective,
+    open_linear,
+    predictor_of,
+    remember_means,
+)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
 from likely.linear.prediction_interval import check_interval_of, refuse_zero_or_one
@@ -68,7 +76,7 @@ from likely.linear.row_graph import (
     row_graph,
     weights_of,
 )
-from likely.linear.surface import FittedLinear, class_explanation, remember_means, warn_outside
+from likely.linear.surface import FittedLinear, class_explanation, warn_outside
 from likely.links import Link
 from likely.objectives.linear import Total, block_eta, block_second_order, weighted, weighted_sum
 from likely.objectives.model import ModelObjective, Packing, Reduction

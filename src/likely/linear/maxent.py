@@ -55,8 +55,7 @@ from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, group_codes
 from likely.inputs.soft_labels import n_axes
 from likely.inputs.tables import check_table
-from likely.linear.coding import open_classes, refuse_idle_groups
-from likely.linear.fit import Specify, fitted, model_objective
+from likely.linear.fit import Specify, fitted, model_objective, open_classes, refuse_idle_groups
 from likely.linear.penalty import Spread, has_penalty, penalty_described, strengths_of
 from likely.linear.row_graph import TARGET, graph_of_factors, weights_of
 from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression

@@ -45,12 +45,19 @@ from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal
-from likely.linear.coding import LinearRows, open_linear
-from likely.linear.fit import Specify, design_rows, fitted, model_objective
+from likely.linear.fit import (
+    LinearRows,
+    Specify,
+    design_rows,
+    fitted,
+    model_objective,
+    open_linear,
+    remember_means,
+)
 from likely.linear.formula import FormulaTerms
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import spread, strengths_of
-from likely.linear.surface import FittedLinear, predictor_explanation, remember_means
+from likely.linear.surface import FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink
 from likely.names import lookup
 from likely.objectives.inference import NullTotals

@@ -49,7 +49,7 @@ from likely.inputs.numbers import check_numbers, check_offset, check_response, c
 from likely.inputs.parameters import Estimator
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.linear.coding import LinearRows
+from likely.linear.fit import LinearRows
 from likely.linear.path_penalties import (
     RULES,
     Moved,

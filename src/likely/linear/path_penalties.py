@@ -49,7 +49,7 @@ from likely.inputs.labels import classes_of, codes_among, label_array
 from likely.inputs.numbers import check_offset, check_response
 from likely.inputs.rows import RowExtras
 from likely.likelihoods.base import Likelihood
-from likely.linear.coding import LinearRows
+from likely.linear.fit import LinearRows
 from likely.linear.penalty import is_penalised, spread
 from likely.names import lookup
 from likely.objectives.linear import weighted

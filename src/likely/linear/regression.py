@@ -64,12 +64,19 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.coding import LinearRows, open_linear
-from likely.linear.fit import design_rows, fitted, model_objective, predictor_of
+from likely.linear.fit import (
+    LinearRows,
+    design_rows,
+    fitted,
+    model_objective,
+    open_linear,
+    predictor_of,
+    remember_means,
+)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import is_penalised, is_rough, spread, strengths_of
 from likely.linear.prediction_interval import check_interval_of, student_interval
-from likely.linear.surface import FittedLinear, remember_means
+from likely.linear.surface import FittedLinear
 from likely.links import Identity
 from likely.objectives.least_squares import (
     Eliminated,

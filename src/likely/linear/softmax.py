@@ -63,8 +63,15 @@ from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import is_soft, soft_total
-from likely.linear.coding import LinearRows, open_classes
-from likely.linear.fit import Specify, design_rows, fitted, model_objective
+from likely.linear.fit import (
+    LinearRows,
+    Specify,
+    design_rows,
+    fitted,
+    model_objective,
+    open_classes,
+    remember_means,
+)
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import (
     has_groups,
@@ -88,7 +95,6 @@ from likely.linear.surface import (
     linear_contributions,
     means_of,
     remarks_on_held_rows,
-    remember_means,
 )
 from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty

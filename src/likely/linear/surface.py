@@ -19,7 +19,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
-from likely.data.block import ArrayBlocks, first_rows
+from likely.data.block import ArrayBlocks
 from likely.data.coding import Coding
 from likely.data.layouts.intercept import Csr, Design, Intercept, Mixed
 from likely.description import ColumnsRead, Description
@@ -30,7 +30,6 @@ from likely.explanations.explanation import (
     log_odds_explanation,
     refuse_against,
 )
-from likely.fitting.framing import block_sums, start_share
 from likely.fitting.inference import HypothesisTest, Inference, inference_of
 from likely.fitting.summary import Summary, describe_coefficients
 from likely.fitting.summary_notes import ratio_of
@@ -42,7 +41,6 @@ from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
-from likely.linear.coding import LinearRows
 from likely.linear.formula import FormulaTerms, column_given, formula_rows
 from likely.linear.penalty import has_penalty, penalty_described
 from likely.link_means import mean_or_end, outside
@@ -481,30 +479,6 @@ def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> None:
             f"Use the {everywhere} link, which has a mean everywhere.",
             OutsideLink,
         )
-
-
-def remember_means(model: Any, rows: LinearRows) -> None:
-    """Store the means of the columns of the design as ``column_means_``; of sparse ones, 0.
-
-    Of a large table the means of some rows, and of a file those of its first block: where
-    contributions are 0 need not be exact.
-    """
-    if vars(model).get("coding_") is rows.coding:  # the next penalty of a path, on the same rows
-        return
-    blocks = rows.blocks
-    model.column_means_ = np.zeros(blocks.n_features)
-    first = next(iter(blocks))
-    if isinstance(first.X, Csr):
-        return
-    if isinstance(blocks, ArrayBlocks):
-        share = start_share(blocks.n_rows, blocks.n_features)
-        some = blocks if share >= 1 else first_rows(blocks, share)
-        total = rows.executor.sum(block_sums, some)
-    else:
-        total = block_sums(first)
-    means = np.asarray(total.x / total.weight)
-    if np.isfinite(means).all():
-        model.column_means_ = means
 
 
 def means_of(model: Any) -> Array:
