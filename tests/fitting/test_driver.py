@@ -13,8 +13,8 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.errors import InvalidInput, RedundantColumns, Separation
-from likely.fitting.driver import DesignRows, Settings, fit, given_fit
-from likely.fitting.predictor import Predictor
+from likely.fitting.driver import DesignRows, FitSettings, fit, given_fit
+from likely.fitting.predictor import OnePredictor
 from likely.likelihoods import likelihood_of
 from likely.penalties import ElasticNet, NoPenalty
 
@@ -49,8 +49,10 @@ def test_a_factor_of_a_gram_matrix_is_a_kernel_machine():
     values, vectors = np.linalg.eigh(K)
     kept = values > 1e-10 * values.max()
     Z = vectors[:, kept] * np.sqrt(values[kept])
-    specify = partial(Predictor, likelihood=likelihood_of("bernoulli"), penalty=partial(ridge, 0.5))
-    found = fit(specify, design_rows(Z, y), Settings("KernelLogistic", tol=1e-12))
+    specify = partial(
+        OnePredictor, likelihood=likelihood_of("bernoulli"), penalty=partial(ridge, 0.5)
+    )
+    found = fit(specify, design_rows(Z, y), FitSettings("KernelLogistic", tol=1e-12))
     p = 1 / (1 + np.exp(-(Z @ found.coef + found.intercept)))
     alpha = np.linalg.lstsq(K, Z @ found.coef, rcond=1e-10)[0]
     assert_allclose(K @ (p - y) + 0.5 * (K @ alpha), 0.0, atol=1e-6)  # ∂/∂α
@@ -67,8 +69,8 @@ def test_a_basis_of_splines_is_the_model_of_its_columns():
     B = BSpline.design_matrix(np.clip(x, -2, 2 - 1e-9), knots, 3).toarray()[:, 1:]
     names = tuple(f"s(x)[{j}]" for j in range(B.shape[1]))
     counts = np.random.default_rng(0).poisson(np.exp(np.sin(2 * x))).astype(float)
-    specify = partial(Predictor, likelihood=likelihood_of("poisson"), penalty=free)
-    found = fit(specify, design_rows(B, counts, names), Settings("Splines"))
+    specify = partial(OnePredictor, likelihood=likelihood_of("poisson"), penalty=free)
+    found = fit(specify, design_rows(B, counts, names), FitSettings("Splines"))
     model = likely.GLM("poisson").fit(B, counts)
     assert_allclose(found.coef, model.coef_, rtol=1e-9)
     assert_allclose(float(found.intercept), model.intercept_, rtol=1e-9)
@@ -81,27 +83,27 @@ def test_a_basis_of_splines_is_the_model_of_its_columns():
 def test_warnings_name_the_caller_and_its_columns():
     x = np.linspace(-1, 1, 40)
     Z, y = np.column_stack([x, 2 * x]), (x > 0).astype(float)
-    specify = partial(Predictor, likelihood=likelihood_of("bernoulli"), penalty=free)
+    specify = partial(OnePredictor, likelihood=likelihood_of("bernoulli"), penalty=free)
     rows = design_rows(Z, y, ("wide", "twice as wide"))
     with (
         pytest.warns(Separation, match=r"KernelLogistic: .* separated along 'wide'"),
         pytest.warns(RedundantColumns, match="KernelLogistic: 'twice as wide' can be computed"),
     ):
-        found = fit(specify, rows, Settings("KernelLogistic"))
+        found = fit(specify, rows, FitSettings("KernelLogistic"))
     assert found.separated
 
 
 def test_invalid_responses_are_refused():
-    specify = partial(Predictor, likelihood=likelihood_of("poisson"), penalty=free)
+    specify = partial(OnePredictor, likelihood=likelihood_of("poisson"), penalty=free)
     rows = design_rows(np.ones((2, 1)), np.array([1.0, -1.0]))
     with pytest.raises(InvalidInput, match="poisson response must be"):
-        fit(specify, rows, Settings("Counts"))
+        fit(specify, rows, FitSettings("Counts"))
 
 
 def test_clustered_errors_need_clusters():
     x, y = some_rows()
-    specify = partial(Predictor, likelihood=likelihood_of("bernoulli"), penalty=free)
-    settings = Settings("Counts", standard_errors="clustered")
+    specify = partial(OnePredictor, likelihood=likelihood_of("bernoulli"), penalty=free)
+    settings = FitSettings("Counts", standard_errors="clustered")
     with pytest.raises(InvalidInput, match="needs two clusters"):
         fit(specify, design_rows(x[:, None], y), settings)
 
@@ -109,19 +111,19 @@ def test_clustered_errors_need_clusters():
 def test_a_search_starts_from_the_last_fit():
     x, y = some_rows()
     rows = design_rows(np.column_stack([x, x**2]), y)
-    specify = partial(Predictor, likelihood=likelihood_of("bernoulli"), penalty=free)
-    first = fit(specify, rows, Settings("Logistic", standard_errors=None))
-    again = Settings("Logistic", standard_errors=None, last=first.solution.theta)
+    specify = partial(OnePredictor, likelihood=likelihood_of("bernoulli"), penalty=free)
+    first = fit(specify, rows, FitSettings("Logistic", standard_errors=None))
+    again = FitSettings("Logistic", standard_errors=None, last=first.solution.theta)
     second = fit(specify, rows, again)
     assert second.solution.n_iter < first.solution.n_iter
     assert_allclose(second.coef, first.coef, rtol=1e-5)
-    other = Settings("Logistic", standard_errors=None, last=np.ones(7))  # of other columns
+    other = FitSettings("Logistic", standard_errors=None, last=np.ones(7))  # of other columns
     assert fit(specify, rows, other).solution.n_iter == first.solution.n_iter
 
 
 def test_given_parameters_are_stored_as_a_fit_is():
     x, y = some_rows()
-    specification = Predictor(
+    specification = OnePredictor(
         design_rows(x[:, None], y), likelihood_of("bernoulli"), free, classes=True
     )
     found = given_fit(specification, specification.problem(centre=False), np.array([2.0, -1.0]))

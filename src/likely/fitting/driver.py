@@ -77,7 +77,7 @@ class Searched(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Settings:
+class FitSettings:
     """How a search is run, and which standard errors follow it."""
 
     name: str  # of the estimator, in warnings
@@ -89,7 +89,7 @@ class Settings:
     last: Array | None = None  # the θ of the last fit, where a search starts from it
 
     @classmethod
-    def of(cls, estimator: Searched, *, name: str | None = None) -> "Settings":
+    def of(cls, estimator: Searched, *, name: str | None = None) -> "FitSettings":
         """What an estimator was told; ``name`` is of another one, for which it works."""
         fitted, last = vars(estimator), None
         if estimator.warm_start and "solution_" in fitted:
@@ -105,7 +105,7 @@ class Settings:
         )
 
 
-class Fit(NamedTuple):
+class LinearFit(NamedTuple):
     """A fitted model, in the user's units."""
 
     coef: Array
@@ -168,7 +168,7 @@ class Specification(ABC):
         """Where the search of ``theta``, in the user's units, ended: to start there."""
         return None if theta is None else problem.data.framing.from_user(theta)
 
-    def search(self, problem: Problem, start: Array, settings: Settings) -> Found:
+    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
         """The end of a search for the optimum."""
         theta = settings.last
         if theta is not None and theta.shape != (problem.n_parameters,):
@@ -184,7 +184,7 @@ class Specification(ABC):
         )
 
     def edge(
-        self, problem: Problem, found: Found, start: Array, settings: Settings
+        self, problem: Problem, found: Found, start: Array, settings: FitSettings
     ) -> EdgeOptimum | None:
         """The optimum at the edge of the valid parameters, where they have one."""
         return None
@@ -194,7 +194,7 @@ class Specification(ABC):
         return divergence(problem, found, start)
 
     def last_digits(
-        self, problem: Problem, found: Found, start: Array, settings: Settings
+        self, problem: Problem, found: Found, start: Array, settings: FitSettings
     ) -> Found:
         """An end that is exact enough for standard errors."""
         finishing, tol = problem.finishing, settings.tol
@@ -232,8 +232,8 @@ class Specification(ABC):
 
 
 def fit(
-    specify: Callable[[DesignRows], Specification], rows: DesignRows, settings: Settings
-) -> Fit:
+    specify: Callable[[DesignRows], Specification], rows: DesignRows, settings: FitSettings
+) -> LinearFit:
     """Solve, warn about problems, and estimate the standard errors of the coefficients."""
     if settings.standard_errors is not None:
         check_covariance(settings.standard_errors, rows.n_groups)
@@ -248,16 +248,16 @@ def fit(
         return _in_user_units(specification, problem, end, settings)._replace(held_out=counts)
 
 
-def given_fit(specification: Specification, problem: Problem, theta: Array) -> Fit:
+def given_fit(specification: Specification, problem: Problem, theta: Array) -> LinearFit:
     """The model of parameters, in the user's units, that no search has found."""
     whole, found = problem.objective, specification.packing.unpack(theta)
     solution = Solution(theta, False, GIVEN, (whole.value(theta) + whole.penalty(theta),), np.inf)
     end = Found(theta, solution, None)
-    return Fit(*found, solution, dispersion=specification.dispersion(problem, end, None))
+    return LinearFit(*found, solution, dispersion=specification.dispersion(problem, end, None))
 
 
 def _optimum(
-    specification: Specification, problem: Problem, settings: Settings
+    specification: Specification, problem: Problem, settings: FitSettings
 ) -> tuple[Problem, End]:
     """Search, and search on where standard errors need an estimate that is more exact."""
     problem, start = specification.begin(problem)
@@ -276,13 +276,13 @@ def _optimum(
     return problem, End(found, infinite, edge)
 
 
-def has_errors(problem: Problem, settings: Settings) -> bool:
+def has_errors(problem: Problem, settings: FitSettings) -> bool:
     """Whether standard errors are computed: they are requested, and no matrix is too large."""
     return settings.standard_errors is not None and problem.n_parameters <= MOST_FOR_INFERENCE
 
 
 def _with_all_columns(
-    specification: Specification, problem: Problem, end: End, settings: Settings
+    specification: Specification, problem: Problem, end: End, settings: FitSettings
 ) -> tuple[Problem, End]:
     """The search again, with orthogonal columns, where some nearly depend on others."""
     centre = specification.is_centred(problem)
@@ -295,15 +295,15 @@ def _with_all_columns(
 
 
 def _in_user_units(
-    specification: Specification, problem: Problem, end: End, settings: Settings
-) -> Fit:
+    specification: Specification, problem: Problem, end: End, settings: FitSettings
+) -> LinearFit:
     found, kind = end.found, settings.standard_errors
     inference = None
     if kind is not None and specification.n_inferred(problem) <= MOST_FOR_INFERENCE:
         inference = specification.inference(problem, end, kind)
     theta = np.ravel(specification.to_user(problem, found.theta))
     passes = float(sum(problem.data.passes))
-    return Fit(
+    return LinearFit(
         *specification.packing.unpack(theta),
         replace(found.solution, theta=theta, passes=passes),
         inference,

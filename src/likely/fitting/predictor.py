@@ -18,7 +18,7 @@ from likely.data.block import ArrayBlocks, Block, Blocks, checked
 from likely.distributions.base import NamedForm
 from likely.fitting.covariance import Dispersion, estimated_dispersion, infer
 from likely.fitting.divergence import Divergence, separated_directions
-from likely.fitting.driver import Begun, DesignRows, End, Settings, Specification
+from likely.fitting.driver import Begun, DesignRows, End, FitSettings, Specification
 from likely.fitting.edge import (
     EVERYWHERE,
     EdgeOptimum,
@@ -50,7 +50,7 @@ from likely.solvers.search_problem import Found, hessian_at
 
 @final
 @dataclass(frozen=True, eq=False)
-class Predictor(Specification):
+class OnePredictor(Specification):
     """One likelihood and one predictor."""
 
     rows: DesignRows
@@ -126,7 +126,7 @@ class Predictor(Specification):
             found = framing.from_user(theta)
         return found if isfinite(problem.objective.value(found)) else None  # else of other rows
 
-    def search(self, problem: Problem, start: Array, settings: Settings) -> Found:
+    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
         likelihood, solver = self.likelihood, settings.solver
         if likelihood.etas != EVERYWHERE:
             most = steps_allowed(problem, likelihood, solver, settings.max_iter)
@@ -134,7 +134,7 @@ class Predictor(Specification):
         return super().search(problem, start, settings)
 
     def edge(
-        self, problem: Problem, found: Found, start: Array, settings: Settings
+        self, problem: Problem, found: Found, start: Array, settings: FitSettings
     ) -> EdgeOptimum | None:
         if self.likelihood.etas == EVERYWHERE:
             return None

@@ -22,9 +22,9 @@ from likely.data.layouts.intercept import Csr
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName
 from likely.fitting.covariance import kind_of_errors
-from likely.fitting.driver import DesignRows, Fit, Settings, Specification, fit, given_fit
+from likely.fitting.driver import DesignRows, FitSettings, LinearFit, Specification, fit, given_fit
 from likely.fitting.framing import Framing, block_sums, start_share
-from likely.fitting.predictor import Predictor
+from likely.fitting.predictor import OnePredictor
 from likely.inputs.coding import category_flags, refuse_gaps
 from likely.inputs.estimators import columns_named
 from likely.inputs.offsets import AT_PREDICTION
@@ -231,11 +231,13 @@ def design_rows(rows: LinearRows) -> DesignRows:
     return DesignRows(rows.blocks, rows.executor, coding.names, rows.n_groups, coding.references)
 
 
-def fitted(estimator: Any, rows: DesignRows, specify: Specify, *, warned_by: Any = None) -> Fit:
+def fitted(
+    estimator: Any, rows: DesignRows, specify: Specify, *, warned_by: Any = None
+) -> LinearFit:
     """The fit of an estimator; ``warned_by`` is the one that warnings name, if it is another."""
     name = None if warned_by is None else type(warned_by).__name__
     with columns_named(estimator):
-        found = fit(specify, rows, Settings.of(estimator, name=name))
+        found = fit(specify, rows, FitSettings.of(estimator, name=name))
     if found.held_out is not None:
         estimator.held_out_ = found.held_out
     return found
@@ -245,7 +247,7 @@ def model_objective(
     model: Any,
     rows: DesignRows,
     specify: Specify,
-    store: Callable[[Fit], Any],
+    store: Callable[[LinearFit], Any],
     reduction: Reduction,
     position: Array | None = None,
 ) -> ModelObjective:
@@ -275,11 +277,11 @@ def predictor_of(
     *,
     classes: bool = False,
     student: bool = False,
-) -> Callable[..., Predictor]:
+) -> Callable[..., OnePredictor]:
     """The specification of one predictor with the settings of an estimator."""
     firth = ", or firth=True" if "firth" in vars(estimator) else ""
     return partial(
-        Predictor,
+        OnePredictor,
         likelihood=likelihood,
         penalty=partial(_penalty, estimator, coding),
         intercept=estimator.fit_intercept,

@@ -38,11 +38,11 @@ from likely.data.block import ArrayBlocks, Block, Blocks, redesigned
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput, warn_user
 from likely.fitting.covariance import check_covariance
-from likely.fitting.driver import DesignRows, Fit, Settings, refuse_if_not_finite
+from likely.fitting.driver import DesignRows, FitSettings, LinearFit, refuse_if_not_finite
 from likely.fitting.edge import EVERYWHERE
 from likely.fitting.framing import Framing
 from likely.fitting.goodness import AlphaEstimate
-from likely.fitting.predictor import Predictor
+from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem, linear_problem, with_orthogonal_columns
 from likely.graphical.model_plates import PlateParameter
 from likely.inputs.estimators import columns_named, generator
@@ -291,7 +291,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
             rows.position,
         )
 
-    def _store(self, fit: Fit, rows: LinearRows, likelihood: Likelihood) -> Self:
+    def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
         remember_means(self, rows)
         self.likelihood_, self.coding_ = likelihood, rows.coding
         self.coef_, self.intercept_ = fit.coef, float(fit.intercept)
@@ -470,9 +470,9 @@ class WithAlpha(NamedTuple):
 
 def fit_with_alpha(
     estimator: GLM, rows: LinearRows, likelihood: Likelihood
-) -> tuple[Fit, Likelihood, float]:
+) -> tuple[LinearFit, Likelihood, float]:
     """α̂, and the fit at it with its warnings and its errors."""
-    given, settings = design_rows(rows), Settings.of(estimator)
+    given, settings = design_rows(rows), FitSettings.of(estimator)
     if settings.standard_errors is not None:
         check_covariance(settings.standard_errors, rows.n_groups)
     predictor = predictor_of(estimator, rows.coding, likelihood)(given)
@@ -489,7 +489,7 @@ def fit_with_alpha(
     return fit, found.likelihood, found.estimate.alpha
 
 
-def with_estimated_alpha(settings: Settings, predictor: Predictor) -> WithAlpha:
+def with_estimated_alpha(settings: FitSettings, predictor: OnePredictor) -> WithAlpha:
     """α̂ for the rows, weights, offsets and penalties of a predictor."""
     rows = replace(predictor.rows, blocks=predictor.valid_blocks())
     profile = _Profile.of(settings, replace(predictor, rows=rows))
@@ -502,7 +502,7 @@ def with_estimated_alpha(settings: Settings, predictor: Predictor) -> WithAlpha:
     return profile._replace(problem=other.problem).maximum()
 
 
-def null_log_likelihood(settings: Settings, predictor: Predictor) -> float:
+def null_log_likelihood(settings: FitSettings, predictor: OnePredictor) -> float:
     """The log-likelihood of the intercept alone, with its own α, or of the offset alone."""
     if not predictor.intercept and predictor.likelihood.etas != EVERYWHERE:
         return nan  # 0 may be no valid predictor
@@ -523,12 +523,12 @@ def _no_penalty(framing: Framing) -> Penalty:
 class _Profile(NamedTuple):
     """ℓ_p and its slope, a fit for each α."""
 
-    settings: Settings
-    poisson: Predictor
+    settings: FitSettings
+    poisson: OnePredictor
     problem: Problem  # of the Poisson, in units of its null deviance
 
     @classmethod
-    def of(cls, settings: Settings, predictor: Predictor) -> "_Profile":
+    def of(cls, settings: FitSettings, predictor: OnePredictor) -> "_Profile":
         likelihood = Poisson().with_link(predictor.likelihood.link)
         poisson = replace(predictor, likelihood=likelihood)
         return cls(settings, poisson, poisson.begin(poisson.problem()).problem)

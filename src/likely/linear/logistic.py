@@ -41,10 +41,18 @@ from likely.data.block import Block, Blocks
 from likely.distributions.base import NamedForm
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
-from likely.fitting.driver import Begun, DesignRows, End, Fit, Settings, Specification, has_errors
+from likely.fitting.driver import (
+    Begun,
+    DesignRows,
+    End,
+    FitSettings,
+    LinearFit,
+    Specification,
+    has_errors,
+)
 from likely.fitting.framing import Framing
 from likely.fitting.inference import Inference
-from likely.fitting.predictor import Predictor
+from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem
 from likely.graphical.conditional_graph import ConditionalGraph
 from likely.inputs.estimators import feature_names
@@ -273,7 +281,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
             rows.position,
         )
 
-    def _store(self, fit: Fit, rows: LinearRows, likelihood: Likelihood) -> Self:
+    def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
         remember_means(self, rows)
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.intercept_ = fit.coef, fit.intercept
@@ -502,7 +510,7 @@ class Firth(Specification):
     """A predictor with Firth's penalty in place of all others."""
 
     rows: DesignRows
-    predictor: Predictor
+    predictor: OnePredictor
     tol: float
     max_iter: int
 
@@ -516,7 +524,7 @@ class Firth(Specification):
     def begin(self, problem: Problem) -> Begun:
         return self.predictor.begin(problem)
 
-    def search(self, problem: Problem, start: Array, settings: Settings) -> Found:
+    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
         """By Newton's method on the penalised likelihood, to its last digits."""
         check_search(self.tol, self.max_iter)
         wanted = LastDigits.of(problem, self.tol)
@@ -537,7 +545,7 @@ class Firth(Specification):
         """None: every estimate is finite."""
 
     def last_digits(
-        self, problem: Problem, found: Found, start: Array, settings: Settings
+        self, problem: Problem, found: Found, start: Array, settings: FitSettings
     ) -> Found:
         return found
 

@@ -38,7 +38,7 @@ from likely.features.maxent import (
     feature_array,
 )
 from likely.fitting.class_inference import ClassEstimate, check_kind, infer_classes
-from likely.fitting.driver import Begun, DesignRows, End, Fit, Specification
+from likely.fitting.driver import Begun, DesignRows, End, LinearFit, Specification
 from likely.fitting.framing import Framed, Framing
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
@@ -201,7 +201,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator)
         penalty = _penalty(self, rows.names())
         return partial(FeatureWeights, n_classes=len(self.classes_), penalty=penalty)
 
-    def _store(self, fit: Fit) -> Self:
+    def _store(self, fit: LinearFit) -> Self:
         self.softmax_ = None
         self.coef_, self.solution_, self.inference_ = fit.coef, fit.solution, fit.inference
         self.separated_ = fit.separated

@@ -31,7 +31,7 @@ from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
 from likely.fitting.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.fitting.divergence import Divergence
-from likely.fitting.driver import Begun, DesignRows, End, Fit, Settings, Specification
+from likely.fitting.driver import Begun, DesignRows, End, FitSettings, LinearFit, Specification
 from likely.fitting.framing import Framed, Framing, centre_of, framed, refuse_too_large
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
@@ -218,7 +218,7 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
         model = self.for_prediction()
         rows = open_ordered(model, X, y, sample_weight)
 
-        def store(fit: Fit) -> Self:
+        def store(fit: LinearFit) -> Self:
             thresholds = fit.intercept
             if (np.diff(thresholds) >= 0).any():
                 raise InvalidInput(
@@ -230,7 +230,7 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
         specify, given = model._specify(rows), design_rows(rows)
         return model_objective(model, given, specify, store, reduction, rows.position)
 
-    def _store(self, fit: Fit, rows: LinearRows) -> Self:
+    def _store(self, fit: LinearFit, rows: LinearRows) -> Self:
         remember_means(self, rows)
         self.likelihood_, self.coding_ = self._likelihood(rows), rows.coding
         self.classes_, self.coef_, self.thresholds_ = rows.classes, fit.coef, fit.intercept
@@ -426,7 +426,7 @@ class OrderedClasses(Specification):
             there[: len(basis)] = np.dot(basis, theta[: len(basis)])
         return there if np.isfinite(problem.objective.value(there)) else None
 
-    def search(self, problem: Problem, start: Array, settings: Settings) -> Found:
+    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
         found = super().search(problem, start, settings)
         return with_falling_thresholds(found, self.rows.blocks.n_features)
 

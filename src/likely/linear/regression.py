@@ -41,7 +41,7 @@ from likely.data.block import ArrayBlocks, Block, Blocks, CountedBlocks, redesig
 from likely.data.coding import Coding
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.fitting.covariance import Bread, Dispersion, check_covariance, infer, small_sample
-from likely.fitting.driver import DesignRows, Fit
+from likely.fitting.driver import DesignRows, LinearFit
 from likely.fitting.framing import (
     Framed,
     Framing,
@@ -50,7 +50,7 @@ from likely.fitting.framing import (
     refuse_extreme_responses,
 )
 from likely.fitting.inference import Inference
-from likely.fitting.predictor import Predictor
+from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import column_noise, warn_of_condition
 from likely.formatting import quoted
 from likely.graphical.model_plates import PlateParameter
@@ -251,7 +251,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
             )
         return self._store(fitted(self, design_rows(rows), self._specify(rows)), rows)
 
-    def _specify(self, rows: LinearRows) -> Callable[[DesignRows], Predictor]:
+    def _specify(self, rows: LinearRows) -> Callable[[DesignRows], OnePredictor]:
         likelihood = likelihood_of(Gaussian(), Identity())
         return predictor_of(self, rows.coding, likelihood, student=True)
 
@@ -277,7 +277,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
             rows.position,
         )
 
-    def _store(self, fit: Fit, rows: LinearRows) -> Self:
+    def _store(self, fit: LinearFit, rows: LinearRows) -> Self:
         remember_means(self, rows)
         self.coding_, self.coef_, self.intercept_ = rows.coding, fit.coef, _number(fit.intercept)
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -396,7 +396,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
 class ClosedForm(NamedTuple):
     """A fitted predictor, and what least squares knows of its columns."""
 
-    fit: Fit
+    fit: LinearFit
     rank: int
     condition: float
 
@@ -554,7 +554,9 @@ def _assembled(setting: _Setting, solved: LeastSquares) -> ClosedForm:
     largest = _number(squares / setting.gram.weight)
     if inference is not None:
         largest = inference.deviance / inference.n
-    fit = Fit(coef, intercept, solution, inference, dispersion=Dispersion(dispersion, largest))
+    fit = LinearFit(
+        coef, intercept, solution, inference, dispersion=Dispersion(dispersion, largest)
+    )
     return ClosedForm(fit, solved.rank, solved.condition)
 
 

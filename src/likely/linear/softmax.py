@@ -51,7 +51,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.fitting.class_inference import check_kind
 from likely.fitting.covariance import MOST_FOR_INFERENCE
-from likely.fitting.driver import Fit
+from likely.fitting.driver import LinearFit
 from likely.fitting.inference import inference_of
 from likely.fitting.summary import describe_coefficients
 from likely.formatting import count
@@ -281,7 +281,7 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
             rows.position,
         )
 
-    def _store(self, fit: Fit, rows: LinearRows) -> Self:
+    def _store(self, fit: LinearFit, rows: LinearRows) -> Self:
         remember_means(self, rows)
         self.classes_, self.coding_ = rows.classes, rows.coding
         self.coef_, self.intercept_ = _of_two(fit) if len(rows.classes) == 2 else fit[:2]
@@ -454,7 +454,7 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
         return int(labels.index(self.reference))
 
 
-def _of_two(fit: Fit) -> tuple[Array, Array]:
+def _of_two(fit: LinearFit) -> tuple[Array, Array]:
     """w₁ − w₀ and b₁ − b₀, which are all that two classes determine."""
     return np.diff(fit.coef, axis=0), np.diff(fit.intercept)
 

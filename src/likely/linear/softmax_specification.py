@@ -28,7 +28,7 @@ from likely.fitting.divergence import (
     wholly_separated,
     with_direction,
 )
-from likely.fitting.driver import Begun, DesignRows, End, Settings, Specification
+from likely.fitting.driver import Begun, DesignRows, End, FitSettings, Specification
 from likely.fitting.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed, weights_given
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
@@ -212,7 +212,7 @@ class ClassPredictors(Specification):
             return None
         return np.ravel(problem.data.framing.from_user(theta.reshape(self.weighted, -1)))
 
-    def search(self, problem: Problem, start: Array, settings: Settings) -> Found:
+    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
         if isinstance(settings.solver, str):
             settings = replace(settings, solver=self.solver_name)
         return super().search(problem, start, settings)
