@@ -8,14 +8,15 @@ COMPILED := $(VENV)/.compiled
 DOCS_INSTALLED := $(VENV)/.installed-docs
 BENCH_INSTALLED := $(VENV)/.installed-bench
 
-.PHONY: help demo test test-slow test-machines lint format bench kills docs coverage-figures clean
+.PHONY: help demo test test-slow test-machines lint house format bench kills docs coverage-figures clean
 
 help:
 	@echo "make demo       the story on built-in data, in under a minute"
 	@echo "make test       the fast tests, on two cores"
 	@echo "make test-slow  the tests that take longer, and property tests on 100 examples each"
 	@echo "make test-machines   the tests of numbers as on other processors, or on some: MACHINES=Haswell"
-	@echo "make lint       ruff, mypy and the dependency rule"
+	@echo "make lint       ruff, mypy, the dependency rule, and make house"
+	@echo "make house      how many pieces the package has, and which rule a change broke"
 	@echo "make format     let ruff rewrite the layout"
 	@echo "make bench      every benchmark, or one: make bench NAME=gaussian_naive_bayes"
 	@echo "make kills      kill every verb at random times, 1,000 times in all"
@@ -34,11 +35,14 @@ test-slow: $(COMPILED)
 test-machines: $(COMPILED)
 	$(BIN)/python .ci/machines $(MACHINES)
 
-lint: $(INSTALLED)
+lint: $(INSTALLED) house
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+house: $(INSTALLED)
+	$(BIN)/python .ci/house
 
 format: $(INSTALLED)
 	$(BIN)/ruff format .

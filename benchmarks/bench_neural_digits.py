@@ -56,8 +56,7 @@ def _two_layers(train: LabelledRows, test: LabelledRows) -> Row:
         max_epochs=20,
         schedule="cosine",
         dropout=0.2,
-        early_stopping=True,
-        patience=4,
+        early_stopping=4,
         random_state=0,
     )
     timed = clocked(lambda: model.fit(train.X, train.y))

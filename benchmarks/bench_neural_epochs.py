@@ -27,7 +27,11 @@ PEERS: dict[str, Callable[..., Any]] = {
 class Ours:
     def __init__(self, sizes: tuple[int, ...], rows: LabelledRows, batch: int, seed: int) -> None:
         self.model = likely.NeuralNetworkClassifier(
-            sizes[1:-1], batch=batch, random_state=seed, dtype="float32", evaluate_training=False
+            sizes[1:-1],
+            batch=batch,
+            random_state=seed,
+            dtype="float32",
+            training=likely.Training(evaluate=False),
         )
         self.rows, self.classes = rows, np.arange(sizes[-1])
 

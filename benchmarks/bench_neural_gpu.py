@@ -23,15 +23,14 @@ from benchmarks.network_problems import LabelledRows, drawn
 from benchmarks.race import needs
 from benchmarks.report import Report, Row, at_most, times_faster
 from benchmarks.workbench import best_of
-from likely.neural.architecture import Architecture
-from likely.neural.dropout import dropout_rates
+from likely.neural.architecture import Architecture, initial_parameters
 from likely.neural.engine import Engine, EngineSettings, ReadableEngine
-from likely.neural.initialise import initial_parameters
+from likely.neural.examples import ExamplesInMemory
+from likely.neural.formulas import dropout_rates
 from likely.neural.many import Candidate, SharedRows, train_many
-from likely.neural.outputs import output_of
-from likely.neural.torch_engine import TorchEngine
-from likely.neural.training.examples import ExamplesInMemory
-from likely.neural.training.loop import TrainingRules, scheduled
+from likely.neural.output_choice import output_of
+from likely.neural.torch_networks import TorchEngine
+from likely.neural.training import TrainingRules, scheduled
 from likely.solvers.mini_batches import ShuffledBatches, epoch_order
 from likely.solvers.schedules import Constant
 from likely.solvers.updates import UPDATES, Adam, Clip

@@ -19,6 +19,7 @@ from benchmarks.network_problems import LabelledRows, drawn
 from benchmarks.race import needs
 from benchmarks.report import Report, Row, times_faster
 from likely.neural.classifier import NeuralNetworkClassifier
+from likely.neural.settings import Training
 from likely.spaces import Real
 from likely.workbench.search.study import Study
 from likely.workbench.search.tune import tune
@@ -62,7 +63,12 @@ def _searched(
     rows: LabelledRows, trials: int, *, device: Any, executor: str = "serial"
 ) -> tuple[Study, float]:
     model = NeuralNetworkClassifier(
-        (50,), batch=32, max_epochs=EPOCHS, tol=None, evaluate_training=False, random_state=0
+        (50,),
+        batch=32,
+        max_epochs=EPOCHS,
+        tol=None,
+        training=Training(evaluate=False),
+        random_state=0,
     )
     began = perf_counter()
     found = tune(

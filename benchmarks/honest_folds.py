@@ -8,9 +8,11 @@ folds are of equal size, and fresh rows of the same source are no sealed ones.
 """
 
 import os
+import re
 import tempfile
 import warnings
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -69,35 +71,42 @@ def cell_tables(n: int = 2201) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame
         yield "×".join(map(str, sizes)), frame[:n], frame[n:]
 
 
-def says_better(text: object) -> str:
-    words = " ".join(str(text).split()).replace("not clearly better", "")
-    return "CLEARLY BETTER" if "clearly better" in words else "-"
+def says(text: object, codes: list[str]) -> str:
+    """Whether a model is called better, and which findings and notes on copies are repeated."""
+    words = " ".join(unescape(re.sub("<[^>]*>", " ", str(text))).split())
+    for no in ("not clearly better", "clearly better than the baseline: no", "or clearly better"):
+        words = words.replace(no, "")
+    found = [code for code in codes if code in words]
+    found += ["copies"] * (
+        "earlier row in all features, beyond" in words or "different rows)" in words
+    )
+    return " ".join(["CLEARLY BETTER"] * ("clearly better" in words) + found) or "-"
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        print(f"{'noise':30} {'look':22} {'compare':15} {'note of tune':18} final: gain")
+        verbs = ("look", "compare", "tune", "final", "report")
+        print(f"{'noise':30}" + "".join(f" {verb:14}" for verb in verbs) + " gain of final")
         for name, frame, roles in noise_tables():
             codes = [c for c in likely.look(frame, "y", **roles).codes if c[2] in "24"]
             os.chdir(tempfile.mkdtemp(dir=folder))  # no seal of another table is near
             found = likely.compare(frame, "y", [KNeighborsClassifier(1)], repeats=1, **roles)
             study = likely.tune(frame, "y", model="logistic", trials=2, **roles)
-            beside = [c for c in codes if c in str(study)]
-            kept = "kept together" if "never on both sides" in str(study) else ""
+            made = [found, study]
             try:
-                sealed = likely.seal(
-                    frame, "y", name=f"noise-{len(name)}-{name[:3].strip()}", **roles
-                )
-                gain = sealed.final("logistic").gain
+                sealed = likely.seal(frame, "y", name=f"noise-{len(name)}", **roles)
+                made.append(sealed.final("logistic"))
+                gain = made[-1].gain
                 last = f"{gain.low:.3f} to {gain.high:.3f}"
             except likely.errors.LikelyError as error:
+                made.append("")
                 last = f"refused: {error}"[:40]
-            print(
-                f"{name:30} {' '.join(codes):22} {says_better(found):15} "
-                f"{' '.join([*beside, kept]):18} {last}"
-            )
+            told = [says(each, codes) for each in made]
+            pages = [likely.report(each, path=None).html for each in made if each]
+            told.append(says(" ".join(pages), codes))
+            print(f"{name:30}" + "".join(f" {t:14}" for t in (" ".join(codes), *told)), last)
         print(f"\n{'cells':14} {'different':>9} {'copies':>6} {'folds':14} look; fresh rows")
         for k, (name, frame, other) in enumerate(cell_tables()):
             rows = dataset(frame, "y").with_task(None)

@@ -5,7 +5,11 @@ from pathlib import Path
 
 import likely
 
-sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+sys.path[:0] = [str(Path(__file__).parent / "_extensions"), str(Path(__file__).parent)]
+
+import tree  # noqa: E402  (it lies beside this file)
+
+tree.write()
 
 project = "likely"
 author = "the likely developers"

@@ -1,16 +1,12 @@
-"""The tree of source files in docs/architecture.md, drawn from the first line of each docstring.
-
-``python docs/tree.py`` rewrites it; a test says when that is needed.
-"""
+"""The tree of source files, from the first line of each docstring, as a page of the manual."""
 
 import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "architecture.md"
+PAGE = ROOT / "docs" / "_build" / "tree.md"
 SOURCE = ROOT / "src" / "likely"
 WIDTH = 120
-START, END = "```\nsrc/likely/\n", "```"
 
 
 def tree() -> str:
@@ -24,11 +20,10 @@ def tree() -> str:
     return "\n".join(lines) + "\n"
 
 
-def page() -> str:
-    """The page with the tree drawn again."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(START)
-    return f"{before}```\n{tree()}{END}{rest.partition(END)[2]}"
+def write() -> None:
+    """The page, for Sphinx to read: it is not kept in the repository."""
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(f"# The tree of files\n\n```\n{tree()}```\n", encoding="utf-8")
 
 
 def _files(folder: Path, branch: str) -> list[str]:
@@ -44,7 +39,3 @@ def _summary(path: Path) -> str:
     """The first sentence of the docstring, without markup."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return docstring.split("\n")[0].replace("``", "").rstrip(".")
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

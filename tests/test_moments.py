@@ -99,4 +99,6 @@ def test_the_floor_of_one_column_does_not_depend_on_the_unit_of_another():
     expected = covariance_at_least(S, floor) * np.outer(unit, unit)
     actual = covariance_at_least(S * np.outer(unit, unit), floor * unit**2)
     scale = np.sqrt(np.diag(expected))
-    assert_allclose(actual / np.outer(scale, scale), expected / np.outer(scale, scale), atol=1e-12)
+    assert_allclose(
+        actual / np.outer(scale, scale), expected / np.outer(scale, scale), rtol=1e-10, atol=1e-12
+    )

@@ -85,7 +85,7 @@ def test_a_declaration_is_json(dimension: Dimension) -> None:
 
 def test_eight_decades_have_nine_grid_points() -> None:
     found = np.log10(Real(1e-8, 1.0, log=True).grid(9))
-    np.testing.assert_allclose(found, range(-8, 1), atol=1e-12)
+    np.testing.assert_allclose(found, range(-8, 1), rtol=1e-10, atol=1e-12)
 
 
 def test_log_uniform_draws_are_uniform_in_the_log() -> None:
@@ -229,7 +229,7 @@ def test_every_draw_of_a_models_space_can_be_fitted(name: str, kind: str) -> Non
             assert values is not None
             assert not np.isnan(values).any()
             if task.has_classes:
-                np.testing.assert_allclose(np.exp(values).sum(axis=1), 1.0, atol=1e-9)
+                np.testing.assert_allclose(np.exp(values).sum(axis=1), 1.0, rtol=1e-10, atol=1e-9)
 
 
 @pytest.mark.parametrize("search", ["grid", "random", "bayes"])

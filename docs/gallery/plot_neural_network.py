@@ -18,9 +18,8 @@ bent = lk.NeuralNetworkClassifier(
     (8, 8),
     activation="tanh",
     learning_rate=0.01,
-    early_stopping=True,
+    early_stopping=40,
     validation=0.25,
-    patience=40,
     max_epochs=400,
     random_state=0,
 ).fit(X, y)

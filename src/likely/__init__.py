@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         solvers,
         spaces,
         special,
+        tasks,
         teaching,
     )
     from likely.calibrate.isotonic import IsotonicScaling
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from likely.compiling import warmup
     from likely.data.formats.registry import read
     from likely.errors import LikelyError, LikelyWarning
-    from likely.explanations.any_model import explain
     from likely.explanations.effects import PartialEffects, partial_effects
     from likely.explanations.explanation import Explanation
     from likely.explanations.importance import Importance, permutation_importance
@@ -65,14 +65,24 @@ if TYPE_CHECKING:
     from likely.linear.regression import LinearRegression
     from likely.linear.softmax import SoftmaxRegression
     from likely.neural.classifier import NeuralNetworkClassifier
-    from likely.neural.many_models import fit_many
+    from likely.neural.many import fit_many
     from likely.neural.regressor import NeuralNetworkRegressor
+    from likely.neural.settings import (
+        Batches,
+        EarlyStopping,
+        StartValues,
+        Training,
+        WeightPenalty,
+    )
     from likely.objectives.model import ModelObjective
     from likely.persist import load, save
     from likely.reports.report import WrittenReport, report
     from likely.runs.seal_surface import open_seal, seal
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
+    from likely.tasks.predictions import Predictions, predict
+    from likely.tasks.row_explanations import explain
+    from likely.tasks.training_run import Trained, train
     from likely.text.bag_of_words import BagOfWords
     from likely.text.sequences import Sequences
     from likely.text.token_ids import TokenIds
@@ -95,6 +105,7 @@ __all__ = [
     "GLM",
     "BagOfWords",
     "BasisFunctions",
+    "Batches",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
     "Comparison",
@@ -102,6 +113,7 @@ __all__ = [
     "Dataset",
     "Discretizer",
     "DiscriminantAnalysis",
+    "EarlyStopping",
     "Explanation",
     "FactorGraph",
     "FinalScore",
@@ -131,16 +143,21 @@ __all__ = [
     "PenaltyPath",
     "PlattScaling",
     "PolynomialFeatures",
+    "Predictions",
     "Prepared",
     "Sealed",
     "Separability",
     "Sequences",
     "SoftmaxRegression",
+    "StartValues",
     "Study",
     "TemperatureScaling",
     "TextClassifier",
     "TokenIds",
+    "Trained",
+    "Training",
     "TrainingCurve",
+    "WeightPenalty",
     "WrittenReport",
     "__version__",
     "compare",
@@ -165,6 +182,7 @@ __all__ = [
     "partial_effects",
     "penalties",
     "permutation_importance",
+    "predict",
     "read",
     "read_answer",
     "read_evidence",
@@ -179,7 +197,9 @@ __all__ = [
     "spaces",
     "special",
     "split",
+    "tasks",
     "teaching",
+    "train",
     "training_curve",
     "tune",
     "warmup",
@@ -203,6 +223,7 @@ _MODULES = {
     "solvers",
     "spaces",
     "special",
+    "tasks",
     "teaching",
 }
 
@@ -259,8 +280,17 @@ _HOME = {  # public name: the module that defines it
     "WrittenReport": "likely.reports.report",
     "compare": "likely.workbench.comparison.comparison",
     "dataset": "likely.workbench.data.opening",
-    "explain": "likely.explanations.any_model",
-    "fit_many": "likely.neural.many_models",
+    "Predictions": "likely.tasks.predictions",
+    "Trained": "likely.tasks.training_run",
+    "explain": "likely.tasks.row_explanations",
+    "predict": "likely.tasks.predictions",
+    "train": "likely.tasks.training_run",
+    "Batches": "likely.neural.settings",
+    "EarlyStopping": "likely.neural.settings",
+    "StartValues": "likely.neural.settings",
+    "Training": "likely.neural.settings",
+    "WeightPenalty": "likely.neural.settings",
+    "fit_many": "likely.neural.many",
     "learning_curve": "likely.workbench.curves.curves",
     "likelihood_ratio_test": "likely.fitting.inference",
     "load": "likely.persist",

@@ -7,7 +7,8 @@
     ln B(x)   = ln Γ(1 + Σ_v x_v) − Σ_v ln Γ(1 + x_v)
 
 Lists, numbers and NumPy arrays give NumPy; torch, CuPy and array-API arrays give their own
-type.  −inf is a legal logarithm everywhere, and never becomes nan.
+type.  ``xp`` is the library of the argument, where the caller knows it: loops over small batches
+then look it up once.  −inf is a legal logarithm everywhere, and never becomes nan.
 """
 
 import importlib
@@ -88,36 +89,36 @@ def floating(a: Any, xp: Any) -> Array:
     return array if array.dtype.kind in "f" else array.astype(np.float64)
 
 
-def exp(a: Array) -> Array:
+def exp(a: Array, xp: Any = None) -> Array:
     """eᵃ; 0 or inf, without a warning, outside the range of float64."""
-    xp = namespace(a)
+    xp = namespace(a) if xp is None else xp
     with np.errstate(over="ignore", under="ignore"):
         return xp.exp(floating(a, xp))
 
 
-def expm1(a: Array) -> Array:
+def expm1(a: Array, xp: Any = None) -> Array:
     """eᵃ − 1, accurate for small a."""
-    xp = namespace(a)
+    xp = namespace(a) if xp is None else xp
     with np.errstate(over="ignore"):
         return xp.expm1(floating(a, xp))
 
 
-def log(a: Array) -> Array:
+def log(a: Array, xp: Any = None) -> Array:
     """ln a, with ln 0 = −inf without a warning."""
-    xp = namespace(a)
+    xp = namespace(a) if xp is None else xp
     with np.errstate(divide="ignore"):
         return xp.log(floating(a, xp))
 
 
-def log1p(a: Array) -> Array:
+def log1p(a: Array, xp: Any = None) -> Array:
     """ln(1 + a), accurate for small a; −inf at −1 without a warning."""
-    xp = namespace(a)
+    xp = namespace(a) if xp is None else xp
     with np.errstate(divide="ignore"):
         return xp.log1p(floating(a, xp))
 
 
-def ones_like(a: Array) -> Array:
-    xp = namespace(a)
+def ones_like(a: Array, xp: Any = None) -> Array:
+    xp = namespace(a) if xp is None else xp
     return xp.ones_like(floating(a, xp))
 
 
@@ -131,25 +132,26 @@ def lgamma(a: Array) -> Array:
     return gammaln(floating(a, xp))
 
 
-def expit(a: Array) -> Array:
+def expit(a: Array, xp: Any = None) -> Array:
     """σ(a), to full relative precision in both tails."""
-    xp = namespace(a)
+    xp = namespace(a) if xp is None else xp
     a = floating(a, xp)
-    e = exp(-xp.abs(a))  # at most 1
+    e = exp(-xp.abs(a), xp)  # at most 1
     return xp.where(a >= 0, 1 / (1 + e), e / (1 + e))[()]
 
 
-def expit_derivative(a: Array) -> Array:
+def expit_derivative(a: Array, xp: Any = None) -> Array:
     """σ′(a) = σ(a) σ(−a); 1 − σ(a) would cancel for large a."""
-    a = floating(a, namespace(a))
-    return expit(a) * expit(-a)
-
-
-def log_expit(a: Array) -> Array:
-    """ln σ(a)."""
-    xp = namespace(a)
+    xp = namespace(a) if xp is None else xp
     a = floating(a, xp)
-    return xp.where(a < 0, a, xp.zeros_like(a))[()] - log1p(exp(-xp.abs(a)))
+    return expit(a, xp) * expit(-a, xp)
+
+
+def log_expit(a: Array, xp: Any = None) -> Array:
+    """ln σ(a)."""
+    xp = namespace(a) if xp is None else xp
+    a = floating(a, xp)
+    return xp.where(a < 0, a, xp.zeros_like(a))[()] - log1p(exp(-xp.abs(a), xp), xp)
 
 
 def log_expit_derivative(a: Array) -> Array:
@@ -157,9 +159,10 @@ def log_expit_derivative(a: Array) -> Array:
     return expit(-floating(a, namespace(a)))
 
 
-def log_expit_complement(a: Array) -> Array:
+def log_expit_complement(a: Array, xp: Any = None) -> Array:
     """ln(1 − σ(a))."""
-    return log_expit(-floating(a, namespace(a)))
+    xp = namespace(a) if xp is None else xp
+    return log_expit(-floating(a, xp), xp)
 
 
 def log_expit_complement_derivative(a: Array) -> Array:
@@ -200,7 +203,7 @@ def logsumexp(
     if 0 in a.shape:
         return log(xp.sum(a, axis=axes, keepdims=keepdims))  # the empty sum is 0
     centred, top = _centred(a, axes, xp)
-    terms = exp(centred) if weights is None else weights * exp(centred)
+    terms = exp(centred, xp) if weights is None else weights * exp(centred, xp)
     sums = xp.sum(terms, axis=axes, keepdims=True)
     if weights is not None:
         sums = xp.where(sums < 0, sums * math.nan, sums)  # without a warning
@@ -212,7 +215,7 @@ def softmax(a: Array, axis: Axis = -1) -> Array:
     """Probabilities from logits; equal logits give equal probabilities, even where all are −inf."""
     xp = namespace(a)
     a = floating(a, xp)
-    e = exp(_centred(a, axis, xp)[0])
+    e = exp(_centred(a, axis, xp)[0], xp)
     return e / xp.sum(e, axis=axis, keepdims=True)
 
 
@@ -221,7 +224,7 @@ def log_softmax(a: Array, axis: Axis = -1) -> Array:
     xp = namespace(a)
     a = floating(a, xp)
     centred, _ = _centred(a, axis, xp)
-    return centred - log(xp.sum(exp(centred), axis=axis, keepdims=True))
+    return centred - log(xp.sum(exp(centred, xp), axis=axis, keepdims=True), xp)
 
 
 def softmax_jacobian(a: Array, axis: int = -1) -> Array:
@@ -245,55 +248,59 @@ def _centred(a: Array, axis: Axis, xp: Any) -> tuple[Array, Array]:
 @final
 @dataclass(frozen=True)
 class Activation:
-    """An elementwise nonlinearity h(a) and its derivative, also from the output h alone."""
+    """An elementwise nonlinearity h(a) and its derivative, also from the output h alone.
 
-    value: Callable[[Array], Array]
-    derivative: Callable[[Array], Array]
-    derivative_from_output: Callable[[Array], Array]
+    Each takes the values, and their library where it is known: ``value(a, np)``.
+    """
+
+    value: Callable[..., Array]
+    derivative: Callable[..., Array]
+    derivative_from_output: Callable[..., Array]
 
 
-def tanh(a: Array) -> Array:
+def tanh(a: Array, xp: Any = None) -> Array:
     """(eᵃ − e⁻ᵃ) / (eᵃ + e⁻ᵃ)."""
-    xp = namespace(a)
+    xp = namespace(a) if xp is None else xp
     return xp.tanh(floating(a, xp))
 
 
-def tanh_derivative(a: Array) -> Array:
+def tanh_derivative(a: Array, xp: Any = None) -> Array:
     """1 − tanh²(a) = 4 σ(2a) σ(−2a), which does not cancel for large a."""
-    return 4 * expit_derivative(2 * floating(a, namespace(a)))
+    xp = namespace(a) if xp is None else xp
+    return 4 * expit_derivative(2 * floating(a, xp), xp)
 
 
-def relu(a: Array) -> Array:
+def relu(a: Array, xp: Any = None) -> Array:
     """max(a, 0); nan stays nan, so that a search that diverged is seen."""
-    xp = namespace(a)
+    xp = namespace(a) if xp is None else xp
     a = floating(a, xp)
     return xp.where(a < 0, xp.zeros_like(a), a)[()]
 
 
-def relu_derivative(a: Array) -> Array:
+def relu_derivative(a: Array, xp: Any = None) -> Array:
     """1 where a > 0, else 0; h > 0 exactly where a > 0, so the output can be used instead."""
-    xp = namespace(a)
+    xp = namespace(a) if xp is None else xp
     a = floating(a, xp)
     return xp.where(a > 0, xp.ones_like(a), xp.zeros_like(a))[()]
 
 
-def softplus(a: Array) -> Array:
+def softplus(a: Array, xp: Any = None) -> Array:
     """ln(1 + eᵃ), whose derivative is σ(a); neither overflows nor cancels."""
-    return -log_expit_complement(a)
+    return -log_expit_complement(a, xp)
 
 
-def identity(a: Array) -> Array:
+def identity(a: Array, xp: Any = None) -> Array:
     """a itself."""
     return a
 
 
 # Elementwise; softmax couples its inputs, so it has a Jacobian instead.
 ACTIVATIONS: Mapping[str, Activation] = {
-    "tanh": Activation(tanh, tanh_derivative, lambda h: (1 - h) * (1 + h)),
-    "sigmoid": Activation(expit, expit_derivative, lambda h: h * (1 - h)),
+    "tanh": Activation(tanh, tanh_derivative, lambda h, xp=None: (1 - h) * (1 + h)),
+    "sigmoid": Activation(expit, expit_derivative, lambda h, xp=None: h * (1 - h)),
     "identity": Activation(identity, ones_like, ones_like),
     "relu": Activation(relu, relu_derivative, relu_derivative),
-    "softplus": Activation(softplus, expit, lambda h: -expm1(-h)),
+    "softplus": Activation(softplus, expit, lambda h, xp=None: -expm1(-h, xp)),
 }
 
 

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 import likely as lk
-from likely.cli.options import DataOptions
 from likely.data.arrow import digest_of_file
 from likely.data.formats.registry import ParquetSource
 from likely.runs import RunFolder
 from likely.sealing import folder, ledger
 from likely.sealing.manifest import Manifest
+from likely.tasks.request import DataOptions
 
 QUICK = ("--folds", "3")
 ABOUT = ("--target", "y", "--drop", "note", "--drop", "id", "--category", "region")

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import likely as lk
-from likely.cli import table_files
 from likely.data import arrow
+from likely.tasks import table_files as written_files
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_safe_csv_marks_text_that_a_spreadsheet_would_run(likely, trained, tmp_p
     assert [row["note"] for row in plain] == FORMULAS
     assert [row["note"] for row in safe] == [f"'{each}" for each in FORMULAS[:5]] + FORMULAS[5:]
     assert {row["age"] for row in safe} == {"-70.5"}
-    assert table_files._no_formulas(["\rx", -1, None]) == ["'\rx", -1, None]
+    assert written_files._no_formulas(["\rx", -1, None]) == ["'\rx", -1, None]
     likely(*asked, "--safe-csv", "-o", "out.tsv")
     assert (tmp_path / "out.tsv").read_text().splitlines()[1].startswith("'=1+1\t")
 

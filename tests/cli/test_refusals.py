@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import likely as lk
-from likely.cli import train as train_module
+from likely.tasks import training_run
 
 SOURCE = str(Path(lk.__file__).parents[1])
 
@@ -144,7 +144,7 @@ def test_our_own_bug_leaves_a_traceback(likely, monkeypatch, files):
     def broken(*_):
         raise RuntimeError("a wheel came off")
 
-    monkeypatch.setattr(train_module, "train_on", broken)
+    monkeypatch.setattr(training_run, "train_on", broken)
     outcome = likely("train", "good.csv", "naive-bayes", "--target", "y", "--json")
     assert outcome.exit == 70
     (said,) = outcome.json["findings"]
@@ -159,7 +159,7 @@ def test_an_interrupt_inside_the_work_leaves_nothing(likely, monkeypatch, files)
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(train_module, "train_on", interrupted)
+    monkeypatch.setattr(training_run, "train_on", interrupted)
     outcome = likely("train", "good.csv", "naive-bayes", "--target", "y")
     assert outcome.exit == 130
     assert "Next: likely train good.csv" in outcome.err

@@ -32,9 +32,10 @@ def test_commas_and_brackets_that_are_no_sequence_stay_text(text):
 
 def test_yes_and_no_are_booleans_in_spaces_and_tries_where_the_setting_is_one():
     defaults = NETWORK.all_defaults()
-    space = space_given(["shuffle=yes,no", "activation=yes,no"], defaults)
-    assert space == {"shuffle": [True, False], "activation": ["yes", "no"]}
-    assert settings_tried(("shuffle=off,l2=1",), defaults) == ({}, {"shuffle": False, "l2": 1})
+    space = space_given(["batch__shuffle=yes,no", "activation=yes,no"], defaults)
+    assert space == {"batch__shuffle": [True, False], "activation": ["yes", "no"]}
+    tried = settings_tried(("batch__shuffle=off,l2=1",), defaults)
+    assert tried == ({}, {"batch__shuffle": False, "l2": 1})
 
 
 def test_spaces_and_tries_take_sequences_beside_other_values():

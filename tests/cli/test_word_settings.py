@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 import likely as lk
-from likely.cli.setting_values import value_of
 from likely.cli.word_options import word_choices, word_setting
+from likely.tasks.setting_values import value_of
 from likely.workbench.models.word_settings import WORD_SETTINGS, word_defaults
 
 GOOD = ["a good day", "very good bread", "good and warm", "not bad at all"]

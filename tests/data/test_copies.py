@@ -1,5 +1,7 @@
 """Which rows are copies of each other, and which are equal by chance."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -7,6 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
+from likely.data import copies
 from likely.data.copies import copies_in, copies_in_table, joined_units
 
 
@@ -168,3 +171,17 @@ def test_columns_of_categories_dates_and_lists_are_compared():
 def test_units_that_share_a_row_are_joined():
     joined = joined_units(np.array([5, 5, 7, 8, 9]), np.array([0, 1, 1, 2, 3]))
     assert_array_equal(joined, [0, 0, 0, 1, 2])
+
+
+def test_two_rows_are_copies_and_one_is_none():
+    assert_array_equal(copies_in(np.full((2, 1), 0.123456789)), [0, 0])
+    assert copies_in(np.full((1, 1), 0.123456789)) is None
+
+
+@pytest.mark.parametrize("largest", [3, 5])
+def test_one_number_of_repeats_is_no_chance_whether_or_not_some_are_repeated_more(largest):
+    size = np.array([3] * 200 + [largest])
+    groups = SimpleNamespace(size=size, n_different=201)
+    assert copies._Groups._equally_often.fget(groups)
+    even = SimpleNamespace(size=np.repeat([2, 3, 4], 70), n_different=300)
+    assert not copies._Groups._equally_often.fget(even)

@@ -78,3 +78,11 @@ def test_stratified_folds_are_even_overall_and_in_each_class(seed, n, n_folds):
         counts = np.bincount(part, minlength=n_folds)
         assert counts.size == n_folds
         assert np.ptp(counts) <= 1
+
+
+def test_folds_beside_one_that_copies_fill_are_of_equal_size():
+    copies = np.append(np.zeros(20, dtype=int), np.arange(20, 60))
+    for seed in range(5):
+        fold = stratified_fold_of(np.zeros(60, dtype=int), seed, 5, copies=copies)
+        assert len(np.unique(fold[:20])) == 1
+        assert sorted(np.bincount(fold)) == [10, 10, 10, 10, 20]

@@ -42,6 +42,7 @@ def test_the_compiled_step_equals_the_readable_one(monkeypatch, tied, n, d):
     assert_allclose(
         fast.statistics.scatter / np.outer(scale, scale),
         readable.statistics.scatter / np.outer(scale, scale),
+        rtol=1e-10,
         atol=1e-9,
     )
 

@@ -11,8 +11,10 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Csr, Dense, Mixed
 from likely.errors import InvalidInput
+from likely.fitting import framing
 from likely.fitting.framing import (
     FEWEST_TO_SHARE,
+    LARGEST,
     START_SHARE,
     UNKNOWN_SHARE,
     Framing,
@@ -114,3 +116,8 @@ def test_a_bad_cell_among_the_rows_of_a_start_is_named_by_its_row_in_the_data():
     X[4200, 1] = np.nan
     with pytest.raises(InvalidInput, match="NaN: row 4200, column 'b'"):
         framed(ArrayBlocks(Dense(X), np.ones(30_000)), Serial(), names=lambda: NAMES)
+
+
+def test_numbers_that_differ_by_the_least_that_can_be_squared_are_accepted():
+    cells = np.array([[0.0, 0.0, 1.0], [1 / LARGEST, 0.9 / LARGEST, 1.0]])
+    assert framing._differ_by_too_little(cells).tolist() == [False, True, False]

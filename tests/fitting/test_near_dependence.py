@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from scipy.optimize import minimize
 
 import likely
@@ -99,6 +100,28 @@ def test_a_copy_is_redundant_by_every_solver(name, solver):
     assert_allclose(np.atleast_2d(fit.coef_)[:, 2], 0, rtol=0, atol=1e-15)
 
 
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("name", ["logit", "softmax", "ordinal"])
+def test_sparse_columns_far_from_0_are_kept_as_dense_ones_are(name, solver):
+    """Warnings are errors here."""
+    X, eta, rng = table(1e-2)
+    y, far = MODELS[name].draw(eta[:120], rng), X[:120] + np.array([1e6, 0, 1e6])
+    dense = MODELS[name].make(solver=solver).fit(far, y)
+    model = MODELS[name].make(solver=solver).fit(sparse.csr_array(far), y)
+    assert_allclose(model.coef_, dense.coef_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize("name", ["logit", "softmax", "ordinal"])
+def test_a_constant_among_sparse_columns_is_left_out(name, solver):
+    X, eta, rng = table(1.0)
+    y = MODELS[name].draw(eta[:120], rng)
+    beside = np.column_stack([X[:120], np.full(120, 0.3)])
+    with pytest.warns(RedundantColumns, match="'x3' can be computed"):
+        model = MODELS[name].make(solver=solver).fit(sparse.csr_array(beside), y)
+    assert_allclose(np.atleast_2d(model.coef_)[:, 3], 0, rtol=0, atol=1e-15)
+
+
 def test_separation_is_not_taken_for_dependence():
     x = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.warns(Separation) as caught:
@@ -172,6 +195,8 @@ def test_a_column_whose_squares_are_0_is_refused(model, scale):
     X, y = rng.normal(size=(40, 2)), rng.poisson(2.0, 40).astype(float)
     with pytest.raises(InvalidInput, match=r"Column 'x1' holds numbers that differ .*Multiply it"):
         model.fit(X * [1, scale], y)
+    with pytest.raises(InvalidInput, match="Column 'x1' holds numbers that differ"):
+        model.fit(sparse.csr_array(X * [1, scale]), y)
     model.fit(np.where(np.arange(40)[:, None] < 3, X * [1, scale], X), y)
     few = likely.LinearRegression().fit(X * [1, 1e-140], y)
     assert_allclose(few.coef_ * [1, 1e-140], likely.LinearRegression().fit(X, y).coef_, rtol=1e-9)

@@ -10,7 +10,9 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullFamily
+from likely.errors import InvalidInput
 from likely.generative.clusters import (
+    MOST_WEIGHT,
     MixtureProblem,
     _best,
     aic,
@@ -116,3 +118,14 @@ def test_criteria():
     fits = {k: solved(some_rows(), k, n_init=1) for k in (1, 2, 3)}
     best, path = best_by_bic(fits.__getitem__, 60.0, 3)
     assert best is fits[int(path.argmin()) + 1]
+
+
+def test_the_largest_and_smallest_weights_are_accepted_and_those_beyond_refused():
+    X = some_rows()
+    for accepted in (MOST_WEIGHT, 1 / MOST_WEIGHT):
+        blocks = ArrayBlocks(Dense(X), weight=np.full(60, accepted))
+        assert np.isfinite(pooled_totals(DiagonalFamily(), blocks, Serial()).count).all()
+    for refused in (1.1e100, 0.9e-100):
+        blocks = ArrayBlocks(Dense(X), weight=np.full(60, refused))
+        with pytest.raises(InvalidInput, match=r"weights between 1e-100 and 1e\+100, or 0, were"):
+            pooled_totals(DiagonalFamily(), blocks, Serial())

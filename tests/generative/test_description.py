@@ -58,8 +58,8 @@ def test_contributions_add_up_to_the_log_odds(name, against):
     reference = 0 if against is None else against
     log_proba = model.predict_log_proba(X)
     assert said.contributions.shape == (90, X.shape[1], 3)
-    assert_allclose(said.base + said.contributions.sum(axis=1), said.total)
-    assert_allclose(said.total, log_proba - log_proba[:, [reference]], rtol=1e-7, atol=1e-7)
+    assert_allclose(said.base + said.contributions.sum(axis=1), said.total, rtol=1e-10)
+    assert_allclose(said.total, log_proba - log_proba[:, [reference]], rtol=1e-10, atol=1e-10)
     assert_allclose(said.contributions[:, :, reference], 0.0)
 
 

@@ -320,10 +320,10 @@ def test_class_shares_may_have_a_dirichlet_prior():
     X, y = X[5:], y[5:]
     counts = np.bincount(y)
     flat = DiscriminantAnalysis(prior=Dirichlet(1.0)).fit(X, y)
-    assert_allclose(np.exp(flat.class_log_prior_), counts / counts.sum())
+    assert_allclose(np.exp(flat.class_log_prior_), counts / counts.sum(), rtol=1e-12)
     model = DiscriminantAnalysis(prior=Dirichlet((3.0, 1.0, 11.0))).fit(X, y)
     expected = counts + np.array([2.0, 0.0, 10.0])
-    assert_allclose(np.exp(model.class_log_prior_), expected / expected.sum())
+    assert_allclose(np.exp(model.class_log_prior_), expected / expected.sum(), rtol=1e-12)
 
 
 def test_pooled_shrinkage_imagines_rows_with_the_covariance_of_all_classes():
@@ -562,3 +562,26 @@ def test_classes_of_one_row_each_have_no_covariance(covariance):
     prior = GaussianPrior(variance=1.0)
     model = DiscriminantAnalysis(covariance, gaussian_prior=prior).fit(X, y)
     assert model.predict(X).tolist() == y
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_only_a_prior_of_variances_gives_points_a_covariance(covariance):
+    X, y = np.array([[0.0, 1.0], [2.0, 5.0], [3.0, 3.0]]), ["a", "b", "c"]
+    with pytest.raises(InvalidInput, match="no covariance within the classes"):
+        DiscriminantAnalysis(covariance, gaussian_prior=GaussianPrior(mean=1.0)).fit(X, y)
+
+
+def test_columns_that_are_all_constant_leave_the_class_shares():
+    with pytest.warns(RedundantColumns, match="no column is left"):
+        model = DiscriminantAnalysis().fit(np.ones((4, 2)), ["a", "a", "a", "b"])
+    assert_allclose(model.predict_proba(np.zeros((1, 2))), [[0.75, 0.25]], rtol=1e-12)
+
+
+def test_automatic_shrinkage_of_a_tied_model_is_that_of_the_covariances_it_pools():
+    """Rare indicators: only covariances of each class are bounded by the unit of their columns."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = np.column_stack([rng.normal(size=(200, 2)), (rng.random(200) < 0.05) & (y == 1)])
+    ours = DiscriminantAnalysis("tied", shrinkage="auto").fit(X, y)
+    theirs = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X, y)
+    assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9)

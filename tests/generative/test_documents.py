@@ -10,6 +10,7 @@ import likely
 import likely.runtime
 from likely import NaiveBayes
 from likely.errors import InvalidInput
+from likely.generative.class_counts import merges_columns
 from likely.text.sequences import Sequences
 
 
@@ -169,3 +170,11 @@ def test_a_refused_fit_does_not_look_fitted():
     with pytest.raises(InvalidInput):
         model.fit([[0, 1], [2]], ["a", "b", "c"])
     assert "reads_ids_" not in vars(model)
+
+
+def test_columns_merge_where_a_missing_word_has_the_same_probability_in_each_class():
+    """Not where absence is evidence, nor where pseudo-counts are 0."""
+    assert merges_columns(NaiveBayes("multinomial"))
+    assert merges_columns(NaiveBayes("multinomial", smoothing="auto"))
+    assert not merges_columns(NaiveBayes("multinomial", smoothing=0.0))
+    assert not merges_columns(NaiveBayes("bernoulli"))

@@ -11,7 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from likely import (
     BagOfWords,
+    BayesianNetwork,
+    BayesianNetworkClassifier,
     GaussianMixture,
+    HiddenMarkovModel,
     MixtureModel,
     NaiveBayes,
     TextClassifier,
@@ -227,3 +230,54 @@ def test_concentrations_of_other_columns_and_negative_class_priors_are_refused()
         NaiveBayes(prior=[1, 2]).fit(X, y)
     with pytest.raises(InvalidInput, match=r"prior has nan for class 1"):
         NaiveBayes(prior=[1, np.nan]).fit(X, y)
+
+
+def test_a_hidden_markov_model_of_one_state_has_the_mode_in_closed_form(tmp_path):
+    rows = np.random.default_rng(1).normal([3.0, -1.0], size=(30, 2))
+    model = HiddenMarkovModel(1, gaussian_prior=PRIOR, regularisation=0.0).fit(rows)
+    mixture = GaussianMixture(1, gaussian_prior=PRIOR, regularisation=0.0).fit(rows)
+    assert_allclose(model.parameters("x0")["mean"], mixture.means_[:, 0], rtol=1e-12)
+    assert_allclose(
+        model.distribution_.parts[0].covariance[0], mixture.covariances_[0], rtol=1e-12, atol=1e-14
+    )
+    plain = HiddenMarkovModel(1, regularisation=0.0).fit(rows)
+    assert abs(plain.distribution_.parts[0].covariance[0, 0, 1]) > abs(
+        mixture.covariances_[0, 0, 1]
+    )
+    save(model, tmp_path / "m.likely")
+    assert load(tmp_path / "m.likely").gaussian_prior == PRIOR
+
+
+def test_a_dirichlet_smooths_starts_and_transitions_by_its_concentration_less_one():
+    states = np.array([0, 0, 1, 0, 1, 1, 0, 0, 0, 1])
+    rows, lengths = np.random.default_rng(2).normal(size=(10, 1)) + 5 * states[:, None], [4, 6]
+    one, other = (
+        HiddenMarkovModel(2, start_smoothing=start, transition_smoothing=moves).fit(
+            rows, lengths=lengths, states=states
+        )
+        for start, moves in ((Dirichlet(3.0), Dirichlet(1.5)), (2.0, 0.5))
+    )
+    assert_allclose(one.start_probability_, other.start_probability_, rtol=0)
+    assert_allclose(
+        one.transition_probability_, [[3.5 / 6, 2.5 / 6], [2.5 / 4, 1.5 / 4]], rtol=1e-12
+    )
+    assert_allclose(other.transition_probability_, one.transition_probability_, rtol=0)
+    with pytest.raises(InvalidInput, match="one concentration for all of their cells"):
+        HiddenMarkovModel(2, start_smoothing=Dirichlet((2.0, 3.0))).fit(rows)
+
+
+def test_a_dirichlet_is_the_prior_of_the_tables_of_a_network():
+    data = pd.DataFrame({"a": [0, 0, 1, 1, 1], "b": [0, 1, 1, 1, 0]})
+    edges = [("a", "b")]
+    network = BayesianNetwork.from_data(data, edges, smoothing=Dirichlet(3.0))
+    assert_allclose(network.tables["a"].table, [4 / 9, 5 / 9], rtol=1e-12)
+    assert_allclose(network.tables["b"].table, [[0.5, 0.5], [3 / 7, 4 / 7]], rtol=1e-12)
+    classifiers = [
+        BayesianNetworkClassifier(smoothing=each).fit(data[["a"]], data["b"])
+        for each in (Dirichlet(3.0), 2.0)
+    ]
+    probabilities = [each.predict_proba(data[["a"]]) for each in classifiers]
+    assert_allclose(*probabilities, rtol=1e-12)
+    assert classifiers[0].plate().text == classifiers[1].plate().text
+    with pytest.raises(InvalidInput, match="one concentration for all of their cells"):
+        BayesianNetwork.from_data(data, edges, smoothing=Dirichlet((2.0, 3.0)))

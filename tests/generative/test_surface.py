@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from likely import DiscriminantAnalysis, GaussianMixture, MixtureModel, NaiveBayes
-from likely.errors import UnknownName
+from likely.errors import InvalidInput, RedundantColumns, UnknownName
 from tests.generative.test_gaussian_mixture import blobs
 
 X, Y = blobs(90)
@@ -130,3 +130,16 @@ def test_labels_and_weights_of_the_likelihood_may_be_columns_of_the_frame(kind):
     each = model.log_likelihoods(frame[["u", "v", "y"]], "y")
     assert_allclose(each, model.log_likelihoods(frame[["u", "v"]], Y))
     assert_allclose(model.log_likelihood(frame, "y", "w"), weight @ each)
+
+
+@pytest.mark.parametrize("n_samples", [1.5, "two", None, True, -1])
+def test_a_number_of_rows_to_draw_that_is_none_is_refused(model, n_samples):
+    with pytest.raises(InvalidInput, match="n_samples must be a whole number, at least 0; found"):
+        model.sample(n_samples)
+    assert len(model.sample(np.int64(2))[1]) == 2
+
+
+def test_of_many_constant_columns_five_are_named_and_the_others_counted():
+    wide = np.column_stack([X, np.ones((len(X), 7))])
+    with pytest.warns(RedundantColumns, match="'x6' and 2 more are constant"):
+        DiscriminantAnalysis().fit(wide, Y)

@@ -85,7 +85,7 @@ def test_contributions_of_every_estimator_add_up_to_its_score(kind):
     assert found.contributions.shape == (N, len(NAMES), len(found.groups))
     assert np.isfinite(found.contributions).all()
     assert np.abs(found.contributions).max() > 0
-    assert_allclose(found.base + found.contributions.sum(axis=1), found.total)
+    assert_allclose(found.base + found.contributions.sum(axis=1), found.total, rtol=1e-10)
     scored = model.estimator_ if hasattr(model, "estimator_") else model  # before calibration
     scored = scored.estimators_[0] if hasattr(scored, "estimators_") else scored  # of two classes
     expected = scores(scored, X, found.quantity.removesuffix(" of a class above the cut"))

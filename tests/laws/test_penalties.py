@@ -41,7 +41,9 @@ def test_the_gradient_is_the_derivative_of_the_smooth_part(name, theta):
     # the rough part cancels in the difference, and leaves its rounding
     assert check_gradient(smooth, penalty.gradient, theta) < 1e-5
     assert_allclose(
-        penalty.gradient(theta + 1.0) - penalty.gradient(theta), penalty.curvature(theta)
+        penalty.gradient(theta + 1.0) - penalty.gradient(theta),
+        penalty.curvature(theta),
+        rtol=1e-10,
     )
 
 

@@ -177,6 +177,37 @@ def test_no_solver_misses_a_constant_among_weights_and_scales(solver, seed, wide
     assert named == ([] if solver == "minimum-norm" else [True])
 
 
+@every
+@pytest.mark.parametrize("value", [0.3, 1 / 3, 7.0, 123456.789])
+def test_a_constant_among_sparse_columns_is_left_out(solver, value):
+    """They are not centred, and a sum of equal numbers is not their product."""
+    X, y, weight = data(n=200)
+    beside = sparse.csr_array(np.column_stack([X, np.full(200, value)]))
+    for how_often in (None, weight):
+        model = likely.LinearRegression(solver=solver)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(beside, y, how_often)
+        assert model.coef_[4] == 0 and model.rank_ == 4
+        named = ["'x4' can be computed" in str(each.message) for each in caught]
+        assert named == ([] if solver == "minimum-norm" else [True])
+        plain = likely.LinearRegression().fit(X, y, how_often)
+        assert_allclose(model.coef_[:4], plain.coef_, rtol=1e-10)
+
+
+@every
+@pytest.mark.parametrize(("far", "rtol"), [(1e3, 1e-12), (1e5, 1e-8), (1e7, 1e-8)])
+def test_sparse_columns_far_from_0_have_the_coefficients_of_dense_ones(solver, far, rtol):
+    """The dense ones are centred before anything is multiplied."""
+    X, y, weight = data(n=200)
+    X[:, 1] += far
+    plain = likely.LinearRegression(solver="qr").fit(X, y, weight)
+    model = likely.LinearRegression(solver=solver).fit(sparse.csr_array(X), y, weight)
+    assert_allclose(model.coef_, plain.coef_, rtol=rtol)
+    errors = model.inference_.standard_errors[:4]
+    assert_allclose(errors, plain.inference_.standard_errors[:4], rtol=max(rtol, 1e-6))
+
+
 @pytest.mark.parametrize("solver", ["auto", "qr", "normal-equations"])
 @pytest.mark.parametrize("distance", [1e-3, 1e-5, 1e-7, 1e-9])
 def test_the_normal_equations_lose_no_column_that_qr_keeps(solver, distance):
@@ -212,12 +243,14 @@ def test_what_dependent_columns_leave_of_the_intercept_is_said(solver):
         assert_allclose(model.dispersion_, alone.dispersion_)
 
 
-def test_copies_that_rounding_alone_tells_apart_are_redundant():
-    """1e6 + x and 1e6 + x + 1.1 differ by a constant and by ulps."""
+@pytest.mark.parametrize("solver", ["auto", "qr", "normal-equations"])
+@pytest.mark.parametrize("copy", [lambda far: far + 1.1, lambda far: 1.1 * far])
+def test_copies_that_rounding_alone_tells_apart_are_redundant(copy, solver):
+    """Of 1e6 + x, plus a constant or times one: they differ by ulps."""
     X, y, _ = data()
     far = X[:, :1] + 1e6
-    with pytest.warns(RedundantColumns):
-        model = likely.LinearRegression().fit(np.hstack([far, far + 1.1]), y)
+    with pytest.warns(RedundantColumns, match="can be computed"):
+        model = likely.LinearRegression(solver=solver).fit(np.hstack([far, copy(far)]), y)
     assert model.rank_ == 1
 
 

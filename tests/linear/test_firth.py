@@ -129,3 +129,13 @@ def test_cuts_executors_and_layouts_agree(options):
     one, other = objective(1)[0].second_order(theta), objective(1, **options)[0].second_order(theta)
     assert_allclose(other.value, one.value, rtol=1e-12)
     assert_allclose(other.gradient, one.gradient, rtol=1e-10, atol=1e-12)
+
+
+def test_as_many_coefficients_as_the_limit_are_each_tested(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] + rng.logistic(size=40) > 0).astype(int)
+    for most, tested in ((3, True), (2, False)):
+        monkeypatch.setattr("likely.linear.logistic.MOST_RATIOS", most)
+        found = likely.LogisticRegression(l2=0.0, firth=True).fit(X, y).inference_
+        assert np.isfinite(found.firth_ratios).all() == tested

@@ -25,6 +25,7 @@ from likely.linear.ordinal import OrdinalRegression
 from likely.linear.path import PenaltyPath
 from likely.linear.regression import LinearRegression
 from likely.linear.softmax import SoftmaxRegression
+from likely.penalties import L1, L2, ElasticNet, Group
 
 TIGHT = 1e-13  # of a gap: coefficients are as exact as its root
 N, P = 60, 6
@@ -372,3 +373,36 @@ def test_scikit_learn_checks_pass(model, least):
     status = Counter(result["status"] for result in results)
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
     assert status["passed"] >= least
+
+
+@pytest.mark.parametrize(
+    ("penalty", "strengths", "along"),
+    [
+        (L1(3.0), {"l2": 0.0}, "l1"),
+        (ElasticNet(1.0, 2.0), {"l2": 2.0}, "l1"),
+        (L2(2.0), {"l1": 0.0}, "l2"),
+        (ElasticNet(0.3, 0.7), {"l1": 0.3, "l2": 0.7}, "both"),
+        (L1([1.0, 2, 0, 1, 1, 1]) + L2(0.5), {"l1": [1.0, 2, 0, 1, 1, 1], "l2": 0.5}, "l1"),
+    ],
+)
+@pytest.mark.parametrize("name", ["linear", "logistic"])
+def test_a_penalty_object_is_the_strengths_that_it_has(name, penalty, strengths, along):
+    X, y = responses(name)
+    plain = clone(MODELS[name]).set_params(**strengths)
+    with_object = clone(MODELS[name]).set_params(penalty=penalty)
+    ours, theirs = (
+        PenaltyPath(model, along=along, n_penalties=8, smallest=0.05).fit(X, y)
+        for model in (with_object, plain)
+    )
+    assert_allclose(ours.penalties_, theirs.penalties_, rtol=1e-12)
+    assert_allclose(ours.coefs_, theirs.coefs_, rtol=1e-12, atol=1e-14)
+    assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
+    assert ours.get_params()["model__penalty"] is penalty, "arguments stay as they were given"
+
+
+def test_a_path_has_no_groups_and_refuses_what_is_no_penalty():
+    X, y = responses("linear")
+    with pytest.raises(InvalidInput, match="a path varies l1 and l2, and no groups"):
+        PenaltyPath(LinearRegression(penalty=Group())).fit(X, y)
+    with pytest.raises(InvalidInput, match=r"a penalty of likely\.penalties was expected"):
+        PenaltyPath(LinearRegression(penalty="l1")).fit(X, y)

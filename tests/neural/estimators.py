@@ -1,9 +1,13 @@
-"""Small tables for networks, and the ways of training that tests run over."""
+"""Small tables for networks, and the ways of training that tests run over.
+
+``classifier`` and ``regressor`` take each setting by its own name, such as ``patience=3``.
+"""
 
 import numpy as np
 
 import likely
 from likely import solvers
+from likely.neural.settings import grouped_arguments
 
 
 def blobs(n=90, seed=0, n_classes=3):
@@ -28,7 +32,7 @@ def classifier(hidden=(5,), **options):
         "learning_rate": 0.05,
         "batch": 16,
     }
-    return likely.NeuralNetworkClassifier(hidden, **{**given, **options})
+    return likely.NeuralNetworkClassifier(hidden, **grouped_arguments({**given, **options}))
 
 
 def regressor(hidden=(5,), **options):
@@ -40,7 +44,7 @@ def regressor(hidden=(5,), **options):
         "learning_rate": 0.05,
         "batch": 16,
     }
-    return likely.NeuralNetworkRegressor(hidden, **{**given, **options})
+    return likely.NeuralNetworkRegressor(hidden, **grouped_arguments({**given, **options}))
 
 
 UPDATES = {

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from likely.neural.architecture import Architecture
-from likely.neural.initialise import initial_parameters
-from likely.neural.objective import NetworkRows
-from likely.neural.outputs import output_of
+from likely.neural.architecture import Architecture, initial_parameters
+from likely.neural.formulas import NetworkRows
+from likely.neural.output_choice import output_of
 
 N, D = 6, 3
 

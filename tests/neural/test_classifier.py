@@ -316,7 +316,7 @@ def table(n=60):
 
 def test_a_file_and_a_frame_give_the_same_batches(tmp_path, monkeypatch):
     """Rows are shuffled in windows of their index; several windows, with weights and categories."""
-    from likely.neural.training import options
+    from likely.neural import options
     from likely.solvers import mini_batches
 
     monkeypatch.setattr(options, "WINDOW", 24)
@@ -336,7 +336,7 @@ def test_a_file_and_a_frame_give_the_same_batches(tmp_path, monkeypatch):
 
 
 def test_very_many_categories_are_stored_as_sparse_rows(monkeypatch):
-    from likely.neural.training import examples
+    from likely.neural import examples
 
     frame, y = table()
     dense = classifier(dtype="float64").fit(frame, y)

@@ -7,11 +7,10 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from likely.errors import InvalidInput
-from likely.neural.architecture import Architecture
+from likely.neural.architecture import Architecture, initial_parameters
 from likely.neural.compiled_engine import CompiledEngine
 from likely.neural.engine import EngineSettings, ReadableEngine, engine_for
-from likely.neural.initialise import initial_parameters
-from likely.neural.outputs import output_of
+from likely.neural.output_choice import output_of
 from likely.solvers.updates import UPDATES, Adam, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS
 from tests.neural.networks import COMPILED, many_rows, some_network
@@ -202,8 +201,8 @@ def test_large_batches_are_computed_in_pieces(batch, dtype, monkeypatch):
     whole = assert_same(*both(dropout=(0.2, 0.5), l2=0.1, dtype=dtype), batch=batch)
     monkeypatch.setattr("likely.neural.compiled_engine.FEWEST_ROWS", 3)
     monkeypatch.setattr("likely.neural.compiled_engine.BATCH_CELLS", 1)
-    monkeypatch.setattr("likely.neural.objective.FEWEST_ROWS", 7)
-    monkeypatch.setattr("likely.neural.objective.CHUNK_CELLS", 1)
+    monkeypatch.setattr("likely.neural.formulas.FEWEST_ROWS", 7)
+    monkeypatch.setattr("likely.neural.formulas.CHUNK_CELLS", 1)
     pieces = assert_same(*both(dropout=(0.2, 0.5), l2=0.1, dtype=dtype), batch=batch)
     tolerance = TOLERANCE[dtype]
     assert_allclose(pieces.theta, whole.theta, rtol=tolerance, atol=tolerance)

@@ -1,12 +1,15 @@
 """What a network chooses where its arguments are "auto"."""
 
+from warnings import catch_warnings, simplefilter
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.errors import InvalidInput
-from likely.neural.training.options import CAREFUL, FEW_ROWS, N_STARTS, PLAIN
+from likely.neural.options import CAREFUL, FEW_ROWS, N_STARTS, PLAIN
 from tests.neural.estimators import blobs, waves
 
 XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
@@ -26,15 +29,35 @@ def test_two_hidden_units_learn_xor_as_a_regression_in_any_unit():
     assert np.abs(model.predict(X) - 1e6 * np.array(y)).max() < 1e5
 
 
+def test_a_search_that_ends_at_a_kink_is_not_told_to_go_on():
+    """Labels at random: at some epoch no line search finds a lower value of a network of ReLUs."""
+    X, y = blobs(24)
+    y = np.random.default_rng(0).permutation(y)
+    with catch_warnings(record=True) as caught:
+        simplefilter("always")
+        for k in range(8):
+            likely.NeuralNetworkClassifier(
+                (2,), solver="lbfgs", tol=None, max_epochs=400, random_state=k
+            ).fit(X, y)
+    messages = [str(each.message) for each in caught if "no lower value" in str(each.message)]
+    assert messages
+    for message in messages:
+        assert "max_epochs" not in message
+        assert "tol" not in message
+        assert "random_state" in message
+
+
 def test_the_best_of_several_starts_is_kept():
     X, y = blobs(24)
     y = np.random.default_rng(0).permutation(y)
-    options = {"hidden": (2,), "tol": None, "max_epochs": 30}
+    options = {"hidden": (2,), "tol": None, "max_epochs": 10}  # no search is at its end
     best = likely.NeuralNetworkClassifier(**options, random_state=0).fit(X, y)
-    ways = [
-        likely.NeuralNetworkClassifier(**options, solver="lbfgs", random_state=k).fit(X, y)
-        for k in range(N_STARTS)
-    ]
+    with catch_warnings():  # rounding decides whether a search ends at a kink of relu, and says so
+        simplefilter("ignore", ConvergenceWarning)
+        ways = [
+            likely.NeuralNetworkClassifier(**options, solver="lbfgs", random_state=k).fit(X, y)
+            for k in range(N_STARTS)
+        ]
     losses = [model.history_.loss[-1] for model in ways]
     assert len(set(np.round(losses, 6))) > 1
     assert best.history_.loss[-1] == min(losses)
@@ -45,7 +68,11 @@ def test_the_best_of_several_starts_is_kept():
     ("n", "settings", "chosen"),
     [
         (FEW_ROWS, {}, {**PLAIN, "solver": "lbfgs", "starts": N_STARTS}),
-        (FEW_ROWS, {"callbacks": print}, {**PLAIN, "solver": "lbfgs", "starts": 1}),
+        (
+            FEW_ROWS,
+            {"training": likely.Training(callbacks=print)},
+            {**PLAIN, "solver": "lbfgs", "starts": 1},
+        ),
         (FEW_ROWS, {"l1": 1.0}, {**PLAIN, "solver": "adam", "starts": 1}),
         (FEW_ROWS, {"batch": 4}, {**PLAIN, "solver": "adam", "starts": 1}),
         (FEW_ROWS, {"dropout": 0.1}, {**PLAIN, "solver": "adam", "starts": 1}),
@@ -53,7 +80,11 @@ def test_the_best_of_several_starts_is_kept():
         (FEW_ROWS + 1, {}, {**CAREFUL, "solver": "adam", "starts": 1}),
         (FEW_ROWS + 1, {"max_epochs": 3}, {**CAREFUL, "solver": "adam", "max_epochs": 3}),
         (FEW_ROWS + 1, {"n_networks": 2}, {**CAREFUL, "n_networks": 2}),
-        (FEW_ROWS + 1, {"callbacks": print}, {**CAREFUL, "n_networks": 1}),
+        (
+            FEW_ROWS + 1,
+            {"training": likely.Training(callbacks=print)},
+            {**CAREFUL, "n_networks": 1},
+        ),
         (FEW_ROWS + 1, {"solver": "adam"}, {**PLAIN, "solver": "adam", "starts": 1}),
         (FEW_ROWS + 1, {"hidden": ()}, {**PLAIN, "solver": "lbfgs", "starts": 1}),
         (FEW_ROWS + 1, {"hidden": (), "l1": 1.0}, {**CAREFUL, "solver": "adam"}),
@@ -61,8 +92,9 @@ def test_the_best_of_several_starts_is_kept():
     ],
 )
 def test_the_choice_depends_on_the_rows_and_on_what_was_given(n, settings, chosen):
-    model = likely.NeuralNetworkClassifier(**settings).settled_copy(np.zeros((n, 2)))
-    assert {name: model.chosen_[name] for name in chosen} == chosen
+    model = likely.NeuralNetworkClassifier(**settings)
+    found = model.chosen_on(np.zeros((n, 2))).as_dict()
+    assert {name: found[name] for name in chosen} == chosen
 
 
 def test_arguments_stay_as_they_were_given_and_the_choice_is_saved(tmp_path):
@@ -97,3 +129,18 @@ def test_a_record_of_epochs_is_that_of_one_network():
     steps = model.epoch_steps(X, y, (X[:10], y[:10]))
     assert [each.history_.n_epochs for each in steps] == [4] * 5
     assert all(each.average_ is None for each in steps)
+
+
+def test_a_fit_that_used_all_its_epochs_in_every_start_has_not_converged():
+    X, y = blobs(24)
+    with pytest.warns(ConvergenceWarning, match="max_epochs=2 was reached"):
+        likely.NeuralNetworkClassifier((2,), max_epochs=2, random_state=0).fit(X, y)
+
+
+def test_the_number_of_starts_does_not_depend_on_the_unit_of_the_response():
+    X, y = XOR[0], np.array(XOR[1], dtype=float)
+    reasons = {
+        likely.NeuralNetworkRegressor((2,), random_state=0).fit(X, unit * y).history_.ending
+        for unit in (1e-3, 1.0, 1e3)
+    }
+    assert len(reasons) == 1

@@ -5,12 +5,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.errors import InvalidInput
-from likely.neural.architecture import Architecture
-from likely.neural.dropout import dropout_masks
+from likely.neural.architecture import Architecture, initial_parameters
 from likely.neural.engine import EngineSettings, ReadableEngine
-from likely.neural.initialise import initial_parameters
-from likely.neural.objective import NetworkObjective, NetworkRows, loss_first_order
-from likely.neural.outputs import output_of
+from likely.neural.formulas import NetworkRows, dropout_masks, loss_first_order
+from likely.neural.objective import NetworkObjective
+from likely.neural.output_choice import output_of
 from likely.solvers.updates import AdamW, Momentum, Plain
 from tests.neural.networks import many_rows, some_network
 

@@ -26,7 +26,7 @@ def test_balanced_batches_then_the_true_frequencies():
     assert_array_equal(model.biases_[0], bias)
     assert abs(model.predict_proba(X)[:, 1].mean() - y.mean()) < 0.02
     assert model.history_.n_epochs == 60
-    assert model.balanced
+    assert model.batch.balanced
 
 
 @pytest.mark.parametrize("update", UPDATES)

@@ -7,13 +7,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.errors import InvalidInput, TrainingDiverged
-from likely.neural.dropout import dropout_rates
+from likely.neural.architecture import initial_parameters
 from likely.neural.engine import EngineSettings, ReadableEngine
-from likely.neural.initialise import initial_parameters
+from likely.neural.examples import ExamplesInMemory
+from likely.neural.formulas import dropout_rates
 from likely.neural.many import Candidate, SharedRows, train_many
-from likely.neural.training.examples import ExamplesInMemory
-from likely.neural.training.loop import Losses, TrainingRules, scheduled, train
-from likely.neural.training.steps import MiniBatchSteps
+from likely.neural.training import Losses, MiniBatchSteps, TrainingRules, scheduled, train
 from likely.solvers.mini_batches import BalancedBatches, ShuffledBatches
 from likely.solvers.schedules import Constant, Cosine, ReduceOnPlateau
 from likely.solvers.updates import UPDATES, Clip, Momentum

@@ -9,9 +9,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import likely
+from likely import Batches, EarlyStopping, Training
 from likely.errors import InvalidInput, TrainingDiverged, UnscaledColumns
-from likely.neural import many_models
-from likely.neural.many_models import fit_many
+from likely.neural import many as many_models
+from likely.neural.many import fit_many
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 CPU = torch.device("cpu")
@@ -59,16 +60,16 @@ CANDIDATES = {
     ],
     "seeds": [{"random_state": seed} for seed in range(3)],
     "early stopping": [
-        {"early_stopping": True, "learning_rate": rate, "patience": 2, "max_epochs": 15}
+        {"early_stopping": EarlyStopping(2), "learning_rate": rate, "max_epochs": 15}
         for rate in (0.1, 0.01, 0.001)
     ],
     "shapes": [{"hidden": (3,)}, {"hidden": (6,)}, {"hidden": ()}, {"batch": 7}, {"l1": 0.1}],
     "alone": [
         {"hidden": (), "solver": "lbfgs"},
         {"early_stopping": True, "end_game": "epochs"},
-        {"callbacks": lambda epoch: epoch.number == 2},
+        {"training": Training(callbacks=lambda epoch: epoch.number == 2)},
     ],
-    "balanced": [{"balanced": True, "l2": l2} for l2 in (0.0, 1.0)],
+    "balanced": [{"batch": Batches(balanced=True), "l2": l2} for l2 in (0.0, 1.0)],
     "averages": [
         {"n_networks": 3, "early_stopping": True, "learning_rate": rate} for rate in (0.01, 0.02)
     ],
@@ -182,8 +183,8 @@ def test_tensors_are_read_as_arrays_are():
 def test_a_checkpoint_of_one_device_resumes_on_another(tmp_path):
     X, y = table()
     path = tmp_path / "training.checkpoint"
-    classifier(max_epochs=3, tol=None, checkpoint=path).fit(X, y)
-    found = classifier(max_epochs=6, tol=None, resume=path, device=CPU).fit(X, y)
+    classifier(max_epochs=3, tol=None, training=Training(checkpoint=path)).fit(X, y)
+    found = classifier(max_epochs=6, tol=None, training=Training(resume=path), device=CPU).fit(X, y)
     whole = classifier(max_epochs=6, tol=None).fit(X, y)
     assert_allclose(found.parameters_, whole.parameters_, rtol=1e-8, atol=1e-10)
 

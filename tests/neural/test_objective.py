@@ -11,8 +11,9 @@ from likely.compute.executor import Threads
 from likely.differences import check_gradient
 from likely.errors import InvalidInput, UnknownName
 from likely.neural.architecture import Architecture
-from likely.neural.objective import NetworkObjective, NetworkRows
-from likely.neural.outputs import output_of
+from likely.neural.formulas import NetworkRows
+from likely.neural.objective import NetworkObjective
+from likely.neural.output_choice import output_of
 from likely.solvers import LBFGS, minimise
 from likely.special import ACTIVATIONS
 from tests.neural.estimators import blobs, waves
@@ -80,8 +81,8 @@ def test_l1_has_gradient_0_at_0():
 
 def test_chunks_and_threads_do_not_change_the_sum(monkeypatch):
     objective, theta = some_objective("categorical")
-    monkeypatch.setattr("likely.neural.objective.CHUNK_CELLS", 1)
-    monkeypatch.setattr("likely.neural.objective.FEWEST_ROWS", 2)
+    monkeypatch.setattr("likely.neural.formulas.CHUNK_CELLS", 1)
+    monkeypatch.setattr("likely.neural.formulas.FEWEST_ROWS", 2)
     threaded, _ = some_objective("categorical", executor=Threads(2))
     assert_array_equal(objective.gradient(theta), threaded.gradient(theta))
     monkeypatch.undo()
@@ -163,7 +164,7 @@ def test_without_hidden_layers_it_is_softmax_regression():
 @pytest.mark.parametrize("name", ["classes", "numbers"])
 def test_the_objective_of_a_model_is_what_its_fit_minimises(name, penalty_scaling):
     options = {"hidden": (3,), "activation": "tanh", "l2": 0.3, "random_state": 0}
-    options |= {"penalty_scaling": penalty_scaling}
+    options |= {"penalty": likely.WeightPenalty(scaling=penalty_scaling)}
     if name == "classes":
         (X, y), kind = blobs(40), likely.NeuralNetworkClassifier
     else:

@@ -29,7 +29,7 @@ def crash_after(n_epochs):
 
 def interrupted(model, X, y, path, n_epochs=3):
     """The checkpoint of a training that ended without a word."""
-    model.set_params(checkpoint=path, callbacks=crash_after(n_epochs))
+    model.set_params(training__checkpoint=path, training__callbacks=crash_after(n_epochs))
     with pytest.raises(Crash):
         model.fit(X, y)
     return path
@@ -294,12 +294,13 @@ def test_the_compiled_epoch_resumes_and_does_not_depend_on_threads(tmp_path):
     from threadpoolctl import threadpool_limits
 
     from likely.neural.engine import ReadableEngine
-    from likely.neural.training.fitting import steps_on
+    from likely.neural.fitting import steps_on
 
     X, y = blobs(1200)
     options = {"dropout": 0.2, "validation": 0.1, "batch": 32, "max_epochs": 4}
-    start = classifier(**options).training_start(X, y, None)
-    steps, _ = steps_on(classifier(**options), start.problem)
+    model = classifier(**options)
+    start = model.training_start(model.chosen_on(X), X, y, None)
+    steps, _ = steps_on(start.problem)
     assert not isinstance(steps.engine, ReadableEngine)
     with threadpool_limits(1):
         whole = classifier(**options).fit(X, y)

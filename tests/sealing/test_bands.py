@@ -12,6 +12,7 @@ import likely
 from benchmarks.disguises import DISGUISES, category_tables, people
 from likely.sealing.bands import (
     Band,
+    are_copies,
     marked,
     matched_names,
     same_counts_by_chance,
@@ -143,3 +144,20 @@ def test_marked_rows_are_those_of_a_set(n_known):
     known = np.unique(rng.integers(0, 2**63, n_known).astype(np.uint64))
     here = np.append(known[::3], rng.integers(0, 2**63, 500).astype(np.uint64))
     assert np.array_equal(marked(known, here), np.isin(known, here))
+
+
+def test_enough_rows_are_a_tenth_and_those_by_chance():
+    band = Band((), np.arange(2000, dtype=np.uint64), np.ones(500, dtype=int), 10_000)
+    by_chance = band.by_chance(5000)
+    assert 0.01 < by_chance < 0.5
+    least = (0.1 + by_chance) * 2000
+    assert not band.enough(int(least), 5000)
+    assert band.beyond_chance(int(least), 5000)
+    assert band.enough(int(least) + 1, 5000)
+
+
+def test_a_detailed_column_has_more_different_cells_than_the_share_of_a_key():
+    rows = np.repeat(np.arange(100, dtype=np.uint64), 2)
+    for n_different, copies in ((90, False), (91, True)):
+        detailed = np.minimum(rows, n_different - 1)
+        assert are_copies(rows, 20, [detailed]) == copies

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.sealing.fingerprints import is_amount, rough_words, row_fingerprints
+from likely.sealing.fingerprints import is_amount, least_decimals, rough_words, row_fingerprints
 from tests.sealing.conftest import some_table
 
 CELLS = st.one_of(st.none(), st.integers(-3, 3).map(float), st.just(-0.0))
@@ -101,3 +101,12 @@ def test_rough_cells_still_differ():
     )
     assert (words(pa.array(["True", "false"])) == words(pa.array([True, False]))).all()
     assert (words(pa.array([5e-324, 1e308, np.inf])) != words(pa.array([1e-9, 1e307, 1.0]))).all()
+
+
+def test_amounts_that_were_rounded_are_seen_and_texts_are_none():
+    known = pa.chunked_array([[0.123456, 12.345678, 3.25]])
+    assert least_decimals(known, pa.chunked_array([[0.1, 12.3, 3.2]])) == 1
+    assert least_decimals(known, pa.chunked_array([[0, 12, 3]])) == 0
+    assert least_decimals(known, known) is None
+    assert least_decimals(known, pa.chunked_array([["0.1", "12.3"]])) is None
+    assert least_decimals(pa.chunked_array([["a", "b"]]), known) is None

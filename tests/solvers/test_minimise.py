@@ -11,12 +11,27 @@ from numpy.testing import assert_array_equal
 from likely.differences import check_gradient
 from likely.errors import InvalidInput, LimitReached
 from likely.progress import listening
-from likely.solvers import maximise
-from likely.solvers.base import FirstOrder, FirstOrderObjective, Solver, State
-from likely.solvers.gradient_descent import FixedStep, GradientDescent
-from likely.solvers.lbfgs import LBFGS
-from likely.solvers.minimise import Negated, minimise
-from likely.solvers.newton import Newton
+from likely.solvers import (
+    EM,
+    FISTA,
+    LBFGS,
+    FirstOrder,
+    FirstOrderObjective,
+    FixedStep,
+    GradientDescent,
+    Negated,
+    Newton,
+    ProximalNewton,
+    SecondOrder,
+    SmoothObjective,
+    Solver,
+    State,
+    gradient_step,
+    maximise,
+    minimise,
+)
+from likely.solvers.coordinate_descent import CoordinateDescent
+from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
 from likely.solvers.stopping import Iterations
 from tests.solver_objectives import random_logistic, random_quadratic
 
@@ -121,12 +136,51 @@ class Quadratic:
         return 2.0 * (theta - 3.0)
 
 
-@pytest.mark.parametrize("solver", [LBFGS(), GradientDescent()])
-@pytest.mark.parametrize("given", [Quadratic(), (Quadratic().value, Quadratic().gradient)])
+class Curved(SmoothObjective):
+    """An objective with second derivatives."""
+
+    def second_order(self, theta):
+        f = Quadratic()
+        return SecondOrder(f.value(theta), f.gradient(theta), 2.0 * np.eye(theta.size))
+
+
+OWN = [Quadratic(), (Quadratic().value, Quadratic().gradient), Curved()]
+
+
+@pytest.mark.parametrize("solver", [LBFGS(), GradientDescent(), FixedStep(0.2)])
+@pytest.mark.parametrize("given", OWN)
 def test_any_value_and_gradient_are_minimised(solver, given):
     found = minimise(solver, given, [0, 7])
     assert found.converged
-    np.testing.assert_allclose(found.theta, 3.0, atol=1e-4)
+    np.testing.assert_allclose(found.theta, 3.0, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("given", OWN)
+def test_one_step_of_any_value_and_gradient(given):
+    np.testing.assert_array_equal(gradient_step(given, [0, 7], rate=0.25), [1.5, 5.0])
+
+
+def test_minus_any_value_and_gradient_is_maximised():
+    down = (lambda x: -Quadratic().value(x), lambda x: -Quadratic().gradient(x))
+    found = maximise(LBFGS(), down, [0, 7])
+    np.testing.assert_allclose(found.theta, 3.0, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("solver", "given", "words"),
+    [
+        (FISTA(), Quadratic(), "FISTA was given a value and a gradient; it needs a penalty apart"),
+        (ProximalNewton(), Curved(), "it needs a penalty apart from f.* Use LBFGS"),
+        (CoordinateDescent(), Quadratic(), "that it can read column by column"),
+        (DualCoordinateDescent(), Quadratic(), "that it can read row by row"),
+        (EM(), Quadratic(), "it needs an ExpectationObjective"),
+        (LBFGS(), Quadratic().value, r"it needs a value and a gradient. Give objective\(X, y\)"),
+        (GradientDescent(), 3, "GradientDescent was given 3; it needs a value and a gradient"),
+    ],
+)
+def test_what_a_solver_cannot_minimise_is_refused_in_words(solver, given, words):
+    with pytest.raises(InvalidInput, match=words):
+        minimise(solver, given, [0.0, 7.0])
 
 
 def test_newtons_method_asks_for_second_derivatives_and_a_gradient_has_the_shape_of_theta():
@@ -196,3 +250,9 @@ def test_the_negated_function_has_the_negated_gradient():
     theta = np.linspace(-1, 1, 6)
     assert check_gradient(negated.value, lambda t: negated.first_order(t).gradient, theta) < 1e-6
     assert negated.value(theta) > 0
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", LBFGS, Quadratic()])
+def test_what_is_no_solver_is_refused_with_one_that_is(solver):
+    with pytest.raises(InvalidInput, match=r"as its solver, .* Write minimise\(LBFGS\(\), obj"):
+        minimise(solver, Quadratic(), [0.0])

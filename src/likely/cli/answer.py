@@ -1,13 +1,10 @@
 """The answer or the error of a command, printed as text or as one JSON object.
 
 The keys of the object are command, version, exit, seed, result, findings, files, next.
-Exit code 1 is for mistakes on the command line (an unknown verb, option, model or setting), 2
-for what is found in files (data, columns, run folders, outputs).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from pathlib import Path
 from typing import Any, final
 
@@ -17,29 +14,8 @@ import likely
 from likely.cli.streams import encodable
 from likely.cli.terminal import Settings, echo, wrapped
 from likely.control_characters import printable_json
-from likely.errors import LikelyError
 from likely.json_files import as_ascii_json, as_json
-
-
-class Exit(IntEnum):
-    """Exit codes."""
-
-    FINE = 0
-    USAGE = 1
-    DATA = 2
-    HONESTY = 3  # possible, but the score would be misleading
-    CHECK = 4
-    BUG = 70
-    INTERRUPTED = 130
-
-
-class Refusal(LikelyError):
-    """An error message, an exit code, and a suggested next command."""
-
-    def __init__(self, message: str, exit: Exit, next: str) -> None:
-        super().__init__(message)
-        self.exit = exit
-        self.next = next
+from likely.tasks.request import Exit
 
 
 @final

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.answer import Answer
 from likely.cli.models import models_named, set_option, set_words
-from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
+from likely.cli.options import data_options
 from likely.cli.terminal import Settings, global_options
 from likely.errors import InvalidInput
+from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_with_target
 
 if TYPE_CHECKING:
     from likely.workbench.comparison.comparison import Comparison
@@ -79,7 +80,7 @@ def compare(
 
     named = models_named(models, assignments)
     refuse_unknown_metric(metric)
-    rows = open_with_target(settings, data, options)
+    rows = open_with_target(settings.caller, data, options)
     with settings.using_jobs(), showing_progress(settings, "comparing", None, unit="fits"):
         found = compare_models(
             rows,

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.answer import Answer
 from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
 from likely.cli.models import UNLABELLED, models_named, set_option
-from likely.cli.options import SCORED, DataOptions, data_options, open_data, open_with_target
-from likely.cli.setting_values import separated, value_of
-from likely.cli.suitability import about_task
+from likely.cli.options import data_options
 from likely.cli.terminal import Settings, global_options
 from likely.cli.word_options import PREFIX, setting_name, word_choices
 from likely.errors import UnknownName
+from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_data, open_with_target
+from likely.tasks.setting_values import separated, value_of
+from likely.tasks.suitability import about_task
 
 if TYPE_CHECKING:
     from likely.workbench.curves.curves import Curve
@@ -195,7 +196,7 @@ def _of_data(
         )
     entry = models_named([model], assignments)[0]
     opened = open_data if entry.is_mixture else open_with_target
-    rows = opened(settings, data, options)
+    rows = opened(settings.caller, data, options)
     home = None if rows.seal is None else rows.seal.path
     if home is None:
         target = None if entry.is_mixture else rows.target
@@ -211,9 +212,9 @@ def _of_run(
     assignments: tuple[str, ...],
 ) -> CurveRequest:
     """The model of a RUN with its settings, on its rows, held out as they were for its score."""
-    from likely.cli.suitability import task_for
     from likely.runs import open_run
     from likely.runs.seals import seal_of
+    from likely.tasks.suitability import task_for
     from likely.workbench.models.registry import entry_for
 
     run = open_run(name)
@@ -238,7 +239,7 @@ def _of_run(
     seal, data = seal_of(run), str(facts["data"]["name"])
     if seal is None:
         _refuse_missing(name, data)
-    rows = open_data(settings, seal or data, DataOptions.in_run(facts))
+    rows = open_data(settings.caller, seal or data, DataOptions.in_run(facts))
     if seal is None and rows.digest != facts["data"]["sha256"]:
         _refuse_changed(name, data, "has changed since")
     if facts.get("target") is not None and facts.get("task") is None:  # a file that was streamed

@@ -10,37 +10,16 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from likely.cli.answer import Exit, Refusal
 from likely.errors import ReplacedBytes, warn_user
+from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from likely.runs import Run
 
 BLOCK_BYTES = 4 * 2**20
 READ_BYTES = 2**16  # what a pipe holds
 LONGEST_LINE = 64 * 2**20  # bytes
-
-
-def text_alone(run: "Run") -> str | None:
-    """The column of text that is all a prediction of the model needs; None for other models."""
-    from likely.cli.predict import needed_columns
-    from likely.inputs.tables import names_in_fit
-    from likely.text_models.text_classifier import TextClassifier
-    from likely.workbench.data.roles import roles_in_run
-    from likely.workbench.preparation.prepared import Prepared
-
-    model = run.model
-    if isinstance(model, TextClassifier) and names_in_fit(model) is not None:
-        return needed_columns(model)[0]
-    if not isinstance(model, Prepared) or model.preparation_ is None:
-        return None
-    texts, needed = model.preparation_.texts, needed_columns(model)
-    alone = (
-        list(texts) == needed and len(texts) == 1 and not roles_in_run(run.facts).at_prediction()
-    )
-    return texts[0] if alone else None
 
 
 def document_tables(name: str) -> "Iterator[pa.Table]":

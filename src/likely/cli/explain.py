@@ -1,15 +1,18 @@
 """``likely explain``: what a trained model has learned, and why it predicts what it predicts."""
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.terminal import Settings, global_options
+from likely.cli.answer import Answer
+from likely.cli.terminal import Settings, global_options, heading, width
+from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
     from likely.runs import Run
+    from likely.tasks.row_explanations import ExplainedRows
 
 MOST_ROWS = 20  # of a table, without --top; JSON has all
 OUTPUT = ("-o", "predictions.csv")
@@ -69,8 +72,6 @@ def explain(
     each column adds to the prediction of each row, and of a text each word.  With --text: what each
     word adds to the prediction of a document.
     """
-    from likely.cli.explain_rows import rows_answer, texts_answer
-    from likely.cli.terminal import heading, width
     from likely.description import describe
     from likely.description_text import text_of
     from likely.runs import open_run
@@ -79,9 +80,13 @@ def explain(
     _refuse_page(run, texts, data, rows, output)
     opened = open_run(run)
     if texts:
-        return texts_answer(opened, run, texts, top, against, output)
+        return _texts_answer(opened, run, texts, top, against, output)
     if data is not None:
-        return rows_answer(opened, run, data, rows, top, against)
+        from likely.tasks.row_explanations import explained_rows
+
+        return _rows_answer(
+            opened, run, data, explained_rows(opened, run, data, rows, against), top
+        )
     if rows or against is not None:
         option = "--row" if rows else "--against"
         raise Refusal(
@@ -100,6 +105,58 @@ def explain(
         text=f"{heading(title)}\n{rest}",
         result={"model": name, **description.to_json()},
         next=_next(opened, run),
+    )
+
+
+def _rows_answer(
+    opened: "Run", run: str, data: str, found: "ExplainedRows", top: int | None
+) -> Answer:
+    """The explanation of some rows, as text and as JSON."""
+    parts = [
+        "\n".join(filter(None, (title and heading(title), rest)))
+        for title, rest in found.titled(top, width())
+    ]
+    model = opened.facts.get("model", type(opened.model).__name__)
+    return Answer(
+        text="\n\n".join(parts),
+        result={"model": model, "data": data, **found.to_json()},
+        next=shlex.join(["likely", "explain", run]),
+    )
+
+
+def _texts_answer(
+    opened: "Run",
+    run: str,
+    texts: tuple[str, ...],
+    top: int | None,
+    against: str | None,
+    page: str | None,
+) -> Answer:
+    """The explanation of documents, word by word, also as a page in a file."""
+    from likely.files import write_atomically
+    from likely.tasks.row_explanations import ExplainedRows, explained_texts
+
+    found = explained_texts(opened, run, texts, against)
+    if isinstance(found, ExplainedRows):
+        if page is not None:
+            raise Refusal(
+                f"-o {page} was given, and the model of {run} has no weights of words to be "
+                "coloured; naive Bayes or a linear model was expected. Leave -o out.",
+                Exit.DATA,
+                shlex.join(["likely", "explain", run, "--text", texts[0]]),
+            )
+        return _rows_answer(opened, run, "--text", found, top)
+    parts = found.texts(top, width())
+    files = () if page is None else (Path(page),)
+    for path in files:
+        write_atomically(path, found.html().encode())
+        parts.append(f"Wrote {path}.")
+    model = opened.facts.get("model", type(opened.model).__name__)
+    return Answer(
+        text="\n\n".join(parts),
+        result={"model": model, "data": "--text", **found.to_json()},
+        files=files,
+        next=shlex.join(["likely", "explain", run]),
     )
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.answer import Answer
 from likely.cli.terminal import Settings, global_options
 from likely.errors import HonestyRefusal
+from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
     from likely.runs import Run
@@ -217,7 +218,7 @@ def _of_predictions(
     return Answer(
         text=f"{_text(score)}\n\nPredictions: {predictions}.",
         result={**score.to_json(), "predictions": predictions, "seal": str(seal.path)},
-        findings=_findings(score, verdict_on(Evidence(final=score))),
+        findings=_findings(score, verdict_on(Evidence(final=score, findings=score.findings))),
         next=f"likely ledger show {shlex.quote(str(seal.path))}",
     )
 
@@ -243,7 +244,7 @@ def _refusals_of(seal: "SealFolder") -> Iterator[None]:
 def _evaluated(
     run: "Run", seal: "SealFolder", again: str | None, escrow: str | None
 ) -> "FinalScore":
-    from likely.cli.options import DataOptions
+    from likely.tasks.request import DataOptions
     from likely.workbench.final.final import final_score_of_fit
     from likely.workbench.final.final_scorer import scorer_for
 
@@ -324,7 +325,7 @@ def _text(score: "FinalScore") -> str:
     from likely.formatting import estimate_cells, percent_level
     from likely.metrics.score import gain_title, title_of
 
-    text = heading(wrapped(str(score)))
+    text = heading(wrapped(score.sentence))
     rows = []
     if score.gain is not None:
         rows.append([gain_title(score.measures), *estimate_cells(*score.gain[:3]), ""])

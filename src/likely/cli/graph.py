@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.answer import Answer
 from likely.cli.graph_answers import GraphAnswer, beliefs, messages, most_probable, table_answer
 from likely.cli.graph_question import METHODS, Asked, GraphQuestion, asked_of
 from likely.cli.option_words import in_options
 from likely.cli.options import gathered
-from likely.cli.table_files import is_same_file, refuse_json_on_stdout, write_table
+from likely.cli.table_files import refuse_json_on_stdout, write_table
 from likely.cli.terminal import Command, Settings, global_options, heading, showing_progress
 from likely.errors import InvalidInput
 from likely.formatting import all_listed, count
+from likely.tasks.request import Exit, Refusal
+from likely.tasks.table_files import is_same_file
 
 if TYPE_CHECKING:
     from likely.errors import GraphTooLarge
@@ -177,7 +179,7 @@ def _opened(settings: Settings, file: str) -> "FactorGraph":
         f"There is no file {file!r}; a graph in the format UAI, BIF, XMLBIF or JSON was expected, "
         f"or one of the examples {', '.join(EXAMPLES)}.{hint}",
         Exit.DATA,
-        settings.command_with(file, close[0] if close else next(iter(EXAMPLES))),
+        settings.caller.command_with(file, close[0] if close else next(iter(EXAMPLES))),
     )
 
 

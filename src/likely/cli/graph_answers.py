@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from likely.cli.answer import Exit, Refusal
 from likely.cli.belief_tables import (
     MOST_LINES,
     belief_table,
@@ -20,6 +19,7 @@ from likely.cli.belief_tables import (
 from likely.cli.graph_question import Asked, GraphQuestion
 from likely.cli.terminal import table, width, wrapped
 from likely.formatting import DASH, count, fixed, listed, number
+from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
     from likely.data.source import Source

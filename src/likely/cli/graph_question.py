@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, final
 
 import click
 
-from likely.cli.answer import Exit, Refusal
 from likely.cli.option_words import in_options
 from likely.cli.terminal import Settings
+from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
     from likely.graphical.factor_graph import FactorGraph
@@ -219,5 +219,5 @@ class _Names:
             if error.nearest is None:
                 next = shlex.join(["likely", "graph", self.question.file, *otherwise])
             else:
-                next = self.settings.command_with(text, f"{before}{error.nearest}{after}")
+                next = self.settings.caller.command_with(text, f"{before}{error.nearest}{after}")
             raise Refusal(str(error), Exit.DATA, next) from None

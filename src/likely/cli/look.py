@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.options import SCORED, DataOptions, data_options, open_data
+from likely.cli.answer import Answer
+from likely.cli.options import data_options
 from likely.cli.terminal import Settings, global_options
 from likely.errors import UnknownName
+from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_data
 
 if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset
@@ -47,7 +48,7 @@ def look(settings: Settings, data: str, options: DataOptions, muted: tuple[str, 
         mute_of(muted)
     except UnknownName as error:
         raise Refusal(str(error), Exit.USAGE, "likely look --help") from None
-    opened = open_data(settings, data, options)
+    opened = open_data(settings.caller, data, options)
     warn_of_sealed_rows(opened)
     found = look_at(opened, mute=muted)
     return Answer(

@@ -21,7 +21,7 @@ from typing import NoReturn
 import click
 
 import likely
-from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_aside, tell_failure
+from likely.cli.answer import Answer, Notes, tell, tell_aside, tell_failure
 from likely.cli.streams import (
     OutputFailed,
     abandon_output,
@@ -42,6 +42,7 @@ from likely.errors import (
     UnusableRun,
 )
 from likely.formatting import shortened
+from likely.tasks.request import Exit, Refusal
 
 VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "look": "Check a table: types, missing values, duplicates, possible leaks.",
@@ -157,7 +158,7 @@ def run(argv: list[str]) -> int:
         again = "The command was interrupted. No file was left half-written. Run it again."
         return _fail(again, Exit.INTERRUPTED, settings.command, settings)
     except Refusal as error:
-        return _fail(str(error), error.exit, error.next, settings)
+        return _fail(str(error), error.exit, error.next or help_of, settings)
     except UnusableRun as error:
         return _fail(str(error), Exit.DATA, error.next, settings)
     except SealedRows as error:

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.setting_values import separated, value_like, value_of
+from likely.cli.answer import Answer
 from likely.cli.terminal import Settings, global_options, heading, table, width, wrapped
 from likely.cli.word_options import (
     PART,
@@ -25,9 +24,11 @@ from likely.cli.word_options import (
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
+from likely.tasks.request import Exit, Refusal
+from likely.tasks.setting_values import separated, value_like, value_of
 from likely.workbench.models.import_paths import refuse_short_name
 from likely.workbench.models.model_entry import InnerModel, ModelEntry
-from likely.workbench.models.registry import BASELINE, MODELS, entry_for
+from likely.workbench.models.registry import BASELINE, MODELS, entry_for, trainable
 
 Command = Callable[..., Any]
 SET_HELP = (
@@ -152,11 +153,6 @@ class Parameter(NamedTuple):
     doc: str
 
 
-def trainable() -> list[ModelEntry]:
-    """Every registered model except the baseline, which is in every comparison."""
-    return [entry for entry in MODELS.values() if entry.name != BASELINE]
-
-
 def model_named(name: str) -> ModelEntry:
     """The model of a name or an import path; a usage error suggests the nearest name."""
     try:
@@ -204,7 +200,7 @@ def set_words(name: str, assignments: Sequence[str]) -> str:
 
 
 def _own(entry: ModelEntry, assignments: Sequence[str]) -> list[str]:
-    known = {*entry.defaults(), *([PART] if entry.supervised else [])}
+    known = {*entry.defaults(), *entry.grouped_defaults(), *([PART] if entry.supervised else [])}
     return [text for text in _as_settings(entry, assignments) if _setting(text) in known]
 
 
@@ -311,6 +307,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
     ``words.name=value`` is a setting of words.
     """
     known = {parameter.name: parameter.default for parameter in parameters(model)}
+    known |= model.grouped_defaults()
     given: dict[str, Any] = {}
     for assignment in _as_settings(model, assignments):
         left, equals, right = assignment.partition("=")

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.options import SCORED, SEALING, DataOptions, data_options, open_with_target
+from likely.cli.answer import Answer
+from likely.cli.options import SEALING, data_options
 from likely.cli.terminal import Settings, global_options
 from likely.errors import InvalidInput
+from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_with_target
 
 if TYPE_CHECKING:
     from likely.sealing.manifest import Manifest
@@ -58,7 +59,7 @@ def seal(
     """
     from likely.runs.seal_surface import seal as seal_rows
 
-    opened = open_with_target(settings, data, options)
+    opened = open_with_target(settings.caller, data, options)
     if opened.sealed:
         raise Refusal(
             f"{data} is a SEAL already; a file or a built-in table was expected. Use it as it is.",

@@ -1,25 +1,18 @@
-"""Tables that a command writes: CSV, TSV, JSON lines (each also gzipped) or Parquet, by chunks."""
+"""Tables that a command writes: to a file, or to standard output, by chunks."""
 
-import csv
-import json
 import sys
-from codecs import getwriter
 from collections.abc import Iterable, Iterator
-from gzip import GzipFile
 from pathlib import Path
-from typing import Any, BinaryIO, final
+from typing import Any, final
 
 import click
 
-from likely.cli.answer import Exit, Refusal
 from likely.cli.streams import OutputFailed, is_of_output
 from likely.cli.terminal import Settings
 from likely.control_characters import without_controls
-
-Chunk = dict[str, Any]  # columns of equal length: lists, or Arrow arrays
-TEXTS = (".csv", ".tsv", ".jsonl")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet runs
-SUFFIXES = (*TEXTS, *(f"{suffix}.gz" for suffix in TEXTS), ".parquet")
+from likely.tasks import table_files
+from likely.tasks.request import Exit, Refusal
+from likely.tasks.table_files import SUFFIXES, Chunk, write_delimited
 
 
 def write_table(
@@ -32,34 +25,24 @@ def write_table(
 ) -> tuple[int, Path | None]:
     """Write all chunks; the number of rows, and the file (None for standard output).
 
-    A file gets its name only when it is complete; standard output is written chunk by chunk.  In
-    ``safe`` CSV or TSV, no cell of text is a formula of a spreadsheet.
+    Standard output is written chunk by chunk.
     """
-    from likely.files import file_made_whole
-
     if output == "-":
         return _write_to_output(names, chunks, safe), None
     path = Path(output)
-    suffix = next((each for each in SUFFIXES if path.name.lower().endswith(each)), None)
-    if suffix is None:
+    if not path.name.lower().endswith(SUFFIXES):
         raise Refusal(
             f"{output!r} has the suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}. "
             "Choose another name.",
             Exit.USAGE,
             f"likely {verb} --help",
         )
-    with file_made_whole(path) as file:
-        if suffix == ".parquet":
-            return _write_parquet(file, names, chunks), path
-        if not suffix.endswith(".gz"):
-            return _write_text(file, suffix, names, chunks, safe), path
-        with GzipFile("", "wb", fileobj=file, mtime=0) as compressed:  # equal tables, equal bytes
-            return _write_text(compressed, suffix, names, chunks, safe), path
+    return table_files.write_table(path, names, chunks, safe=safe), path
 
 
 def _write_to_output(names: list[str], chunks: Iterable[Chunk], safe: bool) -> int:
     try:
-        n = _write_delimited(_standard_output(), names, _flushed(chunks), ",", safe)
+        n = write_delimited(_standard_output(), names, _flushed(chunks), ",", safe)
         sys.stdout.flush()
     except OSError as error:
         if is_of_output(error) and not isinstance(error, BrokenPipeError):
@@ -73,16 +56,6 @@ def _flushed(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     for chunk in chunks:
         yield chunk
         sys.stdout.flush()
-
-
-def _write_text(
-    file: Any, suffix: str, names: list[str], chunks: Iterable[Chunk], safe: bool
-) -> int:
-    text = getwriter("utf-8")(file)
-    if suffix.startswith(".jsonl"):
-        return _write_json_lines(text, chunks)
-    tabs = suffix.startswith(".tsv")
-    return _write_delimited(text, names, chunks, "\t" if tabs else ",", safe)
 
 
 @final
@@ -114,70 +87,3 @@ def refuse_safe_csv(output: str) -> None:
             f"--safe-csv is for CSV and TSV, and {output!r} is neither. Leave it out, or write to "
             "a .csv file."
         )
-
-
-def is_same_file(given: str, output: str) -> bool:
-    """Whether both are names of one file, which the output would replace."""
-    return Path(given).is_file() and Path(output).is_file() and Path(given).samefile(output)
-
-
-def _write_delimited(
-    file: Any, names: list[str], chunks: Iterable[Chunk], delimiter: str, safe: bool
-) -> int:
-    """CSV or TSV, written chunk by chunk; the number of rows."""
-    writer, n = csv.writer(file, delimiter=delimiter, lineterminator="\n"), 0
-    written = _no_formulas if safe else list
-    writer.writerow(written(names))
-    for columns in chunks:
-        cells = (written(_plain_cells(column)) for column in columns.values())
-        writer.writerows(zip(*cells, strict=True))
-        n += len(columns[names[0]])
-    return n
-
-
-def _write_json_lines(file: Any, chunks: Iterable[Chunk]) -> int:
-    """One JSON object per row; the number of rows."""
-    n = 0
-    for columns in chunks:
-        lists = (each if isinstance(each, list) else each.to_pylist() for each in columns.values())
-        for row in zip(*lists, strict=True):
-            record = dict(zip(columns, row, strict=True))
-            file.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
-            n += 1
-    return n
-
-
-def _no_formulas(cells: list[Any]) -> list[Any]:
-    """Text that a spreadsheet would run as a formula, after an apostrophe; numbers as they are."""
-    return [
-        f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in cells
-    ]
-
-
-def _plain_cells(column: Any) -> list[Any]:
-    """A column as a list; of an Arrow array, Booleans as text files write them."""
-    if isinstance(column, list):
-        return column
-    words = {True: "true", False: "false"}
-    return [words[each] if isinstance(each, bool) else each for each in column.to_pylist()]
-
-
-def _write_parquet(file: BinaryIO, names: list[str], chunks: Iterable[Chunk]) -> int:
-    """Parquet, with the types of the first chunk; the number of rows."""
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
-    types = [pa.string(), *[pa.float64()] * (len(names) - 1)]
-    writer, n = None, 0
-    try:
-        for columns in chunks:
-            table = pa.table(columns)
-            writer = writer or ParquetWriter(file, table.schema)
-            writer.write_table(table)
-            n += table.num_rows
-        if writer is None:  # no chunk: the columns without rows
-            writer = ParquetWriter(file, pa.schema(list(zip(names, types, strict=True))))
-    finally:
-        if writer is not None:
-            writer.close()
-    return n

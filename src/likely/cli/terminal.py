@@ -6,7 +6,6 @@ for work that takes longer than a moment.
 """
 
 import os
-import shlex
 import shutil
 import sys
 import time
@@ -19,7 +18,9 @@ import click
 
 from likely.control_characters import printable
 from likely.formatting import WIDEST, paragraph, text_table
-from likely.progress import ProgressStep, listening
+from likely.progress import Event, ProgressStep, StageEnded, StageStarted, listening, stage
+from likely.tasks.request import Caller
+from likely.tasks.train_text import Part
 
 Command = Callable[..., Any]
 JOBS = "LIKELY_JOBS"  # read by likely.compute.executor
@@ -44,14 +45,10 @@ class Settings:
         """False where colour is not wanted; None uses colour on a terminal only."""
         return False if self.no_color or os.environ.get("NO_COLOR") else None
 
-    def command_with(self, word: str, other: str) -> str:
-        """The command line with one word replaced, also where it follows ``--option=``."""
-        words = []
-        for given in shlex.split(self.command):
-            option, equals, value = given.partition("=")
-            joined = option.startswith("--") and bool(equals) and value == word
-            words.append(f"{option}={other}" if joined else other if given == word else given)
-        return shlex.join(words)
+    @property
+    def caller(self) -> Caller:
+        """Who asks, for a task."""
+        return Caller(self.command, self.seed)
 
     @contextmanager
     def using_jobs(self) -> Iterator[None]:
@@ -149,32 +146,61 @@ def table(
     return "\n".join([click.style(head, dim=True), *lines])
 
 
+def shown(parts: Sequence[Part], title: str = "") -> str:
+    """Paragraphs and tables, the title at the beginning of the first in bold."""
+    first, *rest = (wrapped(each) if isinstance(each, str) else table(*each) for each in parts)
+    if first.startswith(title):
+        first = heading(title) + first[len(title) :] if title else first
+    return "\n\n".join([first, *rest])
+
+
 @contextmanager
 def showing_progress(
     settings: Settings, what: str, total: int | None = None, *, unit: str = "rows"
 ) -> Iterator[None]:
-    """Show the progress that is reported inside the block; ``total`` is of the unit."""
+    """Show the progress of one stage, which is reported inside the block."""
+    with on_terminal(settings), stage(what, total, unit=unit):
+        yield
+
+
+@contextmanager
+def on_terminal(settings: Settings) -> Iterator[None]:
+    """Show the stages of a task, and the progress of each, inside the block."""
     if settings.quiet or settings.json:
         yield
         return
-    with ExitStack() as stack:
-        if sys.stderr.isatty():
-            listener: _Bar | _Lines = _Bar(what, total, settings, stack, unit=unit)
-        else:
-            listener = _Lines(what, total, settings, unit=unit)
-        with listening(listener):
-            yield
+    with ExitStack() as stack, listening(_Screen(settings, stack)):
+        yield
+
+
+@final
+class _Screen:
+    """A bar or lines for each stage."""
+
+    def __init__(self, settings: Settings, stack: ExitStack) -> None:
+        self._settings, self._stack = settings, stack
+        self._stage: _Bar | _Lines | None = None
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, StageStarted):
+            bar = sys.stderr.isatty()
+            self._stage = (
+                _Bar(event, self._settings, self._stack) if bar else _Lines(event, self._settings)
+            )
+        elif isinstance(event, StageEnded):
+            self._stack.close()
+            self._stage = None
+        elif self._stage is not None:
+            self._stage(event)
 
 
 @final
 class _Bar:
     """A bar over the rows of a pass, or over trials; passes and EM steps are named next to it."""
 
-    def __init__(
-        self, what: str, total: int | None, settings: Settings, stack: ExitStack, *, unit: str
-    ) -> None:
-        self._what, self._total, self._settings, self._stack = what, total, settings, stack
-        self._unit = unit
+    def __init__(self, stage: StageStarted, settings: Settings, stack: ExitStack) -> None:
+        self._what, self._total, self._unit = stage
+        self._settings, self._stack = settings, stack
         self._began, self._done = time.monotonic(), 0
         self._bar: Any = None
         self._task: Any = None
@@ -222,9 +248,9 @@ class _Bar:
 class _Lines:
     """A line every few seconds."""
 
-    def __init__(self, what: str, total: int | None, settings: Settings, *, unit: str) -> None:
-        self._what, self._total, self._unit, self._done = what, total, unit, 0
-        self._settings = settings
+    def __init__(self, stage: StageStarted, settings: Settings) -> None:
+        self._what, self._total, self._unit = stage
+        self._settings, self._done = settings, 0
         self._began = self._spoke = time.monotonic()
         self._has_compiled = False
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from likely.cli.answer import Answer, Exit, Refusal, as_json
+from likely.cli.answer import Answer, as_json
 from likely.cli.compare import (
     folds_option,
     metric_option,
@@ -21,26 +21,21 @@ from likely.cli.models import (
     set_words,
     settings_tried,
     space_given,
-    trainable,
     with_assigned,
 )
-from likely.cli.options import (
-    SCORED,
-    Command,
-    DataOptions,
-    data_options,
-    gathered,
-    open_with_target,
-)
-from likely.cli.suitability import about_task
+from likely.cli.options import Command, data_options, gathered
 from likely.cli.terminal import Settings, global_options
 from likely.errors import InvalidInput
+from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_with_target
+from likely.tasks.suitability import about_task
 from likely.workbench.models.model_entry import ModelEntry
+from likely.workbench.models.registry import trainable
 from likely.workbench.search.strategies import SEARCHES
 
 if TYPE_CHECKING:
-    from likely.cli.training import TrainedModel
     from likely.runs import RunFolder
+    from likely.tasks.fits import TrainedModel
+    from likely.tasks.train_text import Part
     from likely.workbench.data.dataset import Dataset
     from likely.workbench.search.study import Study
 
@@ -179,7 +174,7 @@ def tune(
     arguments = how.arguments(chosen)
     refuse_unknown_metric(how.metric, "tune")
     place = run_for_search(chosen.short_name, output)
-    rows = open_with_target(settings, data, options)
+    rows = open_with_target(settings.caller, data, options)
     rows.refuse_sealed_rows("tune")  # before the folder of the search is made
     with settings.using_jobs():
         study = _searched(settings, rows, chosen, arguments, place)
@@ -268,14 +263,14 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") ->
 def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "TrainedModel":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
     from likely.cli.terminal import showing_progress
-    from likely.cli.training import (
+    from likely.tasks.fits import (
         TrainedModel,
         dropped_columns,
         fit_and_validate,
         plain_parameters,
         prepared_facts,
     )
-    from likely.cli.training_report import opening, score_text
+    from likely.tasks.train_text import opening, score_text
     from likely.workbench.scoring.held_out import FEWEST_ROWS
     from likely.workbench.search.study_facts import study_facts
 
@@ -294,29 +289,28 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         "scores": scores,
         "study": study_facts(study),
     }
-    text = "\n\n".join([opening(facts), *_study_text(study), score_text(found.score)[0]])
+    parts = opening(facts), *_study_parts(study), score_text(found.score)[0]
     settings_used = plain_parameters(best) | study.best_parameters_
-    return TrainedModel(found.model, facts, text, findings, rows, settings_used, found.validation)
+    return TrainedModel(found.model, facts, parts, findings, rows, settings_used, found.validation)
 
 
-def _study_text(study: "Study") -> list[str]:
+def _study_parts(study: "Study") -> "list[Part]":
     """The result of the search in words, and a table of its best trials."""
-    from likely.cli.terminal import table, wrapped
+    from likely.tasks.train_text import ShownTable
     from likely.workbench.search.study_text import sentences, trial_rows
 
-    text = "\n".join(wrapped(each) for each in sentences(study))
     head, *rows = trial_rows(study)
-    return [text, table(head, rows)]
+    return ["\n".join(sentences(study)), ShownTable(head, rows)]
 
 
 def _write(settings: Settings, place: "RunFolder", trained: "TrainedModel") -> tuple[Path, ...]:
     """Write the RUN, the model last: a folder with a model is complete."""
-    from likely.cli.train import looked_at, run_facts, write_evidence
+    from likely.tasks.training_run import looked_at, run_facts, write_evidence
 
     found = looked_at(trained)
-    write_evidence(place, trained, found)
+    write_evidence(place, trained, found, settings.seed)
     study = place.write_study(trained.facts["study"])
-    return (*place.write_model(trained.model, run_facts(settings, trained, found)), study)
+    return (*place.write_model(trained.model, run_facts(settings.caller, trained, found)), study)
 
 
 def _can_be_saved(chosen: ModelEntry) -> bool:
@@ -333,7 +327,7 @@ def _can_be_saved(chosen: ModelEntry) -> bool:
 
 def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
     """The answer for a model of another library, which cannot be saved."""
-    from likely.cli.terminal import wrapped
+    from likely.cli.terminal import shown
     from likely.workbench.search.study_facts import study_facts
 
     best = study.best_parameters_
@@ -346,7 +340,7 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
     again = ["likely", "compare", data, chosen.name, "--target", task.target]
     again += ["--metric", study.metric.name]  # the default may need a density, which it has not
     return Answer(
-        text="\n\n".join([*_study_text(study), wrapped(note)]),
+        text=shown([*_study_parts(study), note]),
         result={
             "model": chosen.name,
             "best_parameters": best,
@@ -367,6 +361,7 @@ def _answer(
     output: str | None,
     files: tuple[Path, ...],
 ) -> Answer:
+    from likely.cli.terminal import shown
     from likely.runs.catalogue import unfinished_searches
 
     name = "@last" if output is None else shlex.quote(str(place))
@@ -376,8 +371,9 @@ def _answer(
         f"{other} holds an unfinished search; the same command with -o {other} resumes it."
         for other in unfinished_searches(trained.facts["model"])
     )
+    text = shown(trained.parts, trained.facts["model"])
     return Answer(
-        text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
+        text=f"{text}\n\nSaved to {click.style(str(place), bold=True)}.",
         result={**trained.facts, "best_parameters": best, "run": str(place)},
         findings=trained.findings + left,
         files=files,

@@ -4,16 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from likely.cli.setting_values import separated, value_like, value_of
 from likely.errors import InvalidInput
 from likely.names import known_name
+from likely.tasks.setting_values import separated, value_like, value_of
 from likely.workbench.models.word_settings import (
     PREFIX,
     WORD_SETTINGS,
     bag_of,
-    settings_of_words,
     split_settings,
-    with_prefix,
     word_defaults,
 )
 
@@ -69,16 +67,6 @@ def word_choices(name: str, text: str) -> list[Any]:
     if name == f"{PREFIX}ngram_range" and all(isinstance(value_of(part), int) for part in parts):
         parts = [text]  # 1,2 is one range
     return [word_setting(name, part) for part in parts]
-
-
-def word_parameters(model: Any) -> dict[str, Any]:
-    """The settings of words that differ from the default ones, of a model with its preparation."""
-    from likely.workbench.preparation.prepared import Prepared
-
-    if not isinstance(model, Prepared):
-        return {}
-    usual, own = settings_of_words(None), settings_of_words(model.words)
-    return with_prefix({name: own[name] for name in own if own[name] != usual[name]})
 
 
 def check_together(settings: Mapping[str, Any]) -> None:

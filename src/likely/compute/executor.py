@@ -29,7 +29,7 @@ from typing import Any, TypeVar, final
 
 from likely.additive import Additive, pairwise_total
 from likely.errors import InvalidInput, UnknownName
-from likely.progress import stopped_by
+from likely.progress import stopped_by, stops
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -89,17 +89,19 @@ class Serial(Executor):
 class Threads(Executor):
     """All cores of this machine, or ``workers`` of them.
 
-    The compiled loops and ``np.dot`` release the GIL.  After Ctrl-C the blocks that wait are
-    cancelled, and those at work end when they next report progress; nothing waits for them.
+    The compiled loops and ``np.dot`` release the GIL.  After Ctrl-C, or where a task is
+    cancelled, the blocks that wait are cancelled, and those at work end when they next report
+    progress; nothing waits for them.
     """
 
     workers: int | None = None
 
     def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
         workers, stop = self.workers or usable_cores(), Event()
+        flags = (stop, *stops())
 
         def stoppable(block: T) -> R:
-            with stopped_by(stop):
+            with stopped_by(*flags):
                 return term(block)
 
         with one_blas_thread():

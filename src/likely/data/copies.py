@@ -13,8 +13,9 @@ renamed versions of another are left out.  Sets of equal rows are chosen because
 first all rows are asked: if the neighbours of all rows by one column alone foretell half as many
 pairs as there are, chance explains them.  Three rules for what neighbours do not tell:
 
-    equal texts, and equal numbers of seven digits or more, are not by chance, unless each different
-    row is repeated ten times, as the levels of a design are
+    equal texts (of more than 40 characters or four words on average, more than 50 of them, with
+    fewer than ten rows to each), and equal numbers of seven digits or more, are not by chance,
+    unless each different row is repeated ten times, as the levels of a design are
     a table with at most √n different rows, and no such numbers, consists of cells
     counts of cells are mixtures of Poisson's, (k! f_k)² ≤ (k − 1)! f_{k−1} (k + 1)! f_{k+1} for the
     f_k cells with k rows: rows that are nearly all repeated equally often, in less than half of the
@@ -33,10 +34,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from likely._typing import Array, Codes
+from likely._typing import Array, Codes, NumbersAndCodes
 from likely.data.arrow import arrow_table_of, decoded
 from likely.data.arrow_columns import floats_of_arrow, kind_of_arrow
+from likely.data.block import ArrayBlocks, Blocks
 from likely.data.frames import is_sparse
+from likely.data.labels import has_many_values, is_prose
 from likely.keyed_random import GOLDEN, keyed, mix
 
 if TYPE_CHECKING:
@@ -59,6 +62,7 @@ class _Column(NamedTuple):
 
     words: Array  # (n,) uint64, equal where cells are
     numbers: Callable[[Codes], Array] | None = None  # of some rows; None of what has no digits
+    prose: Array | None = None  # (n,) Booleans: texts that are not equal by chance
 
 
 def copies_in_table(
@@ -91,6 +95,18 @@ def copies_in(X: Any) -> Codes | None:
     return _copies([_arrow_column(column) for column in table.columns], table.num_rows)
 
 
+def copies_in_blocks(blocks: Blocks) -> Codes | None:
+    """The same for rows in memory as a model stores them; None, too, where rows are read."""
+    if not isinstance(blocks, ArrayBlocks):
+        return None
+    X = blocks.X.stored()
+    if not isinstance(X, NumbersAndCodes):
+        return copies_in(X)
+    if is_sparse(X.numeric):
+        return _sparse_copies(X.numeric, X.codes)
+    return copies_in(np.column_stack([X.numeric, X.codes]))
+
+
 def joined_units(first: Codes, second: Codes) -> Codes:
     """Units of rows that share either code, directly or through other rows, from 0."""
     from scipy.sparse import coo_array
@@ -109,16 +125,23 @@ def _arrow_column(column: Any) -> _Column:
 
     if pa.types.is_null(column.type):
         return _Column(np.full(len(column), MISSING))
+    declared = pa.types.is_dictionary(column.type)  # to be categories
     column = decoded(column)
     if kind_of_arrow(column.type) in ("number", "boolean"):
         return _number_column(floats_of_arrow(column))
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     try:
-        codes = whole.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        encoded = whole.dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     except pa.ArrowNotImplementedError:  # lists and the like, as Python writes them
         written = np.array([repr(value) for value in whole.to_pylist()], dtype=object)
-        codes = np.unique(written.astype(str), return_inverse=True)[1]
-    return _Column(np.asarray(codes).astype(np.int64).view(np.uint64))
+        codes, encoded = np.unique(written.astype(str), return_inverse=True)[1], None
+    prose = None
+    if encoded is not None and not declared and kind_of_arrow(whole.type) == "category":
+        texts, known = encoded.dictionary, np.asarray(codes) >= 0
+        if has_many_values(len(texts), int(known.sum())) and is_prose(texts):
+            prose = known
+    return _Column(np.asarray(codes).astype(np.int64).view(np.uint64), prose=prose)
 
 
 def _number_column(values: Array) -> _Column:
@@ -193,7 +216,7 @@ class _Groups(NamedTuple):
         )
 
     def _have_long_numbers(self, columns: Sequence[_Column]) -> Array:
-        """Which sets have a fraction in a column where most have more than six digits."""
+        """Which sets have a fraction in a column where most have more than six digits, or prose."""
         long = np.zeros(self.first.size, dtype=bool)
         for column in columns:
             if column.numbers is not None:
@@ -204,6 +227,8 @@ class _Groups(NamedTuple):
                 far = np.abs(some - np.rint(some * scale) / scale) > LONG * some
                 if fraction.any() and far[fraction].mean() > 0.5:
                     long |= fraction
+            if column.prose is not None:
+                long |= column.prose[self.first]
         return long
 
     def _foretold(self, cells: Sequence[Array], first: Codes, size: Codes) -> Array:
@@ -247,8 +272,8 @@ def _occurrences(among: Array, wanted: Array) -> Array:
     return np.bincount(at[hit], minlength=words.size)[place].astype(np.float64)
 
 
-def _sparse_copies(X: Any) -> Codes | None:
-    """Equal rows that have several entries each, as documents have words."""
+def _sparse_copies(X: Any, codes: Codes | None = None) -> Codes | None:
+    """Equal rows that have several entries each, as documents have words; codes may be beside."""
     rows = X.tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy()
@@ -258,6 +283,11 @@ def _sparse_copies(X: Any) -> Codes | None:
     entry[rows.data == 0] = 0
     before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entry, dtype=np.uint64)])
     total = np.diff(before[rows.indptr])
+    if codes is not None:
+        beside = codes.astype(np.int64).view(np.uint64) * GOLDEN + keyed(
+            2, np.arange(codes.shape[1])
+        )
+        total = total + mix(beside).sum(axis=1, dtype=np.uint64)
     _, first, unit, size = np.unique(
         total, return_index=True, return_inverse=True, return_counts=True
     )

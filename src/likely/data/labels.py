@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 MANY_CLASSES = 20  # more labels than this need …
 FEW_ROWS = 5  # … at least this many rows each, on average
+LONGEST_NAME = 40  # characters on average; longer text is prose
+MOST_WORDS = 4  # on average; text of more is prose
+MANY_VALUES = 50  # text with more, and with few rows to each, is not a category
+ROWS_PER_VALUE = 10
 WRITTEN_NUMBER = (  # 12   −3.5   1e6   1,234.5   1.234,5   12,5   € 30   5 %; not the code 007
     r"^\s*[€$£¥]?\s*[-+−]?[€$£¥]?\s*"
     r"(([1-9]\d{0,2}([,.' ]\d{3})+|0|[1-9]\d*)([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?"
@@ -92,3 +96,20 @@ def _seems(values: Sequence[str]) -> tuple[str, str]:
         if matching.sum() >= MOST * len(values):
             return what, f"{advice}, or choose another target"
     return "looks like an identifier", "Choose another target, or merge rare classes"
+
+
+def is_prose(texts: "pa.Array | Sequence[str]") -> bool:
+    """Whether texts have more than 40 characters, or four words, on average."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(texts, pa.Array):
+        texts = pa.array(texts, pa.string())
+    characters = pc.mean(pc.utf8_length(texts)).as_py()
+    words = pc.mean(pc.count_substring_regex(texts, r"\S+")).as_py()
+    return bool(len(texts)) and (characters > LONGEST_NAME or words > MOST_WORDS)
+
+
+def has_many_values(n_distinct: int, n_known: int) -> bool:
+    """Whether text has too many values for the rows there are."""
+    return n_distinct > MANY_VALUES and n_known < ROWS_PER_VALUE * n_distinct

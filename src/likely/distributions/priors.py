@@ -50,6 +50,16 @@ class Dirichlet:
             )
         return np.broadcast_to(alpha - 1.0, n_components)
 
+    def of_each(self) -> float:
+        """α − 1, where one concentration is that of every value."""
+        if np.ndim(self.concentration):
+            raise InvalidInput(
+                f"{self!r} was given; a Dirichlet prior of tables of probabilities has one "
+                "concentration for all of their cells. Use Dirichlet(2.0) for one "
+                "pseudo-observation of each."
+            )
+        return float(np.asarray(self.concentration)) - 1.0
+
 
 @final
 @dataclass(frozen=True)

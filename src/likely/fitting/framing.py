@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from likely._typing import Array, Codes, NumbersAndCodes
+from likely._typing import Array, Codes
 from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import (
@@ -40,9 +40,9 @@ from likely.data.block import (
     first_rows,
     redesigned,
 )
-from likely.data.copies import copies_in
-from likely.data.frames import is_sparse
+from likely.data.copies import copies_in_blocks
 from likely.data.layouts.intercept import Dense, Design, Intercept
+from likely.data.layouts.sparse import Csr
 from likely.data.split import share_of_each_class
 from likely.distributions.base import NamedForm
 from likely.errors import InvalidInput
@@ -150,6 +150,13 @@ def block_sums(block: Block) -> Sums:
     return Sums(float(weight.sum()), block.X.rmatmat(weight))
 
 
+def block_sums_about(centre: Array, block: Block) -> Sums:
+    """Σw and Σw(x − c) of the first columns, whose rows are copied: digits that Σwx has lost."""
+    weight = weighted(block.weight, np.ones(block.n_rows))
+    X = block.X.matmat(np.eye(block.X.n_features)[:, : len(centre)]) - centre
+    return Sums(float(weight.sum()), np.dot(weight, X))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class ResponseSums(FieldwiseAdditive):
@@ -201,6 +208,12 @@ def framed(
     )
 
 
+def nearer_mean(blocks: Blocks, mean: Array, executor: Executor) -> Array:
+    """The mean of columns that were not centred, such as sparse ones, by one more pass."""
+    about = executor.sum(partial(block_sums_about, mean), blocks)
+    return np.asarray(mean + about.x / about.weight)
+
+
 def refuse_too_large(mean: Array, names: Callable[[], tuple[str, ...]]) -> None:
     """Refuse columns with so large a mean that squares overflow."""
     beyond = np.abs(mean) > LARGEST
@@ -216,17 +229,33 @@ def refuse_too_small(blocks: Blocks, names: Callable[[], tuple[str, ...]]) -> No
 
     The first rows raise a suspicion, and all rows confirm it.
     """
-    if not isinstance(blocks, ArrayBlocks) or not isinstance(blocks.X, Dense):
+    if not isinstance(blocks, ArrayBlocks):
         return
-    cells = blocks.X.values
-    suspects = _differ_by_too_little(cells[:ROWS_TO_SUSPECT])
-    if suspects.any() and _differ_by_too_little(cells[:, suspects]).any():
-        suspects[suspects] = _differ_by_too_little(cells[:, suspects])
+    if isinstance(blocks.X, Dense):
+        cells = blocks.X.values
+        suspects = _differ_by_too_little(cells[:ROWS_TO_SUSPECT])
+        if suspects.any():
+            suspects[suspects] = _differ_by_too_little(cells[:, suspects])
+    elif isinstance(blocks.X, Csr) and blocks.X.values.nnz:
+        suspects = _stored_too_small(blocks.X)
+    else:
+        return
+    if suspects.any():
         raise InvalidInput(
             f"Column {names()[int(suspects.argmax())]!r} holds numbers that differ by less than "
             f"{1 / LARGEST:g}, so that their squares are 0; a linear model sums squares. Multiply "
             "it by a round number."
         )
+
+
+def _stored_too_small(design: Csr) -> Array:
+    """Which sparse columns have cells other than 0, and only very small ones."""
+    size, found = np.abs(design.values.data), np.zeros(design.n_features, dtype=bool)
+    if size.min() < 1 / LARGEST:
+        largest = np.zeros(design.n_features)
+        np.maximum.at(largest, design.values.indices, size)
+        found = (largest > 0) & (largest < 1 / LARGEST)
+    return found
 
 
 def _differ_by_too_little(cells: Array) -> Array:
@@ -335,19 +364,9 @@ def hold_out(stop: StoppingRule | None, blocks: Blocks) -> HeldRows:
     if rule is None:
         return HeldRows(blocks)
     target = np.concatenate([np.asarray(block.target) for block in blocks])
-    held = held_mask(rule, target, _copies(blocks))
+    held = held_mask(rule, target, copies_in_blocks(blocks))
     counts = (int(held.sum()), int((~held).sum()))
     return HeldRows(_only(blocks, ~held), _only(blocks, held), counts)
-
-
-def _copies(blocks: Blocks) -> Codes | None:
-    """The first row that each row in memory is a copy of; None where none is, or rows are read."""
-    if not isinstance(blocks, ArrayBlocks):
-        return None
-    X = blocks.X.stored()
-    if isinstance(X, NumbersAndCodes):
-        X = None if is_sparse(X.numeric) else np.column_stack([X.numeric, X.codes])
-    return None if X is None else copies_in(X)
 
 
 def held_mask(rule: HeldOutPatience, target: Array, copies: Codes | None = None) -> Array:

@@ -29,7 +29,7 @@ from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, CountedBlocks, first_rows, redesigned
 from likely.data.layouts.intercept import Csr, Dense
 from likely.errors import InvalidInput, RedundantColumns, UnsupportedAccess, warn_user
-from likely.fitting.framing import Framed, block_sums
+from likely.fitting.framing import Framed, block_sums, nearer_mean
 from likely.formatting import count
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.objectives.batches import RowBatches
@@ -330,9 +330,7 @@ def orthogonal(
     framing, sums = data.framing, executor.sum(partial(block_sums), data.blocks)
     mean = np.asarray(sums.x[:n_columns] / sums.weight) * float(centre)
     if centre and framing.centre is None:  # a mean of centred rows has the digits of a constant
-        counted = CountedBlocks(data.rows, data.passes)
-        nearer = redesigned(counted, replace(framing, centre=mean), data.blocks.n_features)
-        mean = mean + executor.sum(partial(block_sums), nearer).x[:n_columns] / sums.weight
+        mean = nearer_mean(data.blocks, mean, executor)
     old = np.zeros(n_columns)
     if framing.centre is not None:
         old[: len(framing.centre)] = framing.centre

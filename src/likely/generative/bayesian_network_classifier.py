@@ -60,7 +60,7 @@ from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference.methods import sample
 from likely.graphical.learning.coded_rows import CodedRows
-from likely.graphical.learning.family_counts import Smoothing
+from likely.graphical.learning.family_counts import Smoothing, pseudo_count
 from likely.graphical.learning.structure import Edge, Structure, learned_edges
 from likely.graphical.learning.tables import METHODS, TableSettings, fit_tables
 from likely.graphical.model_plates import learned_network_plate, network_plate
@@ -101,8 +101,8 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         Name of the class's variable; by default that of y, if it has one, else ``class``.
     tables : {"learn", "keep"}, default="learn"
         Whether the tables of a given network are learned from the rows, or kept.
-    smoothing : float or EquivalentSample, default=1.0
-        Pseudo-counts in each cell of a table.
+    smoothing : float, Dirichlet or EquivalentSample, default=1.0
+        Pseudo-counts in each cell of a table; α − 1 of a ``Dirichlet(α)``.
     method : {"auto", "counts", "em"}, default="auto"
         With missing cells, ``counts`` learns each table from the rows that have all its columns,
         and ``em`` from all rows.  ``auto`` is counts, and EM where variables are hidden.
@@ -220,7 +220,8 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         name = type(self).__name__
         if self.network is not None:
             return network_plate(name, self.network.draw())
-        naive, smoothed = self.structure == "naive-bayes", self.smoothing != 0
+        naive = self.structure == "naive-bayes"
+        smoothed = pseudo_count(self.smoothing, 1) > 0
         return learned_network_plate(name, naive=naive, smoothed=smoothed)
 
     def _fit_learned(

@@ -24,7 +24,9 @@ from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, WholeGroups
 from likely.data.schema import Schema
 from likely.distributions import (
+    Dirichlet,
     Distribution,
+    GaussianPrior,
     Labels,
     Product,
     ProductFamily,
@@ -103,10 +105,13 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
         per state.
     smoothing : float, array of shape (n_features,) or Dirichlet, default=1.0
         Pseudo-counts added for each value, in event models of counts; α − 1 of a ``Dirichlet(α)``.
-    start_smoothing : float, default=1.0
-        Pseudo-counts added for each state, where a sequence starts.
-    transition_smoothing : float, default=1.0
-        Pseudo-counts added for each transition between two states.
+    start_smoothing : float or Dirichlet, default=1.0
+        Pseudo-counts added for each state, where a sequence starts; α − 1 of a ``Dirichlet(α)``.
+    transition_smoothing : float or Dirichlet, default=1.0
+        Pseudo-counts added for each transition between two states; α − 1 of a ``Dirichlet(α)``.
+    gaussian_prior : GaussianPrior, default=None
+        Pseudo-rows with the mean and the variance of the Gaussian columns in every state, in
+        addition to ``regularisation``.
     start : array or fitted HiddenMarkovModel, default=None
         Where EM begins instead of random starts: labels (n,) or soft labels (n, K) of X, or
         another model.
@@ -157,9 +162,10 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
         event: "Event | Mapping[Any, Event]" = "auto",
         covariance: str = "full",
         *,
-        smoothing: float | Array = 1.0,
-        start_smoothing: float = 1.0,
-        transition_smoothing: float = 1.0,
+        smoothing: float | Array | Dirichlet = 1.0,
+        start_smoothing: float | Dirichlet = 1.0,
+        transition_smoothing: float | Dirichlet = 1.0,
+        gaussian_prior: GaussianPrior | None = None,
         start: Any = None,
         n_init: int = 5,
         regularisation: float = 1e-6,
@@ -174,6 +180,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
         self.smoothing = smoothing
         self.start_smoothing = start_smoothing
         self.transition_smoothing = transition_smoothing
+        self.gaussian_prior = gaussian_prior
         self.start = start
         self.n_init = n_init
         self.regularisation = regularisation
@@ -298,7 +305,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
             self.regularisation,
             self.tol,
             self.max_iter,
-            MarkovStates(float(self.start_smoothing), float(self.transition_smoothing)),
+            MarkovStates(self._smoothing_of("start"), self._smoothing_of("transition")),
         )
         self.n_rows_ = float(problem.pooled.count.sum())
         return problem, blocks, data.position
@@ -308,7 +315,9 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
     ) -> EncodedRows[Schema]:
         """Check the rows and their sequences; sets ``family_`` and remembers the columns."""
         refuse_file(X, type(self).__name__)
-        gaussian = lookup("covariance", self.covariance, FAMILIES)
+        gaussian = replace(
+            lookup("covariance", self.covariance, FAMILIES), prior=self.gaussian_prior
+        )
         X, sample_weight, states = own_columns(X, sample_weight, states)
         given = check_rows(self, X, None, RowExtras(), target="none")
         assert isinstance(given, RowsInMemory)
@@ -363,7 +372,7 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
             )
         zeros = {"start": start.chain_.log_start, "transition": start.chain_.log_transition}
         for name, logs in zeros.items():
-            smoothing = self.get_params(deep=False)[f"{name}_smoothing"]
+            smoothing = self._smoothing_of(name)
             if smoothing and self.max_iter and np.isneginf(logs).any():
                 raise InvalidInput(
                     f"start has a {name} probability of 0, which {name}_smoothing={smoothing:g} "
@@ -388,9 +397,17 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, Estimator):
         refuse_unless_whole("n_states", self.n_states, lowest=1, advice="Use 2.")
         refuse_unless_whole("n_init", self.n_init, lowest=1, advice="Use 5.")
         check_search(self.tol, self.max_iter)
-        for name in ("start_smoothing", "transition_smoothing", "regularisation"):
-            value = self.get_params(deep=False)[name]
-            refuse_unless_number(name, value, lowest=0, advice="Use 1.0.")
+        refuse_unless_number("regularisation", self.regularisation, lowest=0, advice="Use 1.0.")
+        for name in ("start", "transition"):
+            self._smoothing_of(name)
+
+    def _smoothing_of(self, name: str) -> float:
+        """The pseudo-count of each state at the start, or of each transition."""
+        given = vars(self)[f"{name}_smoothing"]
+        if isinstance(given, Dirichlet):
+            return given.of_each()
+        refuse_unless_number(f"{name}_smoothing", given, lowest=0, advice="Use 1.0.")
+        return float(given)
 
 
 def _probabilities(name: str, given: Any, n_axes: int) -> Array:

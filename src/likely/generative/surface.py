@@ -156,8 +156,7 @@ class FittedComponents(ComponentProbabilities, DescribedComponents):
     def _draw(self, n_samples: int, random_state: Any, length: Any = None) -> tuple[Any, Array]:
         """Rows and the components they came from; ``length`` is the total of a row's counts."""
         check_is_fitted(self)
-        if n_samples < 0:
-            raise InvalidInput(f"n_samples is {n_samples}; 0 or more was expected. Use 1.")
+        refuse_unless_whole("n_samples", n_samples, lowest=0, advice="Use 1.")
         rng = generator(self.random_state if random_state is None else random_state)
         share = np.exp(self.components_.log_mixing)
         component = rng.choice(len(share), size=n_samples, p=share / share.sum())

@@ -48,6 +48,7 @@ from likely.objectives.length_evidence import (
     folds_of,
     joined_documents,
     scored_block,
+    with_document_folds,
 )
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, search
@@ -126,11 +127,12 @@ class UnlabelledRows:
 
     def best_weight(self) -> float:
         """The λ that predicts labelled rows best which were held out."""
-        folds = folds_of(self.family, self.n_classes, self.blocks, self.executor)
-        losses = {weight: self._held_out_loss(folds, weight) for weight in WEIGHTS}
+        blocks = with_document_folds(self.family, self.blocks)
+        folds = folds_of(self.family, self.n_classes, blocks, self.executor)
+        losses = {weight: self._held_out_loss(folds, blocks, weight) for weight in WEIGHTS}
         return min(losses, key=losses.__getitem__)
 
-    def _held_out_loss(self, folds: CountedFolds, weight: float) -> float:
+    def _held_out_loss(self, folds: CountedFolds, blocks: Blocks, weight: float) -> float:
         """The log loss of labelled rows, by models of the other folds, cooled as suits them."""
         scored: list[ScoredDocuments] = []
         for fold in range(N_FOLDS):
@@ -138,7 +140,7 @@ class UnlabelledRows:
             if totals.count.sum() > 0:
                 model = self.learn_with(weight, totals)
                 term = partial(self._scored, model, fold, folds.mean_length)
-                scored.extend(self.executor.map(term, self.blocks))
+                scored.extend(self.executor.map(term, blocks))
         rows = joined_documents(scored)
         if rows is None:
             return 0.0

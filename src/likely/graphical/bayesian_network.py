@@ -254,7 +254,8 @@ class BayesianNetwork(FactorGraph):
             same way.  Or an array with a column for each variable, whose whole numbers are codes,
             −1 for missing; or a file.
         smoothing
-            Pseudo-counts in each cell of a table, or ``EquivalentSample(size)``, as BDeu has them.
+            Pseudo-counts in each cell of a table; α − 1 of a ``Dirichlet(α)``; or
+            ``EquivalentSample(size)``, as BDeu has them.
             With 0, a row of a table that was never seen is uniform.
         sample_weight
             A number for each row, or the name of a column: weight 2 is the row twice, 0 is the

@@ -8,13 +8,16 @@ To add a name, write one line in ``PEERS``: the parameter of ours that does it (
 argument of ``fit``, empty where there is none), and a sentence.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import MISSING, fields, replace
 from inspect import CO_VARKEYWORDS
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
-from likely.errors import UnknownParameter
+from likely.errors import InvalidInput, UnknownName, UnknownParameter
 
 
 class Peer(NamedTuple):
@@ -117,8 +120,30 @@ _NETWORK: dict[str, Peer] = {
     "beta_2": Peer("solver", "beta_2 is an argument of the solver: likely.solvers.Adam"),
     "epsilon": Peer("solver", "epsilon is an argument of the solver: likely.solvers.Adam"),
     "validation_fraction": Peer("validation", "validation_fraction is validation"),
-    "n_iter_no_change": Peer("patience", "n_iter_no_change is patience"),
-    "warm_start": Peer("resume", "partial_fit continues a fit; resume, one that was interrupted"),
+    "n_iter_no_change": Peer(
+        "early_stopping", "n_iter_no_change is early_stopping=10, a number of epochs"
+    ),
+    "warm_start": Peer(
+        "training",
+        'partial_fit continues a fit; training=Training(resume="file"), one that was interrupted',
+    ),
+    "shuffle": Peer("batch", "shuffle is batch=Batches(shuffle=False), or batch__shuffle"),
+    "balanced": Peer("batch", "balanced is batch=Batches(balanced=True), or batch__balanced"),
+    "patience": Peer(
+        "early_stopping",
+        "patience is early_stopping=10, a number of epochs, or early_stopping__patience",
+    ),
+    "penalty_scaling": Peer(
+        "penalty", 'penalty_scaling is penalty=WeightPenalty(scaling="mean"), or penalty__scaling'
+    ),
+    "trainable": Peer(
+        "initialise",
+        "trainable is initialise=StartValues(trainable=[-1]), or initialise__trainable",
+    ),
+    "callbacks": Peer("training", "callbacks is training=Training(callbacks=[…])"),
+    "checkpoint": Peer("training", 'checkpoint is training=Training(checkpoint="file")'),
+    "resume": Peer("training", 'resume is training=Training(resume="file")'),
+    "evaluate_training": Peer("training", "evaluate_training is training=Training(evaluate=False)"),
     "n_jobs": Peer("", "all cores are used: leave it out"),
     "n_iter": Peer("max_epochs", "n_iter is max_epochs"),
 }
@@ -244,8 +269,41 @@ def unknown_parameter(estimator: str, name: str, known: Iterable[str]) -> Unknow
     return UnknownParameter(estimator, name, known, "" if peer is None else peer.text)
 
 
+class Settings(ABC):
+    """Settings that belong together, as one argument of an estimator: a frozen dataclass.
+
+    The argument may also be given in a short form, such as the number 200 for ``Batches(200)``.
+    ``batch__size`` names one setting of the argument ``batch``, in ``set_params`` and searches.
+    """
+
+    @classmethod
+    @abstractmethod
+    def of(cls, given: Any) -> Self:
+        """The settings that a short form stands for; settings themselves as they are."""
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Each setting with its default value."""
+        every = fields(cls)  # type: ignore[arg-type]  # subclasses are dataclasses
+        return {each.name: None if each.default is MISSING else each.default for each in every}
+
+    def changed(self, settings: Mapping[str, Any]) -> Self:
+        """These settings with some others."""
+        for name in settings:
+            if name not in self.defaults():
+                raise UnknownName(f"setting of {type(self).__name__}", name, self.defaults())
+        changed: Self = replace(self, **settings)  # type: ignore[type-var]  # a dataclass
+        return changed
+
+
+def _inside(argument: str, settings: Settings) -> dict[str, Any]:
+    return {f"{argument}__{name}": vars(settings)[name] for name in settings.defaults()}
+
+
 class Estimator(BaseEstimator):
     """scikit-learn's base, whose constructor and ``set_params`` teach the names of parameters."""
+
+    grouped: ClassVar[Mapping[str, type[Settings]]] = {}  # arguments that are several settings
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         code = getattr(cls.__init__, "__code__", None)  # a signature would take 100 times as long
@@ -256,11 +314,35 @@ class Estimator(BaseEstimator):
                     raise unknown_parameter(cls.__name__, name, known)
         return super().__new__(cls)
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments by name; ``deep`` adds those inside them, as ``part__name``."""
+        found: dict[str, Any] = super().get_params(deep=deep)
+        for name in self.grouped if deep else ():
+            if isinstance(found[name], Settings):
+                found |= _inside(name, found[name])
+        return found
+
+    def settings_inside(self) -> dict[str, Any]:
+        """Every setting that is inside an argument, as ``batch__size``, also of short forms."""
+        found: dict[str, Any] = {}
+        for name, kind in self.grouped.items():
+            with suppress(InvalidInput):  # of a value without settings of this kind
+                found |= _inside(name, kind.of(vars(self)[name]))
+        return found
+
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; ``part__name`` sets those of an estimator inside."""
+        """Set parameters by name; ``part__name`` sets one inside an argument, such as a model."""
         known = self._get_param_names()
+        inside: dict[str, dict[str, Any]] = {}
         for name in params:
-            if name.partition("__")[0] not in known:
+            outer, _, inner = name.partition("__")
+            if outer not in known:
                 raise unknown_parameter(type(self).__name__, name, known)
-        changed: Self = super().set_params(**params)
+            if inner and outer in self.grouped:
+                inside.setdefault(outer, {})[inner] = params[name]
+        own = {f"{outer}__{inner}" for outer, each in inside.items() for inner in each}
+        changed: Self = super().set_params(**{k: v for k, v in params.items() if k not in own})
+        for outer, settings in inside.items():
+            before = self.grouped[outer].of(vars(self)[outer])
+            setattr(self, outer, before.changed(settings))
         return changed

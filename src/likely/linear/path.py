@@ -116,7 +116,8 @@ class PenaltyPath(Estimator):
     ----------
     model : LinearRegression, GLM, LogisticRegression, SoftmaxRegression or OrdinalRegression
         The model that is fitted at each penalty.  Its other settings stay as they are: along
-        ``l1``, a ridge in ``l2`` too (1 by default for classes; give l2=0.0 for the lasso).
+        ``l1``, a ridge in ``l2`` too (1 by default for classes; give l2=0.0 for the lasso).  Its
+        ``penalty`` may be an ``L1``, ``L2`` or ``ElasticNet``, which is read as l1 and l2.
     along : {"l1", "l2", "both"}, default="l1"
         Which penalty varies along the path.  If the model's penalty is one number, λ
         replaces it; if it has a factor for each column, λ multiplies them, and columns with the

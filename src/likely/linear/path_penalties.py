@@ -29,7 +29,7 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, final
 
@@ -50,7 +50,7 @@ from likely.inputs.numbers import check_offset, check_response
 from likely.inputs.rows import RowExtras
 from likely.likelihoods.base import Likelihood
 from likely.linear.fit import LinearRows
-from likely.linear.penalty import is_penalised, spread
+from likely.linear.penalty import has_groups, is_penalised, spread, strengths_of
 from likely.names import lookup
 from likely.objectives.linear import weighted
 from likely.penalties import Strengths
@@ -139,16 +139,19 @@ class Moved:
 
     l1: Any = None
     l2: Any = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # in place of a penalty object
 
     def at(self, penalty: float) -> dict[str, Any]:
         """The arguments of the model at λ."""
         given = {"l1": self.l1, "l2": self.l2}
-        return {name: times(s, penalty) for name, s in given.items() if s is not None}
+        moved = {name: times(s, penalty) for name, s in given.items() if s is not None}
+        return {**self.fixed, **moved}
 
     def held(self) -> dict[str, Any]:
         """Arguments that keep every penalised coefficient at 0."""
         by = self.l2 if self.l1 is None else self.l1
-        return {"l1": times(by, HELD)} | ({} if self.l2 is None else {"l2": 0.0})
+        held = {"l1": times(by, HELD)} | ({} if self.l2 is None else {"l2": 0.0})
+        return {**self.fixed, **held}
 
     @property
     def factors(self) -> Any:
@@ -163,36 +166,43 @@ def times(strength: Any, number: float) -> Any:
 
 
 def moved_along(along: str, model: Any) -> Moved:
-    """A number is replaced by λ; one strength per column, or by name, is multiplied by it."""
+    """A number is replaced by λ; one strength per column, or by name, is multiplied by it.
+
+    A penalty object is read as the l1 and l2 that it has.
+    """
     if model.stop is not None:
         raise InvalidInput(
             f"The model of a path has stop={model.stop!r}; every step of a path reaches its "
             "optimum. Leave stop out."
         )
-    if model.penalty is not None:
+    own = strengths_of(model)
+    if has_groups(own.groups):
         raise InvalidInput(
-            f"The model of a path has penalty={model.penalty!r}; a path varies l1 and l2. Give "
-            "those to the model, or fit it with one penalty after another."
+            f"The model of a path has penalty={model.penalty!r}; a path varies l1 and l2, and no "
+            "groups. Give L1, L2 or ElasticNet, or fit the model with one penalty after another."
         )
-    return lookup("penalty to vary", along, MOVED)(model)
+    moved = lookup("penalty to vary", along, MOVED)(own)
+    if model.penalty is None:
+        return moved
+    return replace(moved, fixed={"penalty": None, "l1": times(own.l1, 1), "l2": times(own.l2, 1)})
 
 
-def _along_l1(model: Any) -> Moved:
-    return Moved(l1=_factors(model.l1))
+def _along_l1(own: Strengths) -> Moved:
+    return Moved(l1=_factors(own.l1))
 
 
-def _along_l2(model: Any) -> Moved:
-    return Moved(l2=_factors(model.l2))
+def _along_l2(own: Strengths) -> Moved:
+    return Moved(l2=_factors(own.l2))
 
 
-def _along_both(model: Any) -> Moved:
-    if not (is_penalised(model.l1) and is_penalised(model.l2)):
+def _along_both(own: Strengths) -> Moved:
+    if not (is_penalised(own.l1) and is_penalised(own.l2)):
         raise InvalidInput(
-            f"along='both' multiplies the model's own strengths, which are l1={model.l1!r} and "
-            f"l2={model.l2!r}; both must be above 0. Give them, for example l1=0.5, l2=0.5, "
+            f"along='both' multiplies the model's own strengths, which are l1={own.l1!r} and "
+            f"l2={own.l2!r}; both must be above 0. Give them, for example l1=0.5, l2=0.5, "
             "or use along='l1' or 'l2'."
         )
-    return Moved(l1=model.l1, l2=model.l2)
+    return Moved(l1=own.l1, l2=own.l2)
 
 
 MOVED = {"l1": _along_l1, "l2": _along_l2, "both": _along_both}

@@ -47,6 +47,7 @@ from likely.fitting.framing import (
     Framing,
     framed,
     mean_response,
+    nearer_mean,
     refuse_extreme_responses,
 )
 from likely.fitting.inference import Inference
@@ -430,6 +431,18 @@ class _Setting(NamedTuple):
         """The length that rounding may leave of each centred column."""
         return column_noise(self.mean, self.gram.weight)
 
+    @property
+    def cancellation(self) -> float:
+        """By how much a column is longer than what the elimination of the intercept left of it.
+
+        The Gram matrix has lost its square times ε; only columns that are not centred, such as
+        sparse ones, are far from 0.
+        """
+        left = np.diag(self.centred.totals.gram)
+        before = np.diag(self.gram.gram)[: len(left)]
+        ratio = np.divide(before, left, out=np.full(len(left), np.inf), where=left > 0)
+        return float(np.sqrt(np.max(ratio[before > 0], initial=1.0)))
+
     def ridge(self, coef: Array) -> Array:
         """Kβ."""
         return (self.l2[: len(coef)] * coef.T).T
@@ -471,6 +484,9 @@ def _closed_form(estimator: LinearRegression, rows: LinearRows) -> ClosedForm:
     ).l2
     centred = without_intercept(gram) if free else _as_they_are(gram)
     setting = _Setting(estimator, rows, data, shift, gram, centred, np.asarray(l2))
+    if setting.cancellation > CONDITION_TO_REFINE:
+        mean = nearer_mean(data.blocks, centred.mean_x, rows.executor)
+        setting = setting._replace(centred=centred._replace(mean_x=mean))
     solved = _solved(setting)
     _warn_of_redundant(estimator, solved, rows.coding)
     return _assembled(setting, solved)
@@ -493,7 +509,8 @@ def _solved(setting: _Setting) -> LeastSquares:
     if solver in ("auto", "normal-equations"):
         solved = solve_normal_equations(centred.totals, l2, noise=noise)
         most = CONDITION_FOR_QR if solver == "auto" else CONDITION_OF_NORMAL_EQUATIONS
-        if solved.method == "normal equations" and solved.condition < most:
+        exact = solved.condition < most and setting.cancellation < CONDITION_FOR_QR
+        if solved.method == "normal equations" and exact:
             return solved
     term = partial(block_factor, centred.mean_x, setting.shift + centred.mean_y)
     factor = setting.rows.executor.sum(term, setting.data.blocks)
@@ -525,7 +542,8 @@ def _assembled(setting: _Setting, solved: LeastSquares) -> ClosedForm:
     estimator, data = setting.estimator, setting.data
     user = data.framing.to_user(_with_intercept(setting, solved.theta).T).T
     squares = None
-    if len(solved.theta) == solved.rank and solved.condition > CONDITION_TO_REFINE:
+    worst = max(solved.condition, setting.cancellation)
+    if len(solved.theta) == solved.rank and worst > CONDITION_TO_REFINE:
         user, squares = _refined(setting, solved, user)
     theta = data.framing.from_user(user.T).T
     if squares is None:

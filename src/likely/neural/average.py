@@ -24,28 +24,23 @@ deep ensembles, NeurIPS 2017.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, final
+from functools import partial
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from likely._typing import Array, Codes
-from likely.errors import InvalidInput
 from likely.formatting import count, text_table
 from likely.likelihoods.base import Response
 from likely.neural.architecture import Architecture
+from likely.neural.examples import Examples
+from likely.neural.fitting import NetworkFit
+from likely.neural.formulas import predictor
 from likely.neural.history import History
+from likely.neural.options import Options
 from likely.neural.outputs import Output
-from likely.neural.propagation import predictor
-from likely.neural.training.examples import Examples
-from likely.neural.training.fitting import NetworkFit
-from likely.neural.training.options import Options, checked_options
-from likely.neural.training.problem import (
-    OpenedRows,
-    TrainingProblem,
-    assembled,
-    copies_of_examples,
-)
+from likely.neural.problem import OpenedRows, TrainingProblem, assembled, copies_of_examples
 from likely.objectives.overdispersion import estimated_shape
 from likely.solvers.mini_batches import WINDOW
 from likely.special import log_softmax, logsumexp
@@ -212,41 +207,48 @@ class AverageFit(NamedTuple):
 
 
 def problems_of_several(
-    model: Any, rows: OpenedRows, options: Options, given: Examples | None, seed: int
+    rows: OpenedRows,
+    output: Output,
+    options: Options,
+    given: Examples | None,
+    seed: int,
+    *,
+    n_networks: int,
+    scales_response: bool,
 ) -> Iterator[TrainingProblem]:
     """The problem of each of ``n_networks``: other seeds, and other rows to judge by.
 
     ``given`` is a validation set, and ``seed`` that of the first network.
     """
-    output, count = model._output(rows), int(model.n_networks)
+    assemble = partial(assembled, scales_response=scales_response)
     if options.held_out is None:  # a validation set, or none
-        for j in range(count):
-            yield assembled(model, rows, output, options, given, seed + j)
+        for j in range(n_networks):
+            yield assemble(rows, output, options, given, seed + j)
         return
-    part = parts_of_rows(rows.examples.y, count, seed)
+    part = parts_of_rows(rows.examples.y, n_networks, seed)
     copies = copies_of_examples(rows.examples)
     part = part if copies is None else part[copies]
     own = replace(options, held_out=None)
-    for j in range(count):
+    for j in range(n_networks):
         held = part == j
         if not held.any() or held.all():
             continue  # fewer rows than networks
         training = rows._replace(examples=rows.examples.where(~held))
         judging = rows.examples.where(held)
-        yield assembled(model, training, output, own, judging, seed + j)
+        yield assemble(training, output, own, judging, seed + j)
 
 
 def averaged(
-    model: Any, problems: Sequence[TrainingProblem], fits: Sequence[NetworkFit]
+    averaging: Averaging, problems: Sequence[TrainingProblem], fits: Sequence[NetworkFit]
 ) -> AverageFit:
     """What networks say together, each with its problem."""
     first, fits = problems[0], list(fits)
-    output, averaging = first.output, model._averaging(first.output)
+    output = first.output
     every = [first.training] if first.validation is None else [first.training, first.validation]
     y = np.concatenate([output.target(each.y) for each in every])
     weight = np.concatenate([_weight(each) for each in every])
     constant = averaging.constant(output, y, weight)
-    common = checked_options(model).held_out is None
+    common = all(each.validation is first.validation for each in problems)
     held = _held_rows(fits, list(problems), averaging, common=common)
     s = 1.0 if held is None else best_shrinkage(held, constant, averaging, len(fits) + 1)
     return AverageFit(fits, list(problems), held, constant, s)
@@ -281,27 +283,20 @@ def best_shrinkage(
     return s if clear else 0.0
 
 
-def average_prediction(model: Any, eta: Callable[[Array], Array]) -> Array:
-    """What the networks of a model predict together; ``eta`` gives the predictor of parameters."""
-    average, architecture = model.average_, model.architecture_
-    averaging = model._averaging(model.output_)
+def average_prediction(
+    average: NetworkAverage,
+    averaging: Averaging,
+    architecture: Architecture,
+    output: Output,
+    eta: Callable[[Array], Array],
+) -> Array:
+    """What several networks predict together; ``eta`` gives the predictor of parameters."""
     each = [
-        averaging.prediction(model.output_, eta(theta), architecture.extra(theta))
+        averaging.prediction(output, eta(theta), architecture.extra(theta))
         for theta in average.parameters.astype(np.float64)
     ]
     mean = averaging.mean(np.stack(each))
     return averaging.shrunk(mean, average.constant, average.shrinkage)
-
-
-def refuse_several(model: Any, method: str) -> None:
-    """Refuse a method that continues one network."""
-    if model.n_networks not in (1, "auto") or vars(model).get("average_") is not None:
-        average = vars(model).get("average_")
-        n = model.n_networks if average is None else len(average.parameters)
-        raise InvalidInput(
-            f"The model averages {n} networks, and {method} trains one network further. Use "
-            "n_networks=1, or fit."
-        )
 
 
 def parts_of_rows(y: Array, n_parts: int, seed: int) -> Codes:

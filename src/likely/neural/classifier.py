@@ -28,7 +28,6 @@ from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
 from likely.inputs.labels import all_classes, codes_among, refuse_one_class
 from likely.inputs.ordering import ordered_classes
-from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import (
     check_soft,
     is_soft,
@@ -43,24 +42,21 @@ from likely.likelihoods.categorical import Categorical
 from likely.likelihoods.ordinal import Ordinal
 from likely.links import Link
 from likely.neural.average import Averaging, ClassAveraging, average_prediction
+from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
-from likely.neural.outputs import Output, output_of
-from likely.neural.training.examples import Examples
-from likely.neural.training.problem import (
-    OpenedRows,
-    Targets,
-    TrainingProblem,
-    class_weights,
-    open_rows,
-)
+from likely.neural.options import Options
+from likely.neural.output_choice import output_of
+from likely.neural.outputs import Output
+from likely.neural.problem import OpenedRows, Targets, TrainingProblem, class_weights, open_rows
+from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
 from likely.penalties import Penalty
-from likely.solvers.mini_batches import Batches
+from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
 
 
 @final
-class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin, Estimator):
+class NeuralNetworkClassifier(ClassProbabilities, ClassifierMixin, NeuralNetwork):
     """A neural network whose output is a class.
 
     Columns should have similar scales, because one learning rate serves all weights:
@@ -73,6 +69,8 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
     activation : str or sequence of str, default="relu"
         ``identity``, ``sigmoid``, ``tanh``, ``relu`` or ``softplus``: one for all hidden layers, or
         one for each.
+    bias : bool or sequence of bool, default=True
+        Whether units have biases; a sequence has one for each hidden layer and one for the output.
     response : str, Categorical, Ordinal or None, default=None
         The likelihood of the output: ``bernoulli`` (two classes), ``categorical``, ``ordinal``
         (ordered classes); the lectures' square errors ``square-error-sigmoid`` and
@@ -94,10 +92,8 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
     momentum : float, default=0.9
         Of the solvers ``momentum`` and ``nesterov``; a tuple has one for each epoch.
     batch : int, {"auto", "full"} or Batches, default="auto"
-        Rows in a step; 1 is stochastic gradient descent by example.  ``auto`` is 32, and 128 from
-        10,000 rows on.
-    shuffle : bool, default=True
-        Whether each epoch has a new order; else it is that of the rows.
+        Rows in a step; ``auto`` is 32, and 128 from 10,000 rows on.  ``Batches`` also says whether
+        they are shuffled or balanced by class; those of ``likely.solvers`` draw them.
     max_epochs : int or "auto", default="auto"
         Passes over the rows at most; 0 leaves the network at its start values.  ``auto`` is 200,
         and 500 where ``solver="auto"`` takes Adam.
@@ -105,15 +101,13 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         The smallest fall of the watched mean loss that counts; ``auto`` is 1e-4.  None trains for
         ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum in nats
         a row, 1e-5, and 1e-14 without hidden layers.
-    early_stopping : bool or "auto", default="auto"
+    early_stopping : bool, int, "auto" or EarlyStopping, default="auto"
         Whether the validation loss is watched, and the best epoch restored, in place of the
         training loss and the last one.  ``auto`` is True where ``solver="auto"`` takes Adam.
+        A number is the epochs to wait for a fall, 30 for ``EarlyStopping(patience=30)``.
     validation : float, tuple or None, default=None
         A share of the rows to hold out, of each class, or a set ``(X, y)`` or ``(X, y, weight)``.
         None holds out a tenth for early stopping, and nothing without it.
-    patience : int or "auto", default="auto"
-        Epochs without a fall of the watched loss after which training ends.  ``auto`` is 10, and 30
-        where ``solver="auto"`` takes Adam.
     end_game : {"epochs", "loss"} or None, default=None
         After early stopping, retrain on all rows, those for validation included: for the best
         number of epochs, or until the mean loss is down to the training loss of the best epoch.
@@ -122,40 +116,19 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         has one for each hidden layer, or also one for the input before them.
     l1, l2 : float, default=0.0
         Strengths of the penalties l1·Σ|w| + ½·l2·Σw² on the weights, not the biases.
-    penalty : Penalty or None, default=None
-        In place of l1 and l2: ``L1``, ``L2`` or ``ElasticNet`` of ``likely.penalties``, or a sum of
-        them, with one strength for all weights.
-    penalty_scaling : {"sum", "mean", "epoch"}, default="sum"
-        ``sum`` adds the penalty to the summed loss, as in every other model; ``mean`` to the mean
-        loss; ``epoch`` to each batch by its share of the rows.
+    penalty : WeightPenalty, Penalty or None, default=None
+        In place of l1 and l2, or beside them to scale them (``WeightPenalty(scaling="mean")``);
+        ``L1``, ``L2`` or ``ElasticNet`` of ``likely.penalties``, or a sum of them.
     class_weight : "balanced", mapping or None, default=None
         Weights of rows by their class; ``balanced`` gives all classes the same total.
-    balanced : bool, default=False
-        Whether every batch has the same number of rows of each class, to within one; rare ones are
-        repeated.  ``fine_tune`` then restores the frequencies.
     order : sequence or None, default=None
         The order of ``classes_``, from lowest to highest for ``response="ordinal"``.  None is that
         of the sorted labels; for an ordinal response, of y where it is an ordered categorical.
-    initialise : str, array or sequence of pairs, default="auto"
-        ``glorot-uniform``, ``glorot-normal``, ``he-uniform``, ``he-normal``, ``zeros`` (without
-        hidden layers), ``auto`` (by the activation), or a pair of weights and biases for each
-        layer.
-    bias : bool or sequence of bool, default=True
-        Whether units have biases; a sequence has one for each hidden layer and one for the output.
-        Where a layer has none, its pair in ``initialise`` is ``(W, None)``.
-    trainable : sequence of int or None, default=None
-        The layers that are trained, from 0; −1 is that of the output.  None trains all.
-    callbacks : function, sequence of functions or None, default=None
-        Called with an ``Epoch`` (number, loss, validation, rate, seconds, theta) after each epoch;
-        training ends where one returns True.  ``set_callbacks`` takes those of scikit-learn.
-    checkpoint : path or None, default=None
-        A file that is written after each epoch, whole or not at all; of several networks, one each:
-        ``checkpoint.1``, ``checkpoint.2``, ….
-    resume : path, bool or None, default=None
-        A checkpoint to continue from, bit for bit; True is that of ``checkpoint``, if it exists.
-    evaluate_training : bool, default=True
-        Whether the training loss is computed after each epoch; else the mean of its batches, each
-        before its step, is recorded, which costs nothing.
+    initialise : str, array, sequence of pairs or StartValues, default="auto"
+        A scheme by name, ``auto`` (by the activation), all parameters, or a pair of weights and
+        biases for each layer.  ``StartValues`` also names the layers that are trained.
+    training : Training or None, default=None
+        Callbacks, checkpoints, what to resume from, and whether training losses are evaluated.
     dtype : {"float32", "float64"} or None, default=None
         Of the parameters in training; None is float32, and float64 for ``lbfgs``.
     device : str, torch.device or None, default=None
@@ -207,35 +180,27 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         hidden: Sequence[int] = (100,),
         *,
         activation: str | Sequence[str] = "relu",
+        bias: bool | Sequence[bool] = True,
         response: str | Response | Categorical | Ordinal | None = None,
         link: str | Link | None = None,
         solver: str | Update = "auto",
         learning_rate: float | str = "auto",
         schedule: str | Schedule = "constant",
         momentum: float | tuple[float, ...] = 0.9,
-        batch: int | str | Batches = "auto",
-        shuffle: bool = True,
+        batch: int | str | Batches | BatchPlan = "auto",
         max_epochs: int | str = "auto",
         tol: float | str | None = "auto",
-        early_stopping: bool | str = "auto",
+        early_stopping: bool | int | str | EarlyStopping = "auto",
         validation: Any = None,
-        patience: int | str = "auto",
         end_game: str | None = None,
         dropout: float | Sequence[float] = 0.0,
         l1: float = 0.0,
         l2: float = 0.0,
-        penalty: Penalty | None = None,
-        penalty_scaling: str = "sum",
+        penalty: WeightPenalty | Penalty | None = None,
         class_weight: Any = None,
-        balanced: bool = False,
         order: Sequence[Any] | None = None,
         initialise: Any = "auto",
-        bias: bool | Sequence[bool] = True,
-        trainable: Sequence[int] | None = None,
-        callbacks: Any = None,
-        checkpoint: Any = None,
-        resume: Any = None,
-        evaluate_training: bool = True,
+        training: Training | None = None,
         dtype: Any = None,
         device: Any = None,
         n_networks: int | str = "auto",
@@ -243,6 +208,7 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
     ) -> None:
         self.hidden = hidden
         self.activation = activation
+        self.bias = bias
         self.response = response
         self.link = link
         self.solver = solver
@@ -250,28 +216,19 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         self.schedule = schedule
         self.momentum = momentum
         self.batch = batch
-        self.shuffle = shuffle
         self.max_epochs = max_epochs
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation = validation
-        self.patience = patience
         self.end_game = end_game
         self.dropout = dropout
         self.l1 = l1
         self.l2 = l2
         self.penalty = penalty
-        self.penalty_scaling = penalty_scaling
         self.class_weight = class_weight
-        self.balanced = balanced
         self.order = order
         self.initialise = initialise
-        self.bias = bias
-        self.trainable = trainable
-        self.callbacks = callbacks
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.evaluate_training = evaluate_training
+        self.training = training
         self.dtype = dtype
         self.device = device
         self.n_networks = n_networks
@@ -292,14 +249,18 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
                 return self._one_epoch(X, y, sample_weight, None)
             if self.order is not None or self._is_ordinal:
                 known = ordered_classes(known, self.order).classes
-            if is_soft(y):
-                rows = self._opened_soft(X, soft_of_classes(y, known), sample_weight)
-                return self._one_epoch(X, y, sample_weight, rows._replace(classes=known))
-            rows = open_rows(self, X, y, sample_weight, "class")
-            codes = codes_among(rows.classes, known)[rows.examples.y]
-            examples = rows.examples.having(codes, rows.examples.weight)
-            rows = rows._replace(examples=self._rows_of(examples, known), classes=known)
-            return self._one_epoch(X, y, sample_weight, rows)
+
+            def opened(options: Options) -> OpenedRows:
+                if is_soft(y):
+                    soft = soft_of_classes(y, known)
+                    rows = self._opened_soft(options, X, soft, sample_weight)
+                    return rows._replace(classes=known)
+                rows = open_rows(self, options, X, y, sample_weight, "class")
+                codes = codes_among(rows.classes, known)[rows.examples.y]
+                examples = rows.examples.having(codes, rows.examples.weight)
+                return rows._replace(examples=self._rows_of(examples, known), classes=known)
+
+            return self._one_epoch(X, y, sample_weight, opened)
 
     def decision_function(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes); for two classes the log-odds of the second, (n,)."""
@@ -316,7 +277,13 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
     def _explained_score(self, matrix: Matrix) -> Array:
         """log p(k | x) of rows as the network reads them."""
         if self.average_ is not None:
-            return average_prediction(self, lambda theta: self._predictor(matrix, theta))
+            return average_prediction(
+                self.average_,
+                self._averaging(self.output_),
+                self.architecture_,
+                self.output_,
+                lambda theta: self._predictor(matrix, theta),
+            )
         eta = self._predictor(matrix, self.parameters_.astype(np.float64))
         return self.output_.log_probability(eta, self._extra)
 
@@ -340,10 +307,10 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
     def _is_ordinal(self) -> bool:
         return self.response == "ordinal" or isinstance(self.response, Ordinal)
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
+    def _opened(self, options: Options, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
         if is_soft(y):
-            return self._opened_soft(X, y, sample_weight)
-        rows = open_rows(self, X, y, sample_weight, "class")
+            return self._opened_soft(options, X, y, sample_weight)
+        rows = open_rows(self, options, X, y, sample_weight, "class")
         refuse_one_class(rows.classes, self)
         if self._is_ordinal or self.order is not None:
             order = ordered_categories(y) if self.order is None else self.order
@@ -352,17 +319,18 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
             rows = rows._replace(examples=examples, classes=classes)
         return rows._replace(examples=self._rows_of(rows.examples, rows.classes))
 
-    def _opened_soft(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
+    def _opened_soft(self, options: Options, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
         """Rows whose labels are probabilities of the classes."""
         self._refuse_soft_beside_classes()
-        rows = open_rows(self, X, soft_numbers(y), sample_weight, "numbers")
+        rows = open_rows(self, options, X, soft_numbers(y), sample_weight, "numbers")
         check_soft(rows.examples.y)
         soft = self._of_output(rows.examples.y)
         examples = rows.examples.having(soft, rows.examples.weight)
         return rows._replace(examples=examples, classes=soft_classes(y))
 
     def _refuse_soft_beside_classes(self) -> None:
-        if self.class_weight is not None or self.balanced or self._is_ordinal:
+        balanced = isinstance(self.batch, Batches) and self.batch.balanced
+        if self.class_weight is not None or balanced or self._is_ordinal:
             raise InvalidInput(
                 "y holds soft labels, with class_weight, balanced or an ordinal response, which "
                 "need one class for each row. Leave them out, or give labels."
@@ -393,6 +361,10 @@ class NeuralNetworkClassifier(ClassProbabilities, NeuralNetwork, ClassifierMixin
         weight = class_weights(self.class_weight, classes, examples.y, examples.weight)
         weighted = examples.having(examples.y, weight)
         return weighted if weight is None or weight.all() else weighted.where(weight > 0)
+
+    def _own_meaning(self) -> dict[str, Any]:
+        balanced = isinstance(self.batch, Batches) and self.batch.balanced
+        return {"class_weight": self.class_weight, "balanced": balanced}
 
     def _scales_response(self, output: Output) -> bool:
         return False

@@ -36,7 +36,7 @@ from likely.neural.engine import (
     converted,
     weight_above_0,
 )
-from likely.neural.objective import NetworkRows
+from likely.neural.formulas import NetworkRows
 from likely.neural.outputs import CATEGORICAL, NOT_COMPILED
 from likely.penalties import Strength
 from likely.solvers.updates import Update

@@ -1,13 +1,52 @@
-"""What a fitted network says about itself: its layers, its training and its losses."""
+"""What a fitted network says about itself: its layers and losses, values inside, and columns.
 
-from typing import Any
+    a^(l), h^(l)        δ^(l) = ∂loss/∂a^(l)        ∂loss/∂W^(l) = Σ_n δ_n^(l+1) h_n^(l)ᵀ
 
+    strength of x_j  ∝  sd(x_j) · mean over rows and outputs of |∂η_k/∂x_j|
+
+The slopes are those of the function that was learned.  Products of absolute weights along all paths
+are not: after a few epochs they are mostly those of the random start values.  η of classes is
+centred over the classes, because a shift of all of them changes no probability.
+
+References
+----------
+Simonyan, Vedaldi & Zisserman (2014), Deep inside convolutional networks: visualising image
+classification models and saliency maps, ICLR workshop.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from likely._typing import Array, Matrix
 from likely.description import DescribedLosses, Description, Fact, NamedColumn, NamedTable
-from likely.formatting import count, short_number
+from likely.formatting import count, short_number, text_table
 from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.diagrams.network_picture import network_picture
-from likely.neural.architecture import Architecture
-from likely.neural.units import weight_strengths
+from likely.neural.architecture import Architecture, Layer
+from likely.neural.average import NetworkAverage
+from likely.neural.formulas import Trace, backward, forward
+from likely.neural.history import History
+from likely.neural.outputs import Output
+from likely.neural.problem import TrainingProblem
+from likely.neural.settings import WeightPenalty
+
+
+class FittedNetwork(Protocol):
+    """What a description reads of a fitted network."""
+
+    architecture_: Architecture
+    output_: Output
+    history_: History
+    average_: NetworkAverage | None
+    held_out_: tuple[int, int]
+    column_strengths_: Array
+
+    @property
+    def terms_(self) -> tuple[str, ...]: ...
+
 
 STRENGTH = (
     "Strength is the mean absolute slope of the predictor along a column times the standard "
@@ -16,7 +55,7 @@ STRENGTH = (
 )
 
 
-def describe_network(model: Any) -> Description:
+def describe_network(model: FittedNetwork, penalty: WeightPenalty) -> Description:
     """The description of a fitted network."""
     architecture, history = model.architecture_, model.history_
     sizes = "-".join(map(str, architecture.sizes))
@@ -42,13 +81,13 @@ def describe_network(model: Any) -> Description:
         f"{type(model).__name__}: {sizes}, {model.output_.name}",
         fit=tuple(facts),
         tables=(_layers(architecture), _columns(model)),
-        notes=(*_average(model), *notes, *_penalties(model), STRENGTH),
+        notes=(*_average(model), *notes, *_penalties(penalty), STRENGTH),
         n_iter=history.n_epochs,
         curves=tuple(_curves(model)),
     )
 
 
-def _curves(model: Any) -> list[DescribedLosses]:
+def _curves(model: FittedNetwork) -> list[DescribedLosses]:
     """The learning curve of each network."""
     average = model.average_
     histories = [model.history_] if average is None else average.histories
@@ -65,7 +104,7 @@ def _curves(model: Any) -> list[DescribedLosses]:
     ]
 
 
-def _average(model: Any) -> list[str]:
+def _average(model: FittedNetwork) -> list[str]:
     """How many networks are averaged, and how far they are followed."""
     average = model.average_
     if average is None:
@@ -81,7 +120,7 @@ def _average(model: Any) -> list[str]:
     ]
 
 
-def picture_of(model: Any) -> Diagram:
+def picture_of(model: FittedNetwork) -> Diagram:
     """The layers of a fitted network, with a line for each weight."""
     architecture, output = model.architecture_, model.output_
     classes = vars(model).get("classes_", ())
@@ -95,16 +134,16 @@ def picture_of(model: Any) -> Diagram:
     )
 
 
-def _penalties(model: Any) -> list[str]:
+def _penalties(penalty: WeightPenalty) -> list[str]:
     given = [
         f"{name}={short_number(strength)}"
-        for name, strength in weight_strengths(model)._asdict().items()
+        for name, strength in (("l1", penalty.l1), ("l2", penalty.l2))
         if strength
     ]
     return [f"Penalty on the weights: {' + '.join(given)}."] if given else []
 
 
-def _columns(model: Any) -> NamedTable:
+def _columns(model: FittedNetwork) -> NamedTable:
     """How strongly the predictor depends on each column; see ``strengths``."""
     share = model.column_strengths_
     return NamedTable(
@@ -136,3 +175,95 @@ def _layers(architecture: Architecture) -> NamedTable:
         NamedColumn("parameters", "parameters", "number"),
     )
     return NamedTable("layers", columns, tuple(rows), noun="layer", ranked=False)
+
+
+class Inspection(NamedTuple):
+    """Every value of a network for some rows, and the errors that are propagated back."""
+
+    a: tuple[Array, ...]  # a^(1) … a^(L), each (n, units): what activations are applied to
+    h: tuple[Matrix, ...]  # h^(0) = x, h^(1) … h^(L)
+    mean: Array  # of the response; probabilities of classes
+    loss: Array | None = None  # of each row, where y was given
+    deltas: tuple[Array, ...] = ()  # ∂loss/∂a^(1) … ∂loss/∂a^(L) of each row, where y was given
+    gradient: tuple[Layer, ...] = ()  # of the summed loss, by layer, where y was given
+    network: int = 0  # which of several networks, from 0
+    n_networks: int = 1  # that are averaged in a prediction
+
+    def __repr__(self) -> str:
+        """The smallest and the largest value of each layer."""
+        has_errors = bool(self.deltas)
+        head = ["layer", "units", "a", "h", *(["mean |δ|"] if has_errors else [])]
+        rows = [["input", str(self.h[0].shape[1]), "", _range(self.h[0])]]
+        for at, (a, h) in enumerate(zip(self.a, self.h[1:], strict=True)):
+            name = "output" if at == len(self.a) - 1 else "hidden"
+            rows.append([name, str(a.shape[1]), _range(a), _range(h)])
+        if has_errors:
+            errors = ["", *(f"{np.abs(delta).mean():.4g}" for delta in self.deltas)]
+            rows = [[*row, error] for row, error in zip(rows, errors, strict=True)]
+        return "\n".join([self._title(), "", *text_table(head, rows, words=(0, 2, 3))])
+
+    def _title(self) -> str:
+        parts = [f"Values of {count(len(self.mean), 'row')} in every layer"]
+        if self.loss is not None:
+            parts.append(f"mean loss {np.mean(self.loss):.6g}")
+        if self.n_networks > 1:
+            parts.append(
+                f"of network {self.network + 1} of {self.n_networks} alone (network="
+                f"{self.network}): predictions average all, and shrink the average"
+            )
+        return f"{'; '.join(parts)}."
+
+
+def _range(values: Matrix) -> str:
+    """From the smallest to the largest."""
+    return f"{values.min():.4g} to {values.max():.4g}" if values.shape[0] else ""
+
+
+def inspected(
+    architecture: Architecture, output: Output, theta: Array, X: Matrix, y: Any = None
+) -> Inspection:
+    """The values of all layers, in float64; with targets also losses, errors and gradient."""
+    theta, X = theta.astype(np.float64), X.astype(np.float64, copy=False)
+    found, extra = forward(architecture, theta, X), architecture.extra(theta)
+    mean = output.mean(found.eta, extra)
+    if y is None:
+        return Inspection(found.a, found.h, mean)
+    here = output.loss_and_slope(output.target(y), found.eta, extra)
+    deltas, gradient = backward(architecture, theta, found, here.slope)
+    return Inspection(
+        found.a, found.h, mean, here.loss, deltas, tuple(architecture.unpack(gradient))
+    )
+
+
+ROWS = 200  # a mean over rows is known to some per cent; a wide network has costly slopes
+
+
+def column_strengths(problem: TrainingProblem, thetas: Sequence[Array]) -> Array:
+    """The share of each input, (n_inputs,), in the mean predictor of one or more networks."""
+    X = problem.training.some_columns()
+    X = X[:: 1 + (X.shape[0] - 1) // ROWS]
+    X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    each = [theta.astype(np.float64) for theta in thetas]
+    traces = [forward(problem.architecture, theta, X) for theta in each]
+    strength = np.zeros(X.shape[1])
+    for direction in _directions(problem.output):
+        slope = sum(
+            _slope(problem.architecture, theta, trace, direction)
+            for theta, trace in zip(each, traces, strict=True)
+        )
+        strength += X.std(axis=0) * np.abs(slope).mean(axis=0)
+    return np.asarray(strength / max(strength.sum(), np.finfo(float).tiny))
+
+
+def _directions(output: Output) -> Array:
+    """Which combinations of the outputs matter, one a row."""
+    directions = np.eye(output.n_outputs)
+    centred = output.n_classes is not None and output.n_outputs > 1
+    return directions - 1 / output.n_outputs if centred else directions
+
+
+def _slope(architecture: Architecture, theta: Array, trace: Trace, direction: Array) -> Array:
+    """∂η/∂x of each row along a direction of the outputs, (n, n_inputs)."""
+    n = len(trace.eta)
+    deltas, _ = backward(architecture, theta, trace, np.tile(direction, (n, 1)))
+    return np.asarray(deltas[0] @ architecture.unpack(theta)[0].weight)

@@ -29,17 +29,17 @@ from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.names import known_name
 from likely.neural.architecture import Architecture
-from likely.neural.dropout import dropout_masks
-from likely.neural.objective import (
+from likely.neural.formulas import (
     NetworkRows,
     chunk_rows,
     chunks,
+    dropout_masks,
     loss_first_order,
     loss_total,
     penalty_gradient,
+    predictor,
 )
 from likely.neural.outputs import NOT_COMPILED, Output
-from likely.neural.propagation import predictor
 from likely.penalties import Strength
 from likely.solvers.base import FirstOrder
 from likely.solvers.batched import PENALTY_SCALINGS
@@ -199,10 +199,13 @@ class ReadableEngine(Engine):
         """The summed loss of a batch, and g; a large batch is computed in pieces."""
         settings, architecture = self.settings, self.settings.architecture
         size = chunk_rows(architecture)
-        pieces = (slice(start, start + size) for start in range(0, part.n_rows, size))
-        here = pairwise_total(
-            self._summed(theta, part.chosen(piece), index[piece], epoch) for piece in pieces
-        )
+        if part.n_rows <= size:
+            here = self._summed(theta, part, index, epoch)
+        else:
+            pieces = (slice(start, start + size) for start in range(0, part.n_rows, size))
+            here = pairwise_total(
+                self._summed(theta, part.chosen(piece), index[piece], epoch) for piece in pieces
+            )
         gradient = here.gradient / theta.dtype.type(part.n_rows * settings.mean_weight)
         if settings.penalises:
             share = settings.penalty_share(part.n_rows)
@@ -241,7 +244,9 @@ class ReadableEngine(Engine):
         settings = self.settings
         term = partial(loss_total, settings.architecture, settings.output, theta)
         with np.errstate(over="ignore", invalid="ignore"):
-            total = pairwise_total(map(term, chunks(settings.architecture, rows)))
+            whole = rows.n_rows <= chunk_rows(settings.architecture)
+            parts = chunks(settings.architecture, rows)
+            total = term(rows) if whole else pairwise_total(map(term, parts))
         return float(total.value) / weight_above_0(rows)
 
     def eta(self, theta: Array, X: NetworkRows | Matrix) -> Array:

@@ -10,63 +10,78 @@ Goodfellow, Bengio & Courville, Deep Learning, chapters 6 to 8.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from math import inf
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array
+from likely._typing import Array, Matrix
+from likely.data.block import Block
+from likely.data.coding import Coding
+from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, warn_user
+from likely.explanations.any_model import ESTIMATED
+from likely.explanations.explanation import Explanation, like_its_rows
+from likely.explanations.mixed_rows import CodedRows
+from likely.explanations.sampled import SampledContributions, sampled_contributions
+from likely.formatting import count
+from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.model_plates import PlateParameter, conditional_plate
+from likely.inputs.coding import columns_coded, new_rows
 from likely.inputs.estimators import (
+    ColumnNeeds,
     columns_named,
+    feature_names,
     refuse_unless_whole,
     unchanged_if_refused,
 )
+from likely.inputs.parameters import Estimator, Settings
 from likely.inputs.tables import is_file, n_rows_of, refuse_file
+from likely.neural.architecture import Architecture
 from likely.neural.average import (
     AverageFit,
     Averaging,
     NetworkAverage,
     averaged,
     problems_of_several,
-    refuse_several,
 )
+from likely.neural.checkpoint import Meaning, meaning_of_network, path_of_network
+from likely.neural.description import (
+    Inspection,
+    column_strengths,
+    describe_network,
+    inspected,
+    picture_of,
+)
+from likely.neural.devices import device_for
+from likely.neural.examples import Examples, finite_matrix
+from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch, worse_than_constant
+from likely.neural.formulas import NetworkRows, chunk_rows, predictor
 from likely.neural.history import History, LossCurve
-from likely.neural.many_models import Finish, train_together
-from likely.neural.objective import NetworkObjective, NetworkRows
-from likely.neural.outputs import Output
-from likely.neural.snapshots import epoch_snapshots
-from likely.neural.strengths import column_strengths
-from likely.neural.surface import FittedNetwork
-from likely.neural.tensors.library import device_for
-from likely.neural.training.callbacks import end_of_fit, scikit_learn_callbacks
-from likely.neural.training.checkpoint import meaning_of_network, path_of_network
-from likely.neural.training.examples import Examples
-from likely.neural.training.fitting import (
-    Keeper,
-    NetworkFit,
-    fit_network,
-    one_epoch,
-    worse_than_constant,
-)
-from likely.neural.training.loop import Trained
-from likely.neural.training.options import (
+from likely.neural.many import Finish, train_together
+from likely.neural.objective import NetworkObjective
+from likely.neural.options import (
     FITTED,
-    PLAIN,
+    Chosen,
+    NetworkArguments,
     Options,
     checked_options,
-    settled,
+    chosen_for,
     trainable_layers,
+    weight_penalty,
 )
-from likely.neural.training.problem import (
+from likely.neural.outputs import Output
+from likely.neural.problem import (
     OpenedRows,
+    Targets,
     TrainingProblem,
     TrainingStart,
     assembled,
@@ -76,27 +91,58 @@ from likely.neural.training.problem import (
     seed_of,
     validation_rows,
 )
-from likely.neural.training.steps import Ending, continued_state, kept_state
-from likely.neural.units import ResponseUnits, weight_strengths
+from likely.neural.settings import (
+    GROUPED,
+    Batches,
+    StartValues,
+    Training,
+    WeightPenalty,
+    grouped_arguments,
+)
+from likely.neural.training import (
+    Ending,
+    Epoch,
+    Trained,
+    continued_state,
+    end_of_fit,
+    kept_state,
+    scikit_learn_callbacks,
+)
+from likely.neural.units import ResponseUnits
 from likely.objectives.model import Reduction
+from likely.solvers.line_search import NO_LOWER_VALUE
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
 # times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
 FEWEST_ALIKE = 16
-OF_TRAINING = ("callbacks", "checkpoint", "device", "resume", "validation")  # not of the model
+OF_TRAINING = ("device", "training", "validation")  # not of the model
+RELATIVE = "Contributions are relative to an input of 0: the mean of scaled numbers, no category."
 
 
-class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
+class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
     """Layers of units that are trained together by one loss."""
 
+    grouped: ClassVar[Mapping[str, type[Settings]]] = GROUPED
     saved_as_none: ClassVar[tuple[str, ...]] = OF_TRAINING
 
+    architecture_: Architecture
+    output_: Output
+    coding_: Coding
+    parameters_: Array
+    history_: History
+    end_game_: History | None
+    average_: NetworkAverage | None
+    response_centre_: Any
+    response_scale_: float
+    seed_: int
+    library_: str | None
+    beside_: tuple[str, ...]
     state_: dict[str, Array]  # what the update rule remembers, for partial_fit
     column_strengths_: Array  # of each input, as shares
     chosen_: dict[str, Any]  # how it was trained, where arguments were "auto"
 
     @abstractmethod
-    def _opened(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
+    def _opened(self, options: Options, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
         """Rows to learn from, checked."""
 
     @abstractmethod
@@ -106,6 +152,22 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
     @abstractmethod
     def _rows_of(self, examples: Examples, classes: Array) -> Examples:
         """Further rows, with the weights of their classes."""
+
+    @abstractmethod
+    def _targets(self, classes: Array) -> Targets:
+        """How y of further rows is read."""
+
+    @abstractmethod
+    def _own_meaning(self) -> dict[str, Any]:
+        """Further arguments that a checkpoint must share with the training that continues."""
+
+    @abstractmethod
+    def _explained_score(self, matrix: Matrix) -> Array:
+        """What is explained, of rows as the network reads them."""
+
+    @abstractmethod
+    def _explanation(self, found: SampledContributions, against: Any) -> Explanation:
+        """The explanation, from contributions to the score."""
 
     @abstractmethod
     def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
@@ -133,56 +195,49 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         Ctrl-C ends the training with KeyboardInterrupt; the model is then fitted, and is that of
         the last epoch.
         """
-        worker = self.settled_copy(X)
-        try:
-            worker._train(X, y, sample_weight)
-        finally:
-            self.take_over(worker)
+        chosen = self.chosen_on(X)
+        self.chosen_ = chosen.as_dict()
+        if chosen.n_networks > 1:
+            self._fit_several(chosen, X, y, sample_weight)
+        elif chosen.starts > 1:
+            self._warn_unless_finished(self._fitted_from_best_start(chosen, X, y, sample_weight))
+        else:
+            self._warn_unless_finished(self._fitted(chosen, X, y, sample_weight))
         return self
 
-    def settled_copy(self, X: Any) -> Self:
-        """A copy that trains on such rows, with a value for each argument that is "auto"."""
+    @classmethod
+    def translated_arguments(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of an older model file, by the names of this version."""
+        return grouped_arguments(arguments)
+
+    def chosen_on(self, X: Any) -> Chosen:
+        """A value for each argument that is "auto", for such rows."""
         try:
             n_rows = None if is_file(X) else n_rows_of(X)
         except TypeError:  # no length, but perhaps an array inside; else the fit refuses it
             n_rows = next(iter(np.shape(np.asarray(X))), None)
-        worker, chosen = copy(self), settled(self, n_rows)
-        worker.__dict__.update({name: each for name, each in chosen.items() if name != "starts"})
-        refuse_unless_whole("n_networks", worker.n_networks, lowest=1, advice="Use 5.")
-        names = (*PLAIN, "solver")
-        said = {name: vars(worker)[name] for name in names}
-        worker.chosen_ = {**said, "solver": _name_of(said["solver"]), "starts": chosen["starts"]}
-        return worker
+        chosen = chosen_for(self, n_rows, watched=bool(vars(self).get("_skl_callbacks")))
+        refuse_unless_whole("n_networks", chosen.n_networks, lowest=1, advice="Use 5.")
+        return chosen
 
-    def take_over(self, worker: "NeuralNetwork") -> None:
-        """Keep what a copy has learned; the arguments stay as they were given."""
-        given = self.get_params(deep=False)
-        self.__dict__.update({k: each for k, each in vars(worker).items() if k not in given})
-
-    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
-        if self.n_networks > 1:
-            self._fit_several(X, y, sample_weight)
-        elif self.chosen_["starts"] > 1:
-            self._warn_unless_finished(self._fitted_from_best_start(X, y, sample_weight))
-        else:
-            self._warn_unless_finished(self._fitted(X, y, sample_weight))
-
-    def _fitted_from_best_start(self, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
+    def _fitted_from_best_start(
+        self, chosen: Chosen, X: Any, y: Any, sample_weight: Any
+    ) -> NetworkFit:
         """Train from several start values, and keep the training that ends at the lowest loss."""
-        begun = self.training_start(X, y, sample_weight)
+        begun = self.training_start(chosen, X, y, sample_weight)
         enough = FITTED * begun.problem.units.square
         best: NetworkFit | None = None
-        for number in range(self.chosen_["starts"]):
+        for number in range(chosen.starts):
             problem = replace(begun.problem, seed=begun.problem.seed + number)
             keeper = Keeper(None, begun.meaning, problem.seed)
-            fit = fit_network(self, problem, problem.start(), keeper=keeper, resumed=None)
+            fit = fit_network(problem, problem.start(), keeper=keeper, resumed=None)
             if best is None or fit.objective < best.objective:
                 best = fit
             if fit.interrupted or min(fit.trained.curve.loss, default=inf) <= enough:
                 break
         assert best is not None, "there is one start at least"
         ending = best.trained.ending
-        if best.trained.curve.n_epochs < int(self.max_epochs) and not best.interrupted:
+        if best.trained.curve.n_epochs < chosen.max_epochs and not best.interrupted:
             # at a kink of relu no step is lower, and the other starts were no better
             reason = f"the best of {number + 1} starts: {ending.reason}"
             ended = replace(best.trained, ending=Ending(reason, converged=True))
@@ -190,75 +245,110 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         self.store_training(begun, best)
         return best
 
-    def _fit_several(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit_several(self, chosen: Chosen, X: Any, y: Any, sample_weight: Any) -> None:
         """Train several networks, one after another; Ctrl-C ends it with those that are done."""
-        starts, fits = self.training_starts(X, y, sample_weight), list[NetworkFit]()
+        starts, fits = self.training_starts(chosen, X, y, sample_weight), list[NetworkFit]()
+        checkpoint = Training.of(self.training).checkpoint
         for number, (problem, theta, _, meaning, resumed) in enumerate(starts):
-            path = None if self.checkpoint is None else path_of_network(self.checkpoint, number)
+            path = None if checkpoint is None else path_of_network(checkpoint, number)
             keeper = Keeper(path, meaning, problem.seed)
-            fits.append(fit_network(self, problem, theta, keeper=keeper, resumed=resumed))
+            fits.append(fit_network(problem, theta, keeper=keeper, resumed=resumed))
             if fits[-1].interrupted:
                 break
-        self.store_trainings(starts[: len(fits)], fits)
+        self.store_trainings(chosen, starts[: len(fits)], fits)
 
     @with_callbacks
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
-        start = self.training_start(X, y, sample_weight)
+    def _fitted(self, chosen: Chosen, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
+        start = self.training_start(chosen, X, y, sample_weight)
         fit = fit_network(
-            self,
             start.problem,
             start.theta,
-            keeper=Keeper(self.checkpoint, start.meaning, start.problem.seed),
+            keeper=Keeper(Training.of(self.training).checkpoint, start.meaning, start.problem.seed),
             resumed=start.resumed,
-            callbacks=scikit_learn_callbacks(self, start.learned, X, y),
+            callbacks=scikit_learn_callbacks(self, start.learned, chosen.max_epochs, X, y),
         )
         self.store_training(start, fit)
         end_of_fit(self, X, y)
         return fit
 
-    def training_start(self, X: Any, y: Any, sample_weight: Any) -> TrainingStart:
+    def training_start(self, chosen: Chosen, X: Any, y: Any, sample_weight: Any) -> TrainingStart:
         """The problem of a fit, checked, and where its training starts."""
-        options = checked_options(self, in_file=is_file(X))
-        rows = self._opened(X, y, sample_weight)
-        output = self._output(rows)
-        held = self._held(rows)
-        meaning = meaning_of(self, rows, output, options, held)
-        resumed = resumed_training(self, meaning)
+        options = checked_options(self, chosen, in_file=is_file(X))
+        rows = self._opened(options, X, y, sample_weight)
+        output, held = self._output(rows), self._held(rows, self.validation)
+        meaning = self._meaning(rows, output, options, held)
+        resumed = resumed_training(options.training, meaning)
         seed = seed_of(self.random_state) if resumed is None else resumed.seed
-        problem = assembled(self, rows, output, options, held, seed)
+        problem = self._problem(rows, output, options, held, seed)
         learned = self._common(problem, rows)
         return TrainingStart(problem, problem.start(), learned, meaning, resumed)
 
-    def training_starts(self, X: Any, y: Any, sample_weight: Any) -> list[TrainingStart]:
+    def training_starts(
+        self, chosen: Chosen, X: Any, y: Any, sample_weight: Any
+    ) -> list[TrainingStart]:
         """The start of each of the networks of a fit: of one, or of those that are averaged."""
-        if self.n_networks == 1:
-            return [self.training_start(X, y, sample_weight)]
-        options = checked_options(self, in_file=is_file(X))
-        rows = self._opened(X, y, sample_weight)
-        held = self._held(rows)
-        meaning = meaning_of(self, rows, self._output(rows), options, held)
-        first = resumed_training(self, meaning_of_network(meaning, 0, self.n_networks), 0)
+        n_networks = int(chosen.n_networks)
+        if n_networks == 1:
+            return [self.training_start(chosen, X, y, sample_weight)]
+        options = checked_options(self, chosen, in_file=is_file(X))
+        rows = self._opened(options, X, y, sample_weight)
+        output, held = self._output(rows), self._held(rows, self.validation)
+        meaning = self._meaning(rows, output, options, held)
+        of_first = meaning_of_network(meaning, 0, n_networks)
+        first = resumed_training(options.training, of_first, 0)
         seed = seed_of(self.random_state) if first is None else first.seed
         starts, learned = list[TrainingStart](), dict[str, Any]()
-        for number, problem in enumerate(problems_of_several(self, rows, options, held, seed)):
-            own = meaning_of_network(meaning, number, self.n_networks)
-            resumed = resumed_training(self, own, number)
+        problems = problems_of_several(
+            rows,
+            output,
+            options,
+            held,
+            seed,
+            n_networks=n_networks,
+            scales_response=self._scales_response(output),
+        )
+        for number, problem in enumerate(problems):
+            own = meaning_of_network(meaning, number, n_networks)
+            resumed = resumed_training(options.training, own, number)
             if resumed is not None and resumed.seed != problem.seed:
                 resumed = None  # of an earlier training without random_state
             learned = learned or self._common(problem, rows)
             starts.append(TrainingStart(problem, problem.start(), learned, own, resumed))
         return starts
 
+    def _meaning(
+        self, rows: OpenedRows, output: Output, options: Options, held: Examples | None
+    ) -> Meaning:
+        """What a checkpoint of this fit means."""
+        grouped, own = isinstance(self.penalty, WeightPenalty), options.penalty
+        given = {
+            "l1": own.l1 if grouped else self.l1,
+            "l2": own.l2 if grouped else self.l2,
+            "penalty": None if grouped else self.penalty,
+            "random_state": self.random_state,
+            **self._own_meaning(),
+        }
+        return meaning_of(rows, output, options, held, given)
+
+    def _problem(
+        self, rows: OpenedRows, output: Output, options: Options, held: Examples | None, seed: int
+    ) -> TrainingProblem:
+        scales = self._scales_response(output)
+        return assembled(rows, output, options, held, seed, scales_response=scales)
+
     def store_training(self, start: TrainingStart, fit: NetworkFit) -> None:
         """Keep what a training from this start has found."""
         self._remember(start.learned)
         self._store(fit, start.problem)
 
-    def store_trainings(self, starts: Sequence[TrainingStart], fits: Sequence[NetworkFit]) -> None:
+    def store_trainings(
+        self, chosen: Chosen, starts: Sequence[TrainingStart], fits: Sequence[NetworkFit]
+    ) -> None:
         """Keep what the networks of a fit have found; of several, the first is inspected."""
         self.store_training(starts[0], fits[0])
-        if self.n_networks > 1:
-            found = averaged(self, [start.problem for start in starts], fits)
+        if chosen.n_networks > 1:
+            averaging = self._averaging(starts[0].problem.output)
+            found = averaged(averaging, [start.problem for start in starts], fits)
             each = [self._of_training(fit.trained) for fit in fits]
             self.average_ = NetworkAverage(
                 np.stack([fit.theta for fit in fits]),
@@ -309,19 +399,20 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         given.  Rows are in memory.
         """
         check_is_fitted(self)
-        refuse_several(self, "fine_tune")
+        self._refuse_several("fine_tune")
         trainable_layers(layers, self.architecture_, "layers")
-        changed: dict[str, Any] = {"trainable": layers, "end_game": None}
+        start = StartValues.of(self.initialise).changed({"trainable": layers})
+        changed: dict[str, Any] = {"initialise": start, "end_game": None}
         changed |= {} if learning_rate is None else {"learning_rate": learning_rate}
         changed |= {} if max_epochs is None else {"max_epochs": max_epochs}
-        changed |= {"balanced": False} if "balanced" in vars(self) else {}
+        if isinstance(self.batch, Batches):
+            changed["batch"] = self.batch.changed({"balanced": False})
         settings = type(self)(**{**self.get_params(deep=False), **changed})
-        settings.__dict__.update(settled(settings, n_rows_of(X), one=True))
-        options = checked_options(settings)
+        options = checked_options(settings, chosen_for(settings, n_rows_of(X), one=True))
         with unchanged_if_refused(self), columns_named(self):
-            problem = self._further(settings, options, X, y, sample_weight)
-            start, keeper = np.array(self.parameters_), Keeper(None, {}, self.seed_)
-            fit = fit_network(settings, problem, start, keeper=keeper, resumed=None)
+            problem = self._further(options, self.validation, X, y, sample_weight)
+            theta, keeper = np.array(self.parameters_), Keeper(None, {}, self.seed_)
+            fit = fit_network(problem, theta, keeper=keeper, resumed=None)
             self._store(fit, problem)
         self._warn_unless_finished(fit)
         return self
@@ -337,11 +428,12 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         """
         refuse_file(X, "an objective", "Read it into a frame.")
         model = self._at_start()
-        rows = model._opened(X, y, sample_weight)
-        output, options = model._output(rows), checked_options(model)
-        problem = assembled(model, rows, output, options, None, seed_of(model.random_state))
-        whole, strengths = problem.training.weight_total, weight_strengths(model)
-        factor = 1.0 if self.penalty_scaling == "sum" else whole
+        options = checked_options(model)
+        rows = model._opened(options, X, y, sample_weight)
+        output, penalty = model._output(rows), options.penalty
+        problem = model._problem(rows, output, options, None, seed_of(model.random_state))
+        whole = problem.training.weight_total
+        factor = 1.0 if penalty.scaling == "sum" else whole
 
         def write(theta: Array) -> Any:
             fitted = self._at_start().set_params(initialise=theta).fit(X, y, sample_weight)
@@ -353,8 +445,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             problem.architecture,
             output,
             NetworkRows(matrix.astype(np.float64), output.target(problem.training.y), weight),
-            l1=factor * strengths.l1,
-            l2=factor * strengths.l2,
+            l1=factor * penalty.l1,
+            l2=factor * penalty.l2,
             unit=whole if reduction == "sum" else 1.0,
             reduction=reduction,
             start=problem.start().astype(np.float64),
@@ -364,8 +456,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
     def _at_start(self) -> Self:
         """A copy that stays at its start values, one network in float64."""
         idle = {"early_stopping": False, "validation": None, "end_game": None, "n_networks": 1}
-        plain = {"solver": "adam", "max_epochs": 0, "dtype": "float64", "resume": None}
-        plain |= {"checkpoint": None, "callbacks": None, "learning_rate": 1e-3, "patience": 1}
+        plain = {"solver": "adam", "max_epochs": 0, "dtype": "float64", "training": None}
+        plain |= {"learning_rate": 1e-3}
         return type(self)(**{**self.get_params(deep=False), **idle, **plain})
 
     def epoch_steps(self, X: Any, y: Any, validation: Any = None) -> list[Any]:
@@ -373,10 +465,32 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
 
         ``validation`` is a set (X, y) to judge it by.  This network itself is not changed.
         """
-        return epoch_snapshots(self, X, y, validation)
+        self._refuse_several("a record of its epochs")
+        path, training = list[Array](), Training.of(self.training)
 
-    def _held(self, rows: OpenedRows) -> Examples | None:
-        held = validation_rows(self, rows.coding, self._targets(rows.classes))
+        def record(epoch: Epoch) -> None:
+            path.append(np.array(epoch.theta))
+
+        own = {"n_networks": 1} | ({} if validation is None else {"validation": validation})
+        followed = training.changed({"callbacks": (*checked_options(self).callbacks, record)})
+        alone = training.changed({"callbacks": None})
+        fitted = clone(self).set_params(**own, training=followed).fit(X, y)
+        start = clone(self).set_params(**own, max_epochs=0, tol=None, training=alone).fit(X, y)
+        return [_at(fitted, start.parameters_), *(_at(fitted, theta) for theta in path)]
+
+    def _refuse_several(self, method: str) -> None:
+        """Refuse a method that continues one network."""
+        average = vars(self).get("average_")
+        if self.n_networks not in (1, "auto") or average is not None:
+            n = self.n_networks if average is None else len(average.parameters)
+            raise InvalidInput(
+                f"The model averages {n} networks, and {method} trains one network further. Use "
+                "n_networks=1, or fit."
+            )
+
+    def _held(self, rows: OpenedRows, given: Any) -> Examples | None:
+        """The validation set that was given, with the weights of its classes."""
+        held = validation_rows(self, given, rows.coding, self._targets(rows.classes))
         return None if held is None else self._rows_of(held, rows.classes)
 
     def _common(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
@@ -400,17 +514,15 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             setattr(self, name, value)
 
     def _further(
-        self, settings: Any, options: Options, X: Any, y: Any, sample_weight: Any
+        self, options: Options, validation: Any, X: Any, y: Any, sample_weight: Any
     ) -> TrainingProblem:
         """A problem on further rows, with the layers and the columns of the fit."""
         classes = vars(self).get("classes_", np.empty(0))
         found = known_rows(self, self.coding_, X, y, sample_weight, self._targets(classes))
-        device = device_for(settings.device, X)
-        rows = OpenedRows(
-            self._rows_of(found, classes), self.coding_, classes, self.library_, device
-        )
-        held = None if not isinstance(settings.validation, tuple | list) else self._held(rows)
-        problem = assembled(settings, rows, self.output_, options, held, self.seed_)
+        examples, device = self._rows_of(found, classes), device_for(self.device, X)
+        rows = OpenedRows(examples, self.coding_, classes, self.library_, device)
+        held = self._held(rows, validation)
+        problem = self._problem(rows, self.output_, options, held, self.seed_)
         if problem.architecture != self.architecture_:
             raise InvalidInput(
                 "hidden, activation or bias was changed after the fit, and the network is to be "
@@ -418,33 +530,40 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             )
         return replace(problem, units=ResponseUnits(self.response_centre_, self.response_scale_))
 
-    def _one_epoch(self, X: Any, y: Any, sample_weight: Any, rows: OpenedRows | None) -> Self:
-        """Train for one epoch on these rows; ``rows`` are given in the first call."""
-        refuse_several(self, "partial_fit")
+    def _one_epoch(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        first: Callable[[Options], OpenedRows] | None,
+    ) -> Self:
+        """Train for one epoch on these rows; ``first`` opens those of the first call."""
+        self._refuse_several("partial_fit")
         idle = {"early_stopping": False, "validation": None, "end_game": None}
         settings = type(self)(**{**self.get_params(deep=False), **idle})
-        settings.__dict__.update(settled(settings, None, one=True))
-        self.chosen_ = {name: vars(settings)[name] for name in PLAIN}
-        self.chosen_ |= {"solver": _name_of(settings.solver), "starts": 1}
-        options = checked_options(settings)
+        chosen = chosen_for(settings, None, one=True)
+        options = checked_options(settings, chosen)
+        self.chosen_ = chosen.as_dict()
         if options.quasi_newton:
             raise InvalidInput(
                 "solver='lbfgs' was given, which reads all rows in every step; partial_fit has "
                 "some of them. Use solver='adam', or fit."
             )
-        if rows is None:
-            problem = self._further(settings, options, X, y, sample_weight)
+        if first is None:
+            problem = self._further(options, None, X, y, sample_weight)
             start, curve = self.parameters_, self.history_.training_losses()
             state = continued_state(self.state_, options.update)
         else:
-            seed = seed_of(self.random_state)
-            problem = assembled(settings, rows, self._output(rows), options, None, seed)
-            learned = self._common(problem, rows)
-            self._remember(learned)
+            rows, seed = first(options), seed_of(self.random_state)
+            problem = self._problem(rows, self._output(rows), options, None, seed)
+            self._remember(self._common(problem, rows))
             start, state, curve = problem.start(), None, LossCurve()
-        if isinstance(settings.batch, int):  # parts may have any size
-            settings.set_params(batch=min(settings.batch, problem.training.n_rows))
-        self.parameters_, after, epoch = one_epoch(settings, problem, start, state, curve)
+        batch = options.batch
+        if isinstance(batch, Batches) and isinstance(batch.size, int):  # parts may have any size
+            size = min(batch.size, problem.training.n_rows)
+            options = replace(options, batch=batch.changed({"size": size}))
+            problem = replace(problem, options=options)
+        self.parameters_, after, epoch = one_epoch(problem, start, state, curve)
         self.state_ = kept_state(after, options.update)
         curve = curve.with_epoch(epoch.loss, None, epoch.rate, epoch.seconds)
         self.history_ = self._history(curve, curve.n_epochs, "by partial_fit", converged=False)
@@ -481,18 +600,136 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
             raise KeyboardInterrupt
         trained = fit.trained if fit.end_game is None else fit.end_game
         if fit.constant_loss is not None and self.average_ is None:  # an average is shrunk
-            warn_user(worse_than_constant(self, fit.constant_loss), ConvergenceWarning)
+            text = worse_than_constant(type(self).__name__, self.history_, fit.constant_loss)
+            warn_user(text, ConvergenceWarning)
             return
         if trained.ending.converged or not trained.curve.n_epochs:  # with max_epochs=0, as asked
             return
-        in_batches = bool(self.state_)  # L-BFGS has no rate
         what = "" if fit.end_game is None else ", and the loss of the search was not reached"
+        if trained.ending.reason == NO_LOWER_VALUE:  # at a kink: more epochs change nothing
+            advice = (
+                "Try another random_state, a smooth activation such as 'tanh', or solver='adam'."
+            )
+        else:
+            rate = " or learning_rate" if self.state_ else ""  # L-BFGS has no rate
+            advice = f"Raise max_epochs{rate}, or give tol=None to train for max_epochs."
         warn_user(
-            f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. Raise "
-            f"max_epochs{' or learning_rate' if in_batches else ''}, or give tol=None to train "
-            "for max_epochs.",
+            f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. {advice}",
             ConvergenceWarning,
         )
+
+    @property
+    def weights_(self) -> list[Array]:
+        """W^(l) of each layer, (units, units before it): views of ``parameters_``."""
+        check_is_fitted(self)
+        return [layer.weight for layer in self.architecture_.unpack(self.parameters_)]
+
+    @property
+    def biases_(self) -> list[Array | None]:
+        """b^(l) of each layer, (units,); None where it has none."""
+        check_is_fitted(self)
+        return [layer.bias for layer in self.architecture_.unpack(self.parameters_)]
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many weights, biases and thresholds there are."""
+        check_is_fitted(self)
+        return self.architecture_.n_parameters
+
+    @property
+    def n_iter_(self) -> int:
+        """How many epochs there were."""
+        return self.history_.n_epochs
+
+    @property
+    def terms_(self) -> tuple[str, ...]:
+        """The name of each input of the network: its column, or column[category]."""
+        return self.coding_.names()
+
+    def describe(self) -> Description:
+        """The layers, how training went, and how well the network fits."""
+        check_is_fitted(self)
+        return describe_network(self, weight_penalty(self))
+
+    def plate(self) -> Diagram:
+        """The plate diagram: x is given, y is modelled for each row, and all weights are shared."""
+        penalty = weight_penalty(self)
+        penalised = bool(penalty.l1 or penalty.l2)
+        return conditional_plate(type(self).__name__, self._plate_parameters(), penalised=penalised)
+
+    def _plate_parameters(self) -> tuple[PlateParameter, ...]:
+        return (PlateParameter("W"),)
+
+    def draw(self, path: Any = None) -> Diagram:
+        """The layers as a diagram, with a line for each weight; saved where a path is given."""
+        check_is_fitted(self)
+        diagram = picture_of(self)
+        if path is not None:
+            diagram.save(path)
+        return diagram
+
+    def trace(self, X: Any, y: Any = None, *, network: int = 0) -> Inspection:
+        """The values of every layer for each row; with y also the losses, errors and gradient.
+
+        All are in float64; without dropout, weights and penalties.  Of a model with several
+        networks (``n_networks``) they are those of one, ``network`` from 0, while predictions
+        average all of them and shrink the average.
+        """
+        check_is_fitted(self)
+        every = self.parameters_[None] if self.average_ is None else self.average_.parameters
+        if not isinstance(network, int | np.integer) or not 0 <= network < len(every):
+            raise InvalidInput(
+                f"network={network!r} was given; the model has {count(len(every), 'network')}, "
+                "numbered from 0. Use network=0 for the first."
+            )
+        matrix, target = self._matrix(X), None
+        if y is not None:
+            classes = vars(self).get("classes_", np.empty(0))
+            target = self._targets(classes)(y, matrix.shape[0])
+        found = inspected(self.architecture_, self.output_, every[network], matrix, target)
+        return found._replace(network=int(network), n_networks=len(every))
+
+    @like_its_rows
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the log-odds of every class against one, or to the mean.
+
+        Relative to an input of 0, which is the mean of scaled numbers (as ``Prepared`` gives them)
+        and no category.  Columns are replaced in random orders: contributions are estimates, always
+        the same for the same row, and they add up.
+        """
+        check_is_fitted(self)
+        matrix = self._matrix(X)
+        n_columns = len(self.coding_.schema.as_codes)
+        rows = CodedRows(matrix, self.coding_.column_of_coefficient(), n_columns)
+        n = matrix.shape[0]
+        found = sampled_contributions(self._explained_score, rows, np.arange(n), np.array([n]))
+        return self._explanation(found, against).also(RELATIVE, ESTIMATED)
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; numbers scaled, because one rate serves all weights."""
+        return ColumnNeeds(scale=True, categories=True)
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns are numbers and how many categories; which of them to check."""
+        check_is_fitted(self)
+        return columns_coded(self.coding_.schema, feature_names(self), n_rows)
+
+    def _predictor(self, X: Matrix, theta: Array) -> Array:
+        """The predictor at some parameters, a part of the rows at a time."""
+        size = chunk_rows(self.architecture_)
+        parts = [
+            predictor(self.architecture_, theta, X[low : low + size].astype(np.float64, copy=False))
+            for low in range(0, X.shape[0], size)
+        ]
+        return np.concatenate(parts)
+
+    @property
+    def _extra(self) -> Array:
+        return self.architecture_.extra(self.parameters_.astype(np.float64))
+
+    def _matrix(self, X: Any) -> Matrix:
+        """New rows as the network reads them."""
+        return finite_matrix(Block(new_rows(self, self.coding_, X)), self.coding_.names)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -500,5 +737,8 @@ class NeuralNetwork(CallbackSupportMixin, FittedNetwork, ABC):
         return tags
 
 
-def _name_of(solver: Any) -> str:
-    return solver if isinstance(solver, str) else repr(solver)
+def _at(fitted: NeuralNetwork, theta: Array) -> NeuralNetwork:
+    """The fitted network with other parameters."""
+    found = copy(fitted)
+    found.parameters_ = theta
+    return found

@@ -8,115 +8,32 @@ where there are hidden layers.  The gradient of l1 |w| at w = 0 is 0, the shorte
 the penalty alone.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
-from likely._typing import Array, Matrix
+from likely._typing import Array
 from likely.caching import cached_property
 from likely.compute.executor import Executor, Serial
 from likely.errors import InvalidInput
 from likely.names import lookup
 from likely.neural.architecture import Architecture, Layer
+from likely.neural.formulas import (
+    NetworkRows,
+    chunks,
+    loss_first_order,
+    loss_total,
+    penalty,
+    penalty_gradient,
+)
 from likely.neural.outputs import Output
-from likely.neural.propagation import Masks, backward, forward, predictor
-from likely.objectives.linear import Total
 from likely.objectives.model import REDUCTIONS, Reduction, numbers_of_rows
 from likely.penalties import Strength
 from likely.solvers.base import FirstOrder, FirstOrderObjective
-
-CHUNK_CELLS = 2**19  # values of the widest layer at once: 4 MiB, which stays in the cache
-FEWEST_ROWS = 256
-
-
-class NetworkRows(NamedTuple):
-    """Some examples as a network reads them."""
-
-    X: Matrix  # dense or CSR
-    y: Array  # class numbers, or (n, n_outputs)
-    weight: Array | None = None  # None is 1 for every example
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.X.shape[0])
-
-    @property
-    def total_weight(self) -> float:
-        """Σ_i w_i."""
-        return float(self.n_rows if self.weight is None else self.weight.sum())
-
-    def chosen(self, rows: Any) -> "NetworkRows":
-        """The examples with these numbers, or those of a slice."""
-        weight = None if self.weight is None else self.weight[rows]
-        return NetworkRows(self.X[rows], self.y[rows], weight)
-
-
-def weighted(weight: Array | None, each: Array) -> Array:
-    """w_i times what each example has; 0 where w_i = 0, even if that is infinite."""
-    if weight is None:
-        return each
-    column = weight.reshape(-1, *(1,) * (each.ndim - 1))
-    return np.where(column > 0, column * np.where(column > 0, each, 0.0), 0.0)
-
-
-@np.errstate(over="ignore", invalid="ignore")  # a loss that explodes is for the caller to see
-def loss_total(
-    architecture: Architecture, output: Output, theta: Array, rows: NetworkRows
-) -> Total:
-    """Σ_i w_i loss_i."""
-    eta = predictor(architecture, theta, rows.X)
-    loss = output.loss(rows.y, eta, architecture.extra(theta))
-    return Total(float(weighted(rows.weight, loss).sum()))
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def loss_first_order(
-    architecture: Architecture,
-    output: Output,
-    theta: Array,
-    rows: NetworkRows,
-    masks: Masks | None = None,
-) -> FirstOrder:
-    """Σ_i w_i loss_i and its gradient."""
-    trace = forward(architecture, theta, rows.X, masks)
-    found = output.loss_and_slope(rows.y, trace.eta, architecture.extra(theta))
-    slope = weighted(rows.weight, found.slope).astype(theta.dtype, copy=False)
-    _, gradient = backward(architecture, theta, trace, slope)
-    if found.extra is not None:
-        architecture.extra(gradient)[...] = weighted(rows.weight, found.extra).sum(axis=0)
-    return FirstOrder(float(weighted(rows.weight, found.loss).sum()), gradient)
-
-
-def chunks(architecture: Architecture, rows: NetworkRows) -> Iterator[NetworkRows]:
-    """Consecutive rows, as many at a time as the cache holds; the cut depends on sizes alone."""
-    size = chunk_rows(architecture)
-    for start in range(0, rows.n_rows, size):
-        yield rows.chosen(slice(start, start + size))
-
-
-def chunk_rows(architecture: Architecture) -> int:
-    return max(FEWEST_ROWS, CHUNK_CELLS // max(architecture.sizes))
-
-
-@np.errstate(over="ignore")
-def penalty(architecture: Architecture, theta: Array, l1: Strength, l2: Strength) -> float:
-    """Σ l1 |w| + ½ Σ l2 w² over weights; a strength is one number, or one for each parameter."""
-    weights = theta.astype(np.float64, copy=False)
-    total = 0.0
-    for strength, each in ((l1, np.abs(weights)), (l2, 0.5 * np.square(weights))):
-        own = architecture.penalised * strength
-        total += float(np.dot(own[own > 0], each[own > 0]))  # 0 · inf is nan
-    return total
-
-
-@np.errstate(over="ignore")
-def penalty_gradient(architecture: Architecture, theta: Array, l1: Strength, l2: Strength) -> Array:
-    """l1 sign(w) + l2 w, and 0 for biases and extra parameters."""
-    return np.asarray(architecture.penalised * (l1 * np.sign(theta) + l2 * theta))
 
 
 @final

@@ -23,12 +23,14 @@ from likely.explanations.explanation import PREDICTION, Explanation, refuse_agai
 from likely.explanations.sampled import SampledContributions
 from likely.formatting import count
 from likely.graphical.model_plates import PlateParameter
-from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
-from likely.inputs.numbers import check_response
-from likely.inputs.parameters import Estimator
-from likely.inputs.tables import refuse_file
+from likely.inputs.estimators import columns_named, feature_names, generator, unchanged_if_refused
+from likely.inputs.numbers import check_response, check_weight
+from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import GaussianIdentity
+from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.poisson import Poisson
+from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.links import Identity, Link
 from likely.neural.average import (
     AverageFit,
@@ -37,19 +39,22 @@ from likely.neural.average import (
     average_prediction,
     judged_rows,
 )
+from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
-from likely.neural.number_surface import FittedNumbers
-from likely.neural.outputs import Output, ScalarOutput, output_of
-from likely.neural.training.examples import Examples
-from likely.neural.training.problem import OpenedRows, Targets, TrainingProblem, open_rows
+from likely.neural.options import Options
+from likely.neural.output_choice import output_of
+from likely.neural.outputs import Output, ScalarOutput
+from likely.neural.problem import OpenedRows, Targets, TrainingProblem, open_rows
+from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
+from likely.objectives.linear import weighted_sum
 from likely.penalties import Penalty
-from likely.solvers.mini_batches import Batches
+from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
 
 
 @final
-class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estimator):
+class NeuralNetworkRegressor(RegressorMixin, NeuralNetwork):
     """A neural network whose output is a number, or several.
 
     Columns should have similar scales, because one learning rate serves all weights:
@@ -62,6 +67,8 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
     activation : str or sequence of str, default="relu"
         ``identity``, ``sigmoid``, ``tanh``, ``relu`` or ``softplus``: one for all hidden layers, or
         one for each.
+    bias : bool or sequence of bool, default=True
+        Whether units have biases; a sequence has one for each hidden layer and one for the output.
     response : str, Response or None, default=None
         The likelihood of the output: ``gaussian`` (None), ``bernoulli`` (y from 0 to 1),
         ``poisson``, ``gamma``, ``inverse-gaussian``, ``tweedie(1.5)``, ``negative-binomial``
@@ -85,10 +92,8 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
     momentum : float, default=0.9
         Of the solvers ``momentum`` and ``nesterov``; a tuple has one for each epoch.
     batch : int, {"auto", "full"} or Batches, default="auto"
-        Rows in a step; 1 is stochastic gradient descent by example.  ``auto`` is 32, and 128 from
-        10,000 rows on.
-    shuffle : bool, default=True
-        Whether each epoch has a new order; else it is that of the rows.
+        Rows in a step; ``auto`` is 32, and 128 from 10,000 rows on.  ``Batches`` also says whether
+        they are shuffled; those of ``likely.solvers`` draw them.
     max_epochs : int or "auto", default="auto"
         Passes over the rows at most; 0 leaves the network at its start values.  ``auto`` is 200,
         and 500 where ``solver="auto"`` takes Adam.
@@ -96,15 +101,13 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         The smallest fall of the watched mean loss that counts; ``auto`` is 1e-4.  None trains for
         ``max_epochs``, unless early stopping ends it.  Of ``lbfgs`` the gap to the optimum in nats
         a row, 1e-5, and 1e-14 without hidden layers.
-    early_stopping : bool or "auto", default="auto"
+    early_stopping : bool, int, "auto" or EarlyStopping, default="auto"
         Whether the validation loss is watched, and the best epoch restored, in place of the
         training loss and the last one.  ``auto`` is True where ``solver="auto"`` takes Adam.
+        A number is the epochs to wait for a fall, 30 for ``EarlyStopping(patience=30)``.
     validation : float, tuple or None, default=None
         A share of the rows to hold out, of each class, or a set ``(X, y)`` or ``(X, y, weight)``.
         None holds out a tenth for early stopping, and nothing without it.
-    patience : int or "auto", default="auto"
-        Epochs without a fall of the watched loss after which training ends.  ``auto`` is 10, and 30
-        where ``solver="auto"`` takes Adam.
     end_game : {"epochs", "loss"} or None, default=None
         After early stopping, retrain on all rows, those for validation included: for the best
         number of epochs, or until the mean loss is down to the training loss of the best epoch.
@@ -113,36 +116,18 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         has one for each hidden layer, or also one for the input before them.
     l1, l2 : float, default=0.0
         Strengths of the penalties l1·Σ|w| + ½·l2·Σw² on the weights, not the biases.
-    penalty : Penalty or None, default=None
-        In place of l1 and l2: ``L1``, ``L2`` or ``ElasticNet`` of ``likely.penalties``, or a sum of
-        them, with one strength for all weights.
-    penalty_scaling : {"sum", "mean", "epoch"}, default="sum"
-        ``sum`` adds the penalty to the summed loss, as in every other model; ``mean`` to the mean
-        loss; ``epoch`` to each batch by its share of the rows.
+    penalty : WeightPenalty, Penalty or None, default=None
+        In place of l1 and l2, or beside them to scale them (``WeightPenalty(scaling="mean")``);
+        ``L1``, ``L2`` or ``ElasticNet`` of ``likely.penalties``, or a sum of them.
     scale_response : bool, default=True
         Whether a Gaussian response with the identity link is centred and scaled in training, so
         that rates and ``tol`` (then in variances of y) do not depend on its unit.  Everything that
         is given or shown is in the unit of y: weights, start values, losses, penalties.
-    initialise : str, array or sequence of pairs, default="auto"
-        ``glorot-uniform``, ``glorot-normal``, ``he-uniform``, ``he-normal``, ``zeros`` (without
-        hidden layers), ``auto`` (by the activation), or a pair of weights and biases for each
-        layer.
-    bias : bool or sequence of bool, default=True
-        Whether units have biases; a sequence has one for each hidden layer and one for the output.
-        Where a layer has none, its pair in ``initialise`` is ``(W, None)``.
-    trainable : sequence of int or None, default=None
-        The layers that are trained, from 0; −1 is that of the output.  None trains all.
-    callbacks : function, sequence of functions or None, default=None
-        Called with an ``Epoch`` (number, loss, validation, rate, seconds, theta) after each epoch;
-        training ends where one returns True.  ``set_callbacks`` takes those of scikit-learn.
-    checkpoint : path or None, default=None
-        A file that is written after each epoch, whole or not at all; of several networks, one each:
-        ``checkpoint.1``, ``checkpoint.2``, ….
-    resume : path, bool or None, default=None
-        A checkpoint to continue from, bit for bit; True is that of ``checkpoint``, if it exists.
-    evaluate_training : bool, default=True
-        Whether the training loss is computed after each epoch; else the mean of its batches, each
-        before its step, is recorded, which costs nothing.
+    initialise : str, array, sequence of pairs or StartValues, default="auto"
+        A scheme by name, ``auto`` (by the activation), all parameters, or a pair of weights and
+        biases for each layer.  ``StartValues`` also names the layers that are trained.
+    training : Training or None, default=None
+        Callbacks, checkpoints, what to resume from, and whether training losses are evaluated.
     dtype : {"float32", "float64"} or None, default=None
         Of the parameters in training; None is float32, and float64 for ``lbfgs``.
     device : str, torch.device or None, default=None
@@ -194,38 +179,34 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
     array([1.])
     """
 
+    dispersion_: float
+    alpha_: float | None
+
     def __init__(
         self,
         hidden: Sequence[int] = (100,),
         *,
         activation: str | Sequence[str] = "relu",
+        bias: bool | Sequence[bool] = True,
         response: str | Response | None = None,
         link: str | Link | None = None,
         solver: str | Update = "auto",
         learning_rate: float | str = "auto",
         schedule: str | Schedule = "constant",
         momentum: float | tuple[float, ...] = 0.9,
-        batch: int | str | Batches = "auto",
-        shuffle: bool = True,
+        batch: int | str | Batches | BatchPlan = "auto",
         max_epochs: int | str = "auto",
         tol: float | str | None = "auto",
-        early_stopping: bool | str = "auto",
+        early_stopping: bool | int | str | EarlyStopping = "auto",
         validation: Any = None,
-        patience: int | str = "auto",
         end_game: str | None = None,
         dropout: float | Sequence[float] = 0.0,
         l1: float = 0.0,
         l2: float = 0.0,
-        penalty: Penalty | None = None,
-        penalty_scaling: str = "sum",
+        penalty: WeightPenalty | Penalty | None = None,
         scale_response: bool = True,
         initialise: Any = "auto",
-        bias: bool | Sequence[bool] = True,
-        trainable: Sequence[int] | None = None,
-        callbacks: Any = None,
-        checkpoint: Any = None,
-        resume: Any = None,
-        evaluate_training: bool = True,
+        training: Training | None = None,
         dtype: Any = None,
         device: Any = None,
         n_networks: int | str = "auto",
@@ -233,6 +214,7 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
     ) -> None:
         self.hidden = hidden
         self.activation = activation
+        self.bias = bias
         self.response = response
         self.link = link
         self.solver = solver
@@ -240,26 +222,18 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         self.schedule = schedule
         self.momentum = momentum
         self.batch = batch
-        self.shuffle = shuffle
         self.max_epochs = max_epochs
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation = validation
-        self.patience = patience
         self.end_game = end_game
         self.dropout = dropout
         self.l1 = l1
         self.l2 = l2
         self.penalty = penalty
-        self.penalty_scaling = penalty_scaling
         self.scale_response = scale_response
         self.initialise = initialise
-        self.bias = bias
-        self.trainable = trainable
-        self.callbacks = callbacks
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.evaluate_training = evaluate_training
+        self.training = training
         self.dtype = dtype
         self.device = device
         self.n_networks = n_networks
@@ -274,8 +248,11 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         refuse_file(X, f"partial_fit of {type(self).__name__}", advice)
         with unchanged_if_refused(self), columns_named(self):
             first = "parameters_" not in vars(self)
-            rows = self._opened(X, y, sample_weight) if first else None
-            return self._one_epoch(X, y, sample_weight, rows)
+
+            def opened(options: Options) -> OpenedRows:
+                return self._opened(options, X, y, sample_weight)
+
+            return self._one_epoch(X, y, sample_weight, opened if first else None)
 
     def predict(self, X: Any) -> Array:
         """E[y | x] of each row, (n,), or (n, n_responses)."""
@@ -288,11 +265,86 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
     def _explained_score(self, matrix: Matrix) -> Array:
         """E[y | x] of rows as the network reads them, (n, n_responses)."""
         if self.average_ is not None:
-            found = average_prediction(self, lambda theta: self._predictor(matrix, theta))
+            found = average_prediction(
+                self.average_,
+                self._averaging(self.output_),
+                self.architecture_,
+                self.output_,
+                lambda theta: self._predictor(matrix, theta),
+            )
         else:
             eta = self._predictor(matrix, self.parameters_.astype(np.float64))
             found = self.output_.mean(eta, self._extra)
         return np.asarray(found)
+
+    def predict_distribution(self, X: Any) -> PredictiveDistribution:
+        """The distribution of y given each row: the response around its mean."""
+        return PredictiveDistribution(self._response, self.predict(X), self.dispersion_)
+
+    def predictive_family(self) -> PredictiveFamily | None:
+        """The response, with the dispersion of the fit; None for several responses."""
+        if self.output_.n_outputs > 1:
+            return None
+        return PredictiveFamily.of(self._response, self.dispersion_)
+
+    def log_likelihoods(self, X: Any, y: Any) -> Array:
+        """log p(y_i | x_i) of each row, with all its terms, at ``dispersion_``."""
+        X, y = own_columns(X, y)
+        mean = self.predict(X)
+        y = self._responses(y, len(mean))
+        each = self._response.log_prob(y, mean, self.dispersion_)
+        return np.asarray(each if each.ndim == 1 else each.sum(axis=1))
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Σ w_i log p(y_i | x_i), with all its terms, at ``dispersion_``."""
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        each = self.log_likelihoods(X, y)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
+
+    def deviance(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Twice the log-likelihood of the saturated model minus that of the model."""
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        mean = self.predict(X)
+        weight = check_weight(sample_weight, n_rows=len(mean))
+        return float(self._deviances(self._responses(y, len(mean)), mean, weight).sum())
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """D², the share of the constant model's deviance that is explained; R² for a Gaussian.
+
+        Of several responses, their mean.
+        """
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        mean = self.predict(X)
+        y, weight = self._responses(y, len(mean)), check_weight(sample_weight, n_rows=len(mean))
+        constant = np.broadcast_to(np.average(y, axis=0, weights=weight), y.shape)
+        left, null = (self._deviances(y, each, weight) for each in (mean, constant))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(null > 0, 1 - left / null, np.nan)
+        return float(shares.mean())
+
+    def sample(self, X: Any, random_state: Any = None) -> Array:
+        """One y for each row, drawn from the fitted model."""
+        rng = generator(self.random_state if random_state is None else random_state)
+        return self._response.sample(self.predict(X), rng, self.dispersion_)
+
+    @property
+    def _response(self) -> Response:
+        """The response whose density y has, with its estimated α."""
+        alpha = vars(self).get("alpha_")
+        if alpha is None:
+            return self.output_.response
+        return NegativeBinomial(alpha) if alpha > 0 else Poisson()
+
+    def _deviances(self, y: Array, mean: Array, weight: Array | None) -> Array:
+        """The deviance of each response, (n_responses,)."""
+        each = self._response.deviance(y, mean).reshape(len(y), -1)
+        return np.dot(np.ones(len(y)) if weight is None else weight, each)
+
+    def _responses(self, y: Any, n_rows: int) -> Array:
+        several = self.output_.n_outputs > 1
+        y = check_response(y, n_rows=n_rows, estimator=self, several=several)
+        self.output_.check(y)
+        return y
 
     def _warn_outside(self, mean: Array) -> None:
         """Warn of rows whose η, which may be any number, has no mean under the link."""
@@ -315,8 +367,13 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
         groups = np.array([str(name) for name in names], dtype=object)
         return Explanation(*found, groups, feature_names(self), quantity=PREDICTION)
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
-        return open_rows(self, X, y, sample_weight, "numbers")
+    def _opened(self, options: Options, X: Any, y: Any, sample_weight: Any) -> OpenedRows:
+        if options.balanced:
+            raise InvalidInput(
+                "batch=Batches(balanced=True) was given for numbers; batches are balanced by "
+                "class. Leave balanced out, or use NeuralNetworkClassifier."
+            )
+        return open_rows(self, options, X, y, sample_weight, "numbers")
 
     def _output(self, rows: OpenedRows) -> Output:
         y = rows.examples.y
@@ -337,6 +394,9 @@ class NeuralNetworkRegressor(FittedNumbers, NeuralNetwork, RegressorMixin, Estim
     def _averaging(self, output: Output) -> NumberAveraging:
         given = output_of(self.response, link=self.link)
         return NumberAveraging((output if given.response.shape_is_known else given).response)
+
+    def _own_meaning(self) -> dict[str, Any]:
+        return {"scale_response": self.scale_response}
 
     def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
         return {}

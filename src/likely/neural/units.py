@@ -16,7 +16,8 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
-from likely.penalties import Penalty, Strength, checked_strength
+from likely.neural.settings import WeightPenalty
+from likely.penalties import Strength
 
 
 class WeightStrengths(NamedTuple):
@@ -24,38 +25,6 @@ class WeightStrengths(NamedTuple):
 
     l1: Strength
     l2: Strength
-
-
-def weight_strengths(model: Any) -> WeightStrengths:
-    """l1 and l2 of a network's weights: its arguments, or those of its penalty."""
-    given = model.penalty
-    if given is None:
-        l1, l2 = (checked_strength(name, vars(model)[name]) for name in ("l1", "l2"))
-    elif not isinstance(given, Penalty):
-        raise InvalidInput(
-            f"penalty={given!r} was given; a penalty of likely.penalties was expected. Use "
-            "penalty=L2(1.0), or l2=1.0, which is the same."
-        )
-    else:
-        for name in ("l1", "l2"):
-            if np.any(own := vars(model)[name]):
-                raise InvalidInput(
-                    f"penalty={given!r} and {name}={own!r} were given; one of the two was expected."
-                    f" Add {name.upper()}(…) to the penalty, or leave {name} out."
-                )
-        l1, l2, groups = given.strengths
-        if any(np.any(group.strength) for group in groups):
-            raise InvalidInput(
-                f"penalty={given!r} was given; a network has penalties of single weights. Use L1, "
-                "L2, ElasticNet or a sum of them."
-            )
-    for name, strength in (("l1", l1), ("l2", l2)):
-        if np.ndim(strength):
-            raise InvalidInput(
-                f"{name} has several numbers; a network has one strength for all its weights. "
-                f"Use {name}=1.0."
-            )
-    return WeightStrengths(float(l1), float(l2))
 
 
 @final
@@ -115,10 +84,10 @@ class ResponseUnits:
             last.bias[...] = (last.bias - self.centre) / self.scale
         return found
 
-    def strengths(self, architecture: Architecture, given: WeightStrengths) -> WeightStrengths:
+    def strengths(self, architecture: Architecture, given: WeightPenalty) -> WeightStrengths:
         """The penalties of θ′ that are those of θ."""
-        if self.scale == 1.0 or not (np.any(given.l1) or np.any(given.l2)):
-            return given
+        if self.scale == 1.0 or not (given.l1 or given.l2):
+            return WeightStrengths(given.l1, given.l2)
         unit = np.ones(architecture.n_parameters)  # of each parameter, in those of θ′
         unit[architecture.places[-1].weight] = self.scale
         return WeightStrengths(given.l1 * unit / self.square, given.l2 * unit**2 / self.square)

@@ -30,7 +30,7 @@ from likely.data.block import (
 from likely.errors import UnsupportedAccess
 from likely.objectives.linear import PenalisedSum
 from likely.solvers.batched import MOST_TRIED, Batch, BatchedObjective
-from likely.solvers.mini_batches import Batches, ShuffledBatches, epoch_order
+from likely.solvers.mini_batches import BatchPlan, ShuffledBatches, epoch_order
 
 
 @final
@@ -93,7 +93,7 @@ class RowBatches(BatchedObjective):
     def _is_rough(self) -> bool:
         return self.whole.penalty(np.ones(self.whole.size)) > 0
 
-    def batches(self, plan: Batches, seed: int, epoch: int) -> Iterator[Batch]:
+    def batches(self, plan: BatchPlan, seed: int, epoch: int) -> Iterator[Batch]:
         if isinstance(plan, ShuffledBatches):
             shuffled = self._shuffled(plan, seed, epoch)
             return (self._batch(block) for block in cut_into_batches(shuffled, plan.size))
@@ -119,7 +119,7 @@ class RowBatches(BatchedObjective):
                 window = taken_rows(window, order)
             yield with_weight(window)
 
-    def _drawn(self, plan: Batches, seed: int, epoch: int) -> Iterator[Batch]:
+    def _drawn(self, plan: BatchPlan, seed: int, epoch: int) -> Iterator[Batch]:
         """Batches that need all rows at once."""
         if self._in_memory is None:
             raise UnsupportedAccess(

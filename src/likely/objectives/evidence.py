@@ -10,11 +10,12 @@ show that there is none.  So the evidence against a class ends near log n_k nats
 is from all rows before it.  Without that end, the evidence of a Gaussian column grows with the
 square of the distance, and one row of a heavy tail costs more than all other rows gain.
 
-T is chosen on out-of-fold scores: row i is scored by a model that has not seen its fold.  Fold
-statistics are merged by prefix and suffix, so all leave-one-fold-out models cost one pass.  The
-choice is cautious: it is the T whose gain over the prior, Σ_i w_i [log p(y_i | x_i) − log π_{y_i}],
-is largest after ``CAUTION`` of its standard errors are subtracted.  A gain that a few rows make by
-chance is not used.  Two passes over a grid of T find it, first a coarse one, then a fine one.
+T is chosen on out-of-fold scores: row i is scored by a model that has not seen its fold, in which
+all copies of the row are.  Fold statistics are merged by prefix and suffix, so all
+leave-one-fold-out models cost one pass.  The choice is cautious: it is the T whose gain over the
+prior, Σ_i w_i [log p(y_i | x_i) − log π_{y_i}], is largest after ``CAUTION`` of its standard errors
+are subtracted.  A gain that a few rows make by chance is not used.  Two passes over a grid of T
+find it, first a coarse one, then a fine one.
 
 References
 ----------
@@ -31,7 +32,8 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.additive import Additive, FieldwiseAdditive, pairwise_total
 from likely.compute.executor import Executor
-from likely.data.block import Block, Blocks
+from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
+from likely.data.copies import copies_in_blocks
 from likely.data.split import FOLD_SEED, fold_of
 from likely.distributions.base import Family
 from likely.objectives.components import (
@@ -85,9 +87,26 @@ class FoldTotals(Additive):
         return tuple(ends)
 
 
+def with_copies_in_one_fold(blocks: Blocks) -> Blocks:
+    """The blocks with a fold for each row, if rows in memory are copies of each other."""
+    if isinstance(blocks, MappedBlocks):
+        return replace(blocks, inner=with_copies_in_one_fold(blocks.inner))
+    copies = copies_in_blocks(blocks)
+    if copies is None or not isinstance(blocks, ArrayBlocks):
+        return blocks
+    return replace(blocks, group=fold_of(0, copies.size, FOLD_SEED, N_FOLDS)[copies])
+
+
+def fold_of_rows(block: Block) -> Codes:
+    """The fold of each row: by its index, or that of the first row that it is a copy of."""
+    if block.group is not None:
+        return block.group
+    return fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+
+
 def block_fold_totals(family: Family, n_components: int, block: Block) -> FoldTotals:
     assert block.y is not None  # calibration needs labels
-    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    fold = fold_of_rows(block)
     return FoldTotals(
         tuple(
             block_totals(family, n_components, replace(block, y=np.where(fold == f, block.y, -1)))
@@ -98,7 +117,7 @@ def block_fold_totals(family: Family, n_components: int, block: Block) -> FoldTo
 
 def completed_fold_totals(family: Family, model: Components, block: Block) -> FoldTotals:
     """The totals of labelled rows with missing cells, which have their expectations at θ."""
-    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    fold = fold_of_rows(block)
     weight = np.ones(block.n_rows) if block.weight is None else block.weight
     return FoldTotals(
         tuple(
@@ -120,7 +139,7 @@ class ScoredRows(NamedTuple):
 def scored_rows(models: tuple[Components, ...], block: Block) -> ScoredRows:
     """The rows whose class is known to the model that scores them."""
     assert block.y is not None  # calibration needs labels
-    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    fold = fold_of_rows(block)
     X = block.X.stored()
     scores = np.stack([model.distribution.log_score(X) for model in models])
     chosen = scores[fold, np.arange(block.n_rows)]
@@ -191,6 +210,7 @@ def calibrate_evidence(
 
     ``fold_totals`` are those of a block, where cells are missing that the family cannot leave out.
     """
+    blocks = with_copies_in_one_fold(blocks)
     if fold_totals is None:
         fold_totals = partial(block_fold_totals, family, n_components)
     folds = executor.sum(fold_totals, blocks)

@@ -45,7 +45,7 @@ from likely._typing import Array, Codes
 from likely.additive import Additive, pairwise_total
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
+from likely.data.split import FOLD_SEED, hashed_uniforms, hashed_values
 from likely.distributions.lengths import (
     SplitScores,
     absence_is_evidence,
@@ -64,7 +64,14 @@ from likely.objectives.components import (
     no_smaller_than_totals,
 )
 from likely.objectives.cooled_evidence import Absence, CooledEvidence
-from likely.objectives.evidence import LOWEST_SCORE, N_FOLDS, WORDS, FoldTotals
+from likely.objectives.evidence import (
+    LOWEST_SCORE,
+    N_FOLDS,
+    WORDS,
+    FoldTotals,
+    fold_of_rows,
+    with_copies_in_one_fold,
+)
 from likely.objectives.length_cooling import (
     SAMPLE_SEED,
     ScoredDocuments,
@@ -112,6 +119,7 @@ def calibrate_by_length(
 ) -> CooledEvidence:
     """T = 1/a and b of out-of-fold scores; ``learn`` turns totals into a model."""
     refuse_without_words(family)
+    blocks = with_document_folds(family, blocks)
     folds = folds_of(family, n_components, blocks, executor)
     rows = scored_documents(family, folds, blocks, executor, learn)
     found = cooled_by_documents(rows, np.sum([each.count for each in folds.totals.folds], axis=0))
@@ -143,6 +151,7 @@ def best_factor(
 ) -> float:
     """What to multiply the strength of smoothing by; ``learn`` takes it, and totals."""
     refuse_without_words(family)
+    blocks = with_document_folds(family, blocks)
     folds = folds_of(family, n_components, blocks, executor)
     n_folds = folds_of_factor(n_components, blocks.n_features)
 
@@ -225,13 +234,21 @@ def _block_folds(family: ProductFamily, n_components: int, block: Block) -> Coun
     return CountedFolds(FoldTotals(totals), block.n_rows, length)
 
 
+def with_document_folds(family: ProductFamily, blocks: Blocks) -> Blocks:
+    """The blocks with a fold for each row, where words do not tell which rows are copies."""
+    return blocks if all(word_parts(family)) else with_copies_in_one_fold(blocks)
+
+
 def document_folds(family: ProductFamily, block: Block) -> Codes:
     """The fold of each row of a block: by its words, or by its index if it has few, or others.
+
+    Beside other columns, copies in memory have the fold of the first one, if blocks come from
+    ``with_document_folds``.
 
     The words are summed with random weights, so that equal documents have equal sums.  Beside other
     columns, texts may be few and repeat, so that their folds would not divide the rows.
     """
-    by_index = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    by_index = fold_of_rows(block)
     if not all(word_parts(family)):
         return by_index
     X, n = block.X.stored(), block.n_rows
@@ -258,8 +275,8 @@ def folds_by_words(total: Array, distinct: Codes, by_index: Codes) -> Codes:
 
 def _rows_of(block: Block, rows: Codes) -> Block:
     """Some rows of a block, by position."""
-    weight = None if block.weight is None else block.weight[rows]
-    return replace(block, X=block.X.taken(rows), y=block.target[rows], weight=weight)
+    weight, group = (None if of is None else of[rows] for of in (block.weight, block.group))
+    return replace(block, X=block.X.taken(rows), y=block.target[rows], weight=weight, group=group)
 
 
 def _scored_sample(

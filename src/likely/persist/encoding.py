@@ -28,6 +28,7 @@ from likely.persist.graphs import graph_arguments, graph_fields, graph_of
 from likely.persist.registry import (
     CompletesFit,
     Estimator,
+    TranslatesArguments,
     argument_names,
     estimator_names,
     field_names,
@@ -254,9 +255,11 @@ class Decoder(SavedValues):
             raise unknown("estimator", coded["class"])
         graph = issubclass(kind, FactorGraph)
         expected = graph_fields(kind) if graph else argument_names(kind)
-        same_names(f"The arguments of {kind.__name__}", coded["arguments"], expected)
         inside = replace(self, own=own_parts(kind))
         arguments = inside.each(coded["arguments"])
+        if isinstance(kind, TranslatesArguments) and not arguments.keys() <= expected:
+            arguments = kind.translated_arguments(arguments)
+        same_names(f"The arguments of {kind.__name__}", arguments, expected)
         model = graph_of(kind, arguments) if graph else kind(**arguments)
         fitted = inside.each(coded["fitted"])
         for name in fitted:

@@ -9,7 +9,7 @@ words (a Poisson distribution, a Poisson response), responses are known with the
 ``likelihoods.Poisson``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -21,6 +21,7 @@ import likely
 from likely import distributions, generative, likelihoods
 from likely.compute.executor import EXECUTORS
 from likely.distributions.exponential_family import ExponentialFamily
+from likely.inputs.parameters import Settings
 from likely.persist.graphs import graph_class
 
 PART_MODULES = (
@@ -38,9 +39,8 @@ PART_MODULES = (
     "likely.neural.architecture",
     "likely.neural.average",
     "likely.neural.history",
-    "likely.neural.outputs.categorical",
-    "likely.neural.outputs.ordinal",
-    "likely.neural.outputs.scalar",
+    "likely.neural.outputs",
+    "likely.neural.settings",
     "likely.objectives.components",
     "likely.penalties",
     "likely.quantiles",
@@ -113,9 +113,25 @@ def saved_arguments(model: Any) -> dict[str, Any]:
     given = dict(model.get_params(deep=False))
     if isinstance(model, HasUnsavedArguments):
         for name in model.saved_as_none:
-            plain = isinstance(given[name], bool | int | float | str)
-            given[name] = given[name] if plain else None
+            value = given[name]
+            if isinstance(value, Settings):
+                given[name] = value.changed({k: _plain(each) for k, each in vars(value).items()})
+            else:
+                given[name] = _plain(value)
     return given
+
+
+def _plain(value: Any) -> Any:
+    """A number or text; None in place of rows and functions."""
+    return value if isinstance(value, bool | int | float | str) else None
+
+
+@runtime_checkable
+class TranslatesArguments(Protocol):
+    """An estimator whose arguments had other names in files of earlier versions."""
+
+    @classmethod
+    def translated_arguments(cls, arguments: Mapping[str, Any]) -> dict[str, Any]: ...
 
 
 @runtime_checkable

@@ -173,6 +173,7 @@ def _of_final(score: FinalScore) -> RunFacts:
         "model": name,
         "target": "the target",
         "data": {"name": "sealed rows", "rows": score.n_rows},
+        "findings": score.findings,
         "versions": versions(),
     }
     return RunFacts(

@@ -68,6 +68,9 @@ class FinalScore:
         the same predictions.
     model : object
         The model, fitted to the training part.
+    findings : tuple of mappings
+        What ``look`` finds in the training rows with which every score is too good: leaks and
+        copies, with ``code``, ``columns`` and ``text``.
     """
 
     metric: str
@@ -88,6 +91,7 @@ class FinalScore:
     resumed: bool = False
     head: str = ""  # SHA-256 of the ledger's last line
     model: Any = field(default=None, repr=False, compare=False)
+    findings: tuple[Mapping[str, Any], ...] = field(default=(), repr=False, compare=False)
 
     @property
     def title(self) -> str:
@@ -167,6 +171,13 @@ class FinalScore:
         )
 
     def __str__(self) -> str:
+        """The score, and what makes it too good."""
+        return " ".join(
+            [self.sentence, *(f"{each['code']} {each['text']}" for each in self.findings)]
+        )
+
+    @property
+    def sentence(self) -> str:
         """One sentence each for the score, the baseline and the cross-validation estimate."""
         known = [] if self.cv_estimate is None else [self.cv_estimate]
         known = [-each if self.metric == NEGATIVE else each for each in known]

@@ -17,7 +17,7 @@ from likely.solvers.lbfgs import LBFGS
 from likely.solvers.least_squares import solve_minimum_norm, solve_normal_equations, solve_qr
 from likely.solvers.mini_batches import (
     BalancedBatches,
-    Batches,
+    BatchPlan,
     SampledBatches,
     ShuffledBatches,
     batches,
@@ -79,8 +79,8 @@ __all__ = [
     "AdamW",
     "BalancedBatches",
     "Batch",
+    "BatchPlan",
     "BatchedObjective",
-    "Batches",
     "Clip",
     "Clipped",
     "Constant",

@@ -120,22 +120,41 @@ class FunctionObjective(FirstOrderObjective):
         return FirstOrder(self.value(theta), gradient)
 
 
-def as_objective(given: Any, solver: str, *, with_hessian: bool) -> Any:
-    """What a solver can minimise: an objective as it is, or one made of f and ∇f.
+def with_gradient(given: Any) -> FirstOrderObjective | None:
+    """f and ∇f of a pair of functions, or of any object that has them; None where there are none.
 
-    f and ∇f are a pair of functions, or the methods ``value`` and ``gradient`` of any object.
+    An object has them in the methods ``value`` and ``gradient``, or in ``second_order``.
     """
-    pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given))
-    if isinstance(given, Measured) or not (pair or isinstance(given, ValueAndGradient)):
+    if isinstance(given, FirstOrderObjective):
         return given
-    if not pair and {"first_order", "second_order"} & set(dir(given)):
-        return given
-    if with_hessian:
-        raise InvalidInput(
-            f"{solver} was given a value and a gradient; it needs second derivatives. Use LBFGS(), "
-            "or an objective with second_order (likely.solvers.SmoothObjective)."
+    if isinstance(given, SmoothObjective):
+        return FunctionObjective(
+            lambda theta: given.second_order(theta).value,
+            lambda theta: given.second_order(theta).gradient,
         )
-    return FunctionObjective(*given) if pair else FunctionObjective(given.value, given.gradient)
+    if isinstance(given, ValueAndGradient):
+        return FunctionObjective(given.value, given.gradient)
+    pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given))
+    return FunctionObjective(*given) if pair else None
+
+
+def as_objective(given: Any, solver: "type[Solver[Any, Any]]") -> Any:
+    """What a solver can minimise: an objective as it is, or one made of f and ∇f."""
+    if solver.contract is None or isinstance(given, solver.contract):
+        return given
+    found = with_gradient(given)
+    if found is None or solver.contract is not FirstOrderObjective:
+        what = f"{given!r:.80}" if found is None else "a value and a gradient"
+        advice = (
+            "Give objective(X, y) of a model, a pair of functions (f, ∇f), or an object with "
+            "value and gradient"
+            if found is None
+            else "Use LBFGS() or GradientDescent()"
+        )
+        raise InvalidInput(
+            f"{solver.__name__} was given {what}; it needs {solver.needs}. {advice}."
+        )
+    return found
 
 
 def without_curvature(parameter: int) -> str:
@@ -163,6 +182,8 @@ class Solver(ABC, Generic[Objective, S]):
     """Two pure functions; the loop is in ``minimise``."""
 
     name: ClassVar[str]
+    contract: ClassVar[type | None] = None  # of its objectives; None is any
+    needs: ClassVar[str] = ""  # what the contract has, in words
 
     @abstractmethod
     def init(self, objective: Objective, theta: Any) -> S: ...

@@ -23,7 +23,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.solvers.base import FirstOrder, Measured
-from likely.solvers.mini_batches import Batches, batches
+from likely.solvers.mini_batches import BatchPlan, batches
 
 MOST_TRIED = 2048  # examples of a trial
 
@@ -49,7 +49,7 @@ class BatchedObjective(Measured, ABC):
         """W = Σ w."""
 
     @abstractmethod
-    def batches(self, plan: Batches, seed: int, epoch: int) -> Iterator[Batch]:
+    def batches(self, plan: BatchPlan, seed: int, epoch: int) -> Iterator[Batch]:
         """The batches of an epoch."""
 
     @abstractmethod
@@ -142,7 +142,7 @@ class ExampleLosses(BatchedObjective):
     def weight(self) -> float:
         return float(self.n_examples)
 
-    def batches(self, plan: Batches, seed: int, epoch: int) -> Iterator[Batch]:
+    def batches(self, plan: BatchPlan, seed: int, epoch: int) -> Iterator[Batch]:
         for rows in plan.of_epoch(self.n_examples, seed, epoch, self.labels):
             yield self._batch(rows)
 

@@ -136,6 +136,8 @@ class CoordinateDescent(Solver[ColumnObjective, ColumnState]):
     """For columns in memory.  A step costs a pass over all columns, and sweeps over a few."""
 
     name: ClassVar[str] = "coordinate descent"
+    contract: ClassVar[type] = ColumnObjective
+    needs: ClassVar[str] = "a sum over rows that it can read column by column, as a fit gives it"
 
     def init(self, objective: ColumnObjective, theta: Array) -> ColumnState:
         return _complete(objective, _evaluate(objective, np.asarray(theta, float)), SMALLEST_SET)

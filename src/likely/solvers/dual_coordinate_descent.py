@@ -88,6 +88,8 @@ class DualCoordinateDescent(Solver[RowObjective, DualState]):
     """For sparse rows in memory.  A step is a few sweeps and one certified point."""
 
     name: ClassVar[str] = "dual coordinate descent"
+    contract: ClassVar[type] = RowObjective
+    needs: ClassVar[str] = "a sum over rows that it can read row by row, as a fit gives it"
     seed: int = 0  # of the order of the rows
 
     def init(self, objective: RowObjective, theta: Array) -> DualState:

@@ -57,6 +57,8 @@ class EM(Solver[ExpectationObjective, EMState]):
     """One step is one pass over the data."""
 
     name: ClassVar[str] = "EM"
+    contract: ClassVar[type] = ExpectationObjective
+    needs: ClassVar[str] = "an ExpectationObjective of likely.solvers"
 
     def init(self, objective: ExpectationObjective, theta: Any) -> EMState:
         here = objective.expect(theta)

@@ -17,13 +17,13 @@ Boyd & Vandenberghe, Convex Optimization, §9.1.2 and §9.3.
 
 from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.solvers.base import FirstOrderObjective, Solver, State
+from likely.solvers.base import FirstOrderObjective, Solver, State, as_objective
 from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, armijo_with_slope
 from likely.solvers.settings import is_number
 
@@ -48,6 +48,8 @@ class GradientDescent(Solver[FirstOrderObjective, DescentState]):
     """Backtracking from twice the last step; one step costs two or three passes."""
 
     name: ClassVar[str] = "gradient descent"
+    contract: ClassVar[type] = FirstOrderObjective
+    needs: ClassVar[str] = "a value and a gradient"
 
     def init(self, objective: FirstOrderObjective, theta: Array) -> DescentState:
         state = _begin(objective, theta, t=1.0)
@@ -76,6 +78,8 @@ class FixedStep(Solver[FirstOrderObjective, DescentState]):
     t: float
 
     name: ClassVar[str] = "gradient descent with a fixed step"
+    contract: ClassVar[type] = FirstOrderObjective
+    needs: ClassVar[str] = "a value and a gradient"
 
     def __post_init__(self) -> None:
         refuse_step("t", self.t)
@@ -90,7 +94,7 @@ class FixedStep(Solver[FirstOrderObjective, DescentState]):
         return _moved(objective, state, point, t=self.t)
 
 
-def gradient_step(objective: FirstOrderObjective, theta: Array, rate: float) -> Array:
+def gradient_step(objective: Any, theta: Any, rate: float) -> Array:
     """θ − rate ∇f(θ): one step by hand, which ``FixedStep(rate)`` repeats.
 
     >>> import numpy as np
@@ -100,7 +104,8 @@ def gradient_step(objective: FirstOrderObjective, theta: Array, rate: float) -> 
     array([1.3, 0.9])
     """
     refuse_step("rate", rate)
-    return np.asarray(theta - rate * objective.gradient(theta))
+    theta = np.asarray(theta, dtype=np.float64)
+    return np.asarray(theta - rate * as_objective(objective, FixedStep).gradient(theta))
 
 
 def refuse_step(name: str, length: float) -> None:

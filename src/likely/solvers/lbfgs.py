@@ -81,6 +81,8 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
     preconditioner: Preconditioner | Array | None = None  # an array is L, lower triangular (d, d)
 
     name: ClassVar[str] = "L-BFGS"
+    contract: ClassVar[type] = FirstOrderObjective
+    needs: ClassVar[str] = "a value and a gradient"
 
     def init(self, objective: FirstOrderObjective, theta: Array) -> LBFGSState:
         here = objective.first_order(theta)

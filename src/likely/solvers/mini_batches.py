@@ -93,7 +93,7 @@ def share_between_windows(y: Array, window: int) -> float:
     return float(np.max(between[variance > 0] / variance[variance > 0], initial=0.0))
 
 
-class Batches(ABC):
+class BatchPlan(ABC):
     """The contract: an order for every epoch, whose slices of ``size`` are the batches."""
 
     size: int
@@ -111,7 +111,7 @@ class Batches(ABC):
 
 @final
 @dataclass(frozen=True)
-class ShuffledBatches(Batches):
+class ShuffledBatches(BatchPlan):
     """Every example once in an epoch, in a new order each time or as the rows came.
 
     >>> [batch.tolist() for batch in ShuffledBatches(2).of_epoch(5, seed=1, epoch=0)]
@@ -134,7 +134,7 @@ class ShuffledBatches(Batches):
 
 @final
 @dataclass(frozen=True)
-class SampledBatches(Batches):
+class SampledBatches(BatchPlan):
     """At each step ``size`` examples at random; an epoch is a number of steps.
 
     Without replacement no example is twice in a batch, but it may be in several of an epoch.
@@ -171,7 +171,7 @@ class SampledBatches(Batches):
 
 @final
 @dataclass(frozen=True)
-class BalancedBatches(Batches):
+class BalancedBatches(BatchPlan):
     """Equal numbers of every class in a batch, to within one; rare classes are repeated.
 
     The examples of a class are read in rounds, each in a new order, which continue from epoch to
@@ -204,9 +204,9 @@ class BalancedBatches(Batches):
         return order
 
 
-def batches_of(batch: int | Batches, *, shuffle: bool = True) -> Batches:
+def batches_of(batch: int | BatchPlan, *, shuffle: bool = True) -> BatchPlan:
     """Batches of a size, shuffled or in the order of the rows; others as they are given."""
-    return batch if isinstance(batch, Batches) else ShuffledBatches(batch, shuffle)
+    return batch if isinstance(batch, BatchPlan) else ShuffledBatches(batch, shuffle)
 
 
 def _in_rounds(members: Array, first: int, n: int, seed: int) -> Array:

@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import LimitReached, warn_user
+from likely.errors import InvalidInput, LimitReached, warn_user
 from likely.progress import report
 from likely.solvers.base import (
     FirstOrder,
@@ -29,7 +29,6 @@ from likely.solvers.base import (
     State,
     as_objective,
 )
-from likely.solvers.newton import Newton
 from likely.solvers.stopping import Progress, StoppingRule, Stuck, Tolerance, limit_of_steps
 
 
@@ -80,8 +79,13 @@ def minimise(
     ``watch`` is called with every state, from the start to the end: ``states.append`` keeps the
     history of value, parameters and, where the solver has one, gradient.
     """
-    found = as_objective(objective, type(solver).__name__, with_hessian=isinstance(solver, Newton))
-    if found is not objective:
+    if not isinstance(solver, Solver):
+        raise InvalidInput(
+            f"minimise was given {type(solver).__name__!r} as its solver, the first argument; a "
+            "solver of likely.solvers was expected. Write minimise(LBFGS(), objective, start)."
+        )
+    found = as_objective(objective, type(solver))
+    if found is not objective or isinstance(start, list | tuple):
         start = np.array(start, dtype=np.float64)
     solution, _ = search(solver, found, start, tol=tol, max_iter=max_iter, stop=stop, watch=watch)
     at_limit = not solution.converged and not solution.stopped and solution.n_iter >= max_iter
@@ -184,8 +188,8 @@ class Negated(FirstOrderObjective):
 
 def maximise(
     solver: Solver[FirstOrderObjective, S],
-    objective: FirstOrderObjective,
-    start: Array,
+    objective: Any,
+    start: Any,
     *,
     tol: float = 1e-10,
     max_iter: int = 1000,
@@ -198,7 +202,7 @@ def maximise(
     """
     solution = minimise(
         solver,
-        Negated(objective),
+        Negated(as_objective(objective, type(solver))),
         start,
         tol=tol,
         max_iter=max_iter,

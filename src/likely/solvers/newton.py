@@ -68,6 +68,8 @@ class Newton(Solver[SmoothObjective, NewtonState]):
     intercepts: int = 0
 
     name: ClassVar[str] = "Newton"
+    contract: ClassVar[type] = SmoothObjective
+    needs: ClassVar[str] = "second derivatives, as a SmoothObjective of likely.solvers has them"
 
     def init(self, objective: SmoothObjective, theta: Array) -> NewtonState:
         here = objective.second_order(theta)

@@ -98,6 +98,8 @@ class FISTA(Solver[CompositeObjective, FISTAState]):
     """For many parameters and any penalty; one step costs two passes."""
 
     name: ClassVar[str] = "FISTA"
+    contract: ClassVar[type] = CompositeObjective
+    needs: ClassVar[str] = "a penalty apart from f, as objective(X, y).composite of a model has it"
 
     def init(self, objective: CompositeObjective, theta: Array) -> FISTAState:
         here = objective.first_order(theta)

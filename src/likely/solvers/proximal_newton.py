@@ -100,6 +100,8 @@ class ProximalNewton(Solver[L1Objective, ProximalNewtonState]):
     """One step costs a pass for the gradient and one for a Hessian on the working set."""
 
     name: ClassVar[str] = "proximal Newton"
+    contract: ClassVar[type] = L1Objective
+    needs: ClassVar[str] = "a penalty apart from f, as objective(X, y).composite of a model has it"
 
     def init(self, objective: L1Objective, theta: Array) -> ProximalNewtonState:
         return _complete(objective, _evaluate(objective, theta), limit=SMALLEST_SET)

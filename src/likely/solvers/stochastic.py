@@ -38,7 +38,7 @@ from likely.names import lookup
 from likely.solvers.base import Solver, State
 from likely.solvers.batched import PENALTY_SCALINGS, Batch, BatchedObjective
 from likely.solvers.gradient_descent import refuse_step
-from likely.solvers.mini_batches import Batches, batches_of
+from likely.solvers.mini_batches import BatchPlan, batches_of
 from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
 from likely.solvers.proximal_newton import ProximalNewton
@@ -82,7 +82,7 @@ class StochasticDescent(Solver[BatchedObjective, StochasticState]):
     ----------
     learning_rate : float, optional
         η₀; by default the best of a few that are tried on some examples.
-    batch : int or Batches
+    batch : int or BatchPlan
         Examples of a step; or ``SampledBatches``, ``BalancedBatches``.
     update : str or Update
         A name of ``UPDATES``, or a rule such as ``Momentum(0.9)`` or ``Clip(1.0) | Adam()``.
@@ -105,7 +105,7 @@ class StochasticDescent(Solver[BatchedObjective, StochasticState]):
     """
 
     learning_rate: float | None = None
-    batch: int | Batches = 32
+    batch: int | BatchPlan = 32
     update: str | Update = "sgd"
     schedule: str | Schedule = "inverse-time"
     epochs: int = 100

@@ -11,8 +11,9 @@
     clip         g ← g min(1, c / ‖g‖) before any of them:  Clip(1.0) | Adam()
 
 A rule is a value.  What it remembers are vectors like θ, the *slots*, which the caller keeps, so
-that a checkpoint is θ, the slots and the number of steps.  The compiled twin is
-``fast/updates.py``.
+that a checkpoint is θ, the slots and the number of steps.  The formulas take NumPy's vectors and
+torch's tensors, of one θ or, with one more axis before, of several: a rate is then a tensor with
+one number for each.  The compiled twin is ``fast/updates.py``.
 
 References
 ----------
@@ -31,6 +32,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.host_arrays import is_tensor
 from likely.names import lookup
 from likely.solvers.settings import is_number, refuse_unless_number, refuse_unless_share
 
@@ -66,7 +68,7 @@ class Update(ABC):
 
     @abstractmethod
     def move(self, theta: Array, gradient: Array, slots: Array, step: int, rate: float) -> Array:
-        """θ_new − θ; ``slots`` (n_slots, p) are overwritten.  ``step`` counts from 1."""
+        """θ_new − θ; ``slots`` (n_slots, …, p) are overwritten.  ``step`` counts from 1."""
 
     @abstractmethod
     def compiled(self) -> Compiled:
@@ -182,7 +184,7 @@ class AdaGrad(Update):
     def move(self, theta: Array, gradient: Array, slots: Array, step: int, rate: float) -> Array:
         squares = slots[0]
         squares += gradient * gradient
-        return -rate * gradient / (np.sqrt(squares) + self.epsilon)
+        return -rate * gradient / (_root(squares) + self.epsilon)
 
     def compiled(self) -> Compiled:
         return _compiled(ADAGRAD, self.epsilon)
@@ -208,7 +210,7 @@ class RMSProp(Update):
         squares = slots[0]
         squares *= self.decay
         squares += (1 - self.decay) * (gradient * gradient)
-        return -rate * gradient / (np.sqrt(squares) + self.epsilon)
+        return -rate * gradient / (_root(squares) + self.epsilon)
 
     def compiled(self) -> Compiled:
         return _compiled(RMSPROP, self.epsilon, self.decay)
@@ -239,8 +241,8 @@ class Adam(Update):
         squares *= self.beta2
         squares += (1 - self.beta2) * (gradient * gradient)
         length = rate / (1 - self.beta1**step)
-        shrunk = sqrt(1 - self.beta2**step)  # the root of v / v̂
-        return -length * mean / (np.sqrt(squares) / shrunk + self.epsilon)
+        shrunk = _root(1 - self.beta2**step)  # the root of v / v̂
+        return -length * mean / (_root(squares) / shrunk + self.epsilon)
 
     def compiled(self) -> Compiled:
         return _compiled(ADAM, self.epsilon, self.beta1, self.beta2)
@@ -287,7 +289,12 @@ class Clip(Update):
         refuse_unless_number("Clip", "norm", self.norm, "Use 1.0.", above=True)
 
     def clipped(self, gradient: Array) -> Array:
-        """The gradient, shortened if it is longer."""
+        """The gradient, shortened if it is longer; of several networks, each by itself."""
+        if is_tensor(gradient):
+            tensor: Any = gradient
+            lengths = tensor.double().square().sum(-1, keepdim=True).sqrt()
+            shortened: Array = tensor * (self.norm / lengths).clamp(max=1.0).to(tensor.dtype)
+            return shortened
         length = float(np.linalg.norm(gradient.astype(np.float64, copy=False)))
         return gradient * (self.norm / length) if length > self.norm else gradient
 
@@ -349,6 +356,11 @@ def update_of(update: str | Update) -> Update:
             "instance. Use Momentum(0.9)."
         )
     return found
+
+
+def _root(x: Any) -> Any:
+    """√x of a number, or of an array of any library, whose power 0.5 is the root itself."""
+    return sqrt(x) if isinstance(x, float) else x**0.5
 
 
 def _compiled(kind: int, *numbers: float) -> Compiled:

@@ -174,6 +174,14 @@ def test_states_of_probability_zero_are_never_drawn():
         Elimination().sample(graph, Evidence({"a": 0}), edges, None)
 
 
+def test_states_of_tiny_and_huge_values_are_drawn_by_their_ratio():
+    a, uniform = Variable("a", 2), np.array([[0.2], [0.3], [0.9]])
+    for scale in (-2000.0, 2000.0):
+        graph = FactorGraph([Factor([a], scale + np.log([1.0, 3.0]), scale="log")])
+        drawn = Elimination().sample(graph, Evidence(), uniform, None)["a"]
+        assert_array_equal(drawn, [0, 1, 1])
+
+
 def test_more_than_64_variables_with_one_state_need_no_axes():
     single = [Variable(f"s{i}", 1) for i in range(80)]
     hub = Variable("hub", 2)

@@ -118,3 +118,9 @@ def _cost(rule, name, near, n_states):
     if rule == "min-weight":
         return np.log2(prod(n_states[each] for each in (name, *near[name])))
     return sum(b not in near[a] for a in near[name] for b in near[name] if a < b)
+
+
+def test_planned_bytes_of_a_plan_without_steps_hold_the_product_of_its_tables():
+    plan = elimination_plan([("a", "b")], {"a": 10, "b": 20}, ("a", "b"), ())
+    assert plan.steps == ()
+    assert plan.planned_bytes("nothing") == 8 * 200 + 8 * 4 * 200

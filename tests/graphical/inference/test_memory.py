@@ -3,6 +3,7 @@
 import pytest
 
 from likely.errors import InvalidInput
+from likely.graphical.inference import memory
 from likely.graphical.inference.memory import free_memory, memory_in_bytes, memory_limit
 
 
@@ -31,3 +32,12 @@ def test_other_limits_are_refused(written):
 def test_the_default_is_half_of_the_free_memory():
     assert memory_limit(5) == 5
     assert 0 < memory_limit() <= free_memory()
+
+
+def test_free_memory_is_4_gb_where_the_system_does_not_say(monkeypatch):
+    def silent(*_, **__):
+        raise OSError
+
+    monkeypatch.setattr("builtins.open", silent)
+    monkeypatch.setattr(memory.os, "sysconf", silent)
+    assert free_memory() == 4 * 2**30

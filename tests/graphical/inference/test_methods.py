@@ -137,3 +137,11 @@ def test_rows_that_do_not_sum_to_1_keep_every_table():
     )
     expected = network.query("a", method="enumeration").marginal("a")
     assert_allclose(network.query("a").marginal("a"), expected, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("n_samples", [1.5, "two", None, True, -1])
+def test_a_number_of_samples_that_is_none_is_refused(n_samples):
+    graph = random_tree(5)
+    with pytest.raises(InvalidInput, match="a whole number from 0 up was expected"):
+        sample(graph, Evidence(), n_samples)
+    assert all(len(codes) == 2 for codes in sample(graph, Evidence(), np.int64(2)).values())

@@ -12,6 +12,7 @@ from likely.graphical.evidence import Evidence
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.inference import row_parts
+from likely.graphical.inference.compiled_rows import RowLoops
 from likely.graphical.inference.contract import Request
 from likely.graphical.inference.enumeration import Enumeration
 from likely.graphical.inference.propagation import row_beliefs, row_families, row_most_probable
@@ -220,3 +221,15 @@ def test_rows_are_answered_where_only_their_own_trees_fit():
     assert np.isfinite(found.log_partition).all()
     with pytest.raises(GraphTooLarge):
         row_beliefs(graph, np.full((2, 400), -1), graph.names[:5], limit)
+
+
+def test_rows_go_one_by_one_where_a_block_of_them_does_not_fit_into_memory():
+    graph = random_network(1)
+    codes = np.full((100, len(graph.variables)), -1, dtype=np.int32)
+    tree, tables = graph.plans.common, graph.plans.tables
+    blocks = [
+        RowLoops(codes, np.arange(100), tree, tables, memory)._block
+        for memory in (None, 10**9, 8 * tree.layout.n_numbers)
+    ]
+    assert blocks[0] == blocks[1] > 1
+    assert blocks[2] == 1

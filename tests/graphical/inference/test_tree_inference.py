@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 
 from likely.errors import ImpossibleEvidence, InvalidInput
@@ -266,6 +266,39 @@ def test_ties_are_told_and_the_states_belong_together(twin):
     assert METHOD.most_probable(xor, Evidence({"c": 0}), None).unique
     alone = FactorGraph([Factor([a], [0.2, 0.8])], [a, b])  # b is uniform
     assert not METHOD.most_probable(alone, Evidence(), None).unique
+
+
+def test_a_tie_is_told_to_the_rounding_of_large_scores(twin):
+    """Both states have the same three factors, in orders whose sums differ by rounding."""
+    rng, a = np.random.default_rng(0), Variable("a", 2)
+    several = []
+    for _ in range(20):
+        x, y, z = rng.uniform(1e7, 1e8, 3)
+        tables = ([x, z], [y, x], [z, y])
+        graph = FactorGraph([Factor([a], table, scale="log") for table in tables])
+        several.append((x + y) + z != (z + x) + y)
+        assert not METHOD.most_probable(graph, Evidence(), None).unique
+    assert any(several)
+    apart = FactorGraph([Factor([a], [0.0, -1e-3], scale="log")])
+    assert METHOD.most_probable(apart, Evidence(), None).unique
+
+
+def test_samples_have_the_pairs_of_a_separator_of_two_variables(twin):
+    """a and b separate c from d: c copies their pair, and so does d."""
+    rng = np.random.default_rng(0)
+    a, b, c, d = Variable("a", 2), Variable("b", 3), Variable("c", 6), Variable("d", 6)
+    pair = np.eye(6).reshape(2, 3, 6)
+    graph = FactorGraph(
+        [
+            Factor([a, b], rng.uniform(1, 2, (2, 3))),
+            Factor([a, b, c], pair),
+            Factor([a, b, d], pair),
+        ]
+    )
+    drawn = METHOD.sample(graph, Evidence(), rng.random((500, 4)), None)
+    assert_array_equal(drawn["c"], 3 * drawn["a"] + drawn["b"])
+    assert_array_equal(drawn["d"], drawn["c"])
+    assert len(np.unique(drawn["c"])) == 6
 
 
 def test_soft_evidence_on_an_observed_variable_is_a_factor(twin):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from likely.cli.suitability import task_facts
-from likely.cli.training import plain_parameters
 from likely.reports.sections.question import question
 from likely.runs import RunFacts
+from likely.tasks.fits import plain_parameters
+from likely.tasks.suitability import task_facts
 from likely.workbench.data.task import task_of
 from likely.workbench.models.registry import MODELS
 

@@ -105,3 +105,17 @@ def test_a_model_without_probabilities_is_scored_where_rows_are_grouped(
     rows = frame.dropna().drop(columns="town").assign(shop=np.arange(len(frame.dropna())) % 40)
     sealed = lk.seal(rows, "y", group="shop", name="shops")
     assert sealed.final(model).metric == "error-rate"
+
+
+def test_a_leak_stands_beside_the_final_score_and_in_its_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draws = np.random.default_rng(0)
+    frame = pd.DataFrame(draws.normal(size=(300, 2)), columns=["a", "b"])
+    frame["y"] = draws.choice(["no", "yes"], 300)
+    frame["fee"] = np.where(frame["y"] == "yes", 1.0, 3.0) + draws.random(300)
+    score = lk.seal(frame, "y", name="leak").final("logistic")
+    assert [each["code"] for each in score.findings] == ["LK401"]
+    assert "LK401 Column 'fee' is suspiciously close to the target" in str(score)
+    page = lk.report(score, path=None).html
+    assert "It is not known whether the model is better" in page
+    assert "is clearly better than the baseline" not in page

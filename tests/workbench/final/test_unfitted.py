@@ -194,9 +194,11 @@ KNOWING = {
     "a key of a mapping": _Holder(OrderedDict([(FITTED, 1)])),
     "an array of objects in two dimensions": _Holder(np.array([[FITTED, 0]], dtype=object)),
     "more parts than are looked at": _Holder([[] for _ in range(20_001)]),
-    "a resumed network": likely.NeuralNetworkClassifier(resume="somewhere"),
+    "a resumed network": likely.NeuralNetworkClassifier(
+        training=likely.Training(resume="somewhere")
+    ),
     "a network that resumes": likely.Prepared(
-        likely.NeuralNetworkClassifier(checkpoint="a", resume=True)
+        likely.NeuralNetworkClassifier(training=likely.Training(checkpoint="a", resume=True))
     ),
     "validation rows": likely.NeuralNetworkClassifier(validation=(X[:5], Y[:5])),
     "given weights": likely.NeuralNetworkClassifier(initialise=np.zeros(5)),
@@ -332,5 +334,5 @@ def test_train_refuses_to_go_on_from_an_earlier_training(tmp_path, monkeypatch, 
 
     monkeypatch.chdir(tmp_path)
     likely.seal(numbers_only(60), "y", name="toy", folder=tmp_path)
-    assert run(["train", "toy.seal", "neural-network", "--set", "resume=old"]) == 3
+    assert run(["train", "toy.seal", "neural-network", "--set", "training__resume=old"]) == 3
     assert "continues an earlier training" in " ".join(capsys.readouterr().err.split())

@@ -1,15 +1,23 @@
 """Copies of rows are never on both sides of a split, and count once in intervals."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 import likely
 from likely import PlattScaling
-from likely.data.copies import copies_in
+from likely.data.block import ArrayBlocks
+from likely.data.copies import copies_in, copies_in_blocks
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.mixed import Mixed
 from likely.data.split import share_of_each_class, split_mask, stratified_fold_of
+from likely.errors import InvalidInput
 from likely.inputs.estimators import folds_of
 from likely.workbench.data.folds import Folds
 from likely.workbench.data.opening import dataset
@@ -108,8 +116,8 @@ def test_calibration_of_a_nearest_neighbour_is_not_fooled_by_copies():
 
 
 def test_validation_rows_of_a_network_are_no_copies_of_training_rows():
-    from likely.neural.training.examples import ExamplesInMemory
-    from likely.neural.training.problem import split_off
+    from likely.neural.examples import ExamplesInMemory
+    from likely.neural.problem import split_off
 
     X = np.repeat(np.random.default_rng(0).normal(size=(60, 3)), 4, axis=0)
     training, held = split_off(ExamplesInMemory(X, np.arange(240) // 4 % 2), 0.2, 0)
@@ -118,12 +126,8 @@ def test_validation_rows_of_a_network_are_no_copies_of_training_rows():
 
 
 def test_rows_held_out_to_stop_a_search_are_no_copies_of_fitted_rows():
-    from likely.data.block import ArrayBlocks
-    from likely.data.layouts.dense import Dense
-    from likely.fitting.framing import _copies
-
     X = np.repeat(np.random.default_rng(0).normal(size=(60, 3)), 4, axis=0)
-    assert_array_equal(_copies(ArrayBlocks(Dense(X))), np.arange(240) // 4 * 4)
+    assert_array_equal(copies_in_blocks(ArrayBlocks(Dense(X))), np.arange(240) // 4 * 4)
 
 
 def test_fewer_different_rows_than_folds_are_split_and_it_says_so():
@@ -161,3 +165,51 @@ def test_parts_in_memory_keep_copies_together():
     assert not train & validation
     assert not train & test
     assert not validation & test
+
+
+@pytest.mark.parametrize("model", [likely.NaiveBayes, likely.DiscriminantAnalysis])
+def test_the_temperature_of_copied_noise_is_that_of_its_different_rows(model):
+    draws = np.random.default_rng(0)
+    X, y = draws.normal(size=(100, 40)), np.arange(100) % 2
+    new, truth = draws.normal(size=(1000, 40)), np.arange(1000) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns without information
+        fitted = model(calibrate="temperature").fit(np.repeat(X, 5, axis=0), np.repeat(y, 5))
+    p = fitted.predict_proba(new)[np.arange(1000), truth]
+    assert -np.log(p).mean() < np.log(2) + 0.03  # 0.9 and more, where folds share copies
+
+
+def test_copies_of_words_beside_numbers_are_in_one_fold():
+    draws = np.random.default_rng(0)
+    words = sparse.csr_array(draws.poisson(1.0, (60, 30)).astype(float))
+    design = Mixed(
+        sparse.vstack([words] * 3, format="csr"), np.tile(np.arange(60) % 4, 3)[:, None], (4,)
+    )
+    assert_array_equal(copies_in_blocks(ArrayBlocks(design)), np.tile(np.arange(60), 3))
+    other = replace(design, codes=np.arange(180)[:, None] // 60)
+    assert copies_in_blocks(ArrayBlocks(other)) is None
+
+
+def test_copied_texts_of_many_words_are_kept_together_by_seals_and_splits(tmp_path):
+    words = np.array([a + b + c for a in "bdfg" for b in "aeiou" for c in ("nt", "rs", "mp")])
+    draws = np.random.default_rng(0)
+    texts = [" ".join(draws.choice(words, 20)) for _ in range(100)]
+    frame = pd.DataFrame({"text": texts, "x": draws.integers(0, 5, 100)})
+    frame["y"] = draws.choice(["no", "yes"], 100)
+    frame = pd.concat([frame] * 4, ignore_index=True)
+    for table in (frame, frame.drop(columns="x")):
+        parts = likely.split(table, "y", validation=0.2, test=0.2)
+        assert not {*parts.train["text"]} & {*parts.validation["text"], *parts.test["text"]}
+        sealed = likely.seal(table, "y", name=f"texts-{table.shape[1]}", folder=tmp_path)
+        assert set(sealed.train["text"].value_counts()) == {4}
+
+
+def test_texts_that_are_repeated_as_categories_are_equal_by_chance():
+    kinds = [f"item number {i} of a long list of items that are sold here" for i in range(60)]
+    frame = pd.DataFrame({"item": np.random.default_rng(0).choice(kinds, 2000)})
+    assert copies_in(frame) is None
+
+
+def test_groups_that_equal_rows_join_are_named_where_too_few_are_left():
+    with pytest.raises(InvalidInput, match="only 1 set of groups that share equal rows"):
+        Folds(n_rows=4, n_folds=2, groups=np.array([0, 0, 1, 1]), copies=np.array([0, 1, 1, 3]))

@@ -1,6 +1,7 @@
 """The one loop: each row predicted by a fit that had not seen it, beside that fit's constant."""
 
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pyarrow as pa
@@ -64,6 +65,12 @@ def test_merged_fits_score_as_separate_ones_do():
     merged = cross_validate(Prepared(lk.NaiveBayes()), loop).held
     alone = cross_validate(Prepared(lk.NaiveBayes()), replace(loop, learned=lambda rows: rows)).held
     assert_allclose(merged.prediction.log_p, alone.prediction.log_p, rtol=1e-9)
+
+
+def test_the_seconds_of_merged_fits_are_shared_by_the_folds():
+    loop = loop_of(some(kind="binary"), clock=count().__next__)
+    assert cross_validate(Prepared(lk.NaiveBayes()), loop).seconds == [0.25] * 4
+    assert cross_validate(Prepared(lk.LogisticRegression()), loop).seconds == [1.0] * 4
 
 
 def test_totals_of_folds_add_to_the_score_of_all():

@@ -141,6 +141,7 @@ def test_few_rows_of_many_classes_do_not_differ_by_chance():
     drawn = rng.multinomial(32, every / every.sum(), size=500)
     assert not any(text_stream._differs(rows, every) for rows in drawn)
     assert text_stream._differs(np.eye(20)[3] * 32, every)
+    assert text_stream._differs(np.array([31.0, 1.0]), np.array([500.0, 500.0]))
     rare = np.array([900.0, 60.0, 40.0])
     assert text_stream._differs(np.array([470.0, 30.0, 0.0]), rare)  # a class is missing
 

@@ -28,6 +28,12 @@ def test_numbers_far_from_the_middle_are_named_the_farthest_first():
     assert unusual_cells(table, 0, table.column_names) == {}
 
 
+def test_a_cell_three_spreads_from_the_middle_is_not_yet_far():
+    for last, found in ((3.5, {}), (3.6, {"x": 3.6})):
+        table = pa.table({"x": [0.0] * 12 + [0.5] * 12 + [1.35] * 12 + [last]})
+        assert unusual_cells(table, 36, ["x"]) == found
+
+
 def far_by_definition(table: pa.Table, row: int) -> dict[str, float]:
     """The formula, column by column: z = |x − median| / s."""
     far = {}

@@ -1,15 +1,20 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from scipy.stats import kstest
 
 from likely import GLM, LinearRegression, NaiveBayes
 from likely.reports.sections.calibration import calibration
 from likely.reports.sections.ranking import ranking
 from likely.runs import RunFolder, read_run
+from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import task_of
 from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.scoring import validation
+from likely.workbench.scoring.cross_validation import Loop, cross_validate
 from tests.reports.runs_by_hand import churn, counts, flowers, held_out, write_run
 
 
@@ -29,6 +34,18 @@ def test_places_show_a_spread_that_is_too_small():
     wild = pa.table({"x": x, "y": rng.poisson(rng.gamma(0.5, np.exp(1 + 0.3 * x) / 0.5))})
     held = validated(wild, "y", GLM(response="poisson"), "count")
     assert kstest(held.pit, "uniform").pvalue < 1e-6
+
+
+@pytest.mark.parametrize("mean", [0.0, np.inf])
+def test_there_are_no_places_where_a_mean_has_no_distribution(mean):
+    rows = dataset(counts(60), "visits", kind="count").with_task()
+    held = cross_validate(Prepared(GLM(response="poisson")), Loop(rows, rows.folds(3))).held
+    rng = np.random.default_rng(0)
+    assert validation._pit(held, rng) is not None
+    means = held.prediction.mean.copy()
+    means[7] = mean
+    other = replace(held, prediction=replace(held.prediction, mean=means))
+    assert validation._pit(other, rng) is None
 
 
 def test_each_row_is_predicted_without_itself():

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import likely
 from likely.errors import InvalidInput
-from likely.neural import many_models, network
+from likely.neural import many, network
 from likely.spaces import Choice, Real
 from likely.workbench.scoring import candidates
 from likely.workbench.scoring.candidates import device_for_candidates
@@ -47,13 +47,13 @@ def two_are_enough(monkeypatch):
 @pytest.fixture
 def groups(monkeypatch):
     """The sizes of the groups that were trained together."""
-    sizes, train = [], many_models.train_many
+    sizes, train = [], many.train_many
 
     def counted(candidates, *rest, **options):
         sizes.append(len(candidates))
         return train(candidates, *rest, **options)
 
-    monkeypatch.setattr(many_models, "train_many", counted)
+    monkeypatch.setattr(many, "train_many", counted)
     return sizes
 
 

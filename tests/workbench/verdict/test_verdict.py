@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from likely.metrics import Prediction, Score, Truth, metrics_for, score_of
 from likely.metrics.baseline import constant_prediction
 from likely.sealing.final_score import FinalScore
 from likely.workbench.scoring.validation import Validation
-from likely.workbench.verdict.evidence import Evidence
+from likely.workbench.verdict.evidence import Evidence, important_columns
 from likely.workbench.verdict.paired_metrics import paired_differences
-from likely.workbench.verdict.verdict import RULES, better_metrics, verdict_on
+from likely.workbench.verdict.row_checks import lone_rows
+from likely.workbench.verdict.verdict import RULES, UNEXPLAINED, better_metrics, verdict_on
 
 DOCS = Path(__file__).parents[3] / "docs" / "verdict.rst"
 
@@ -444,3 +446,54 @@ def test_one_of_several_metrics_and_models_must_be_further_from_the_baseline():
     assert better_metrics({"accuracy": found["accuracy"]}, 200, ends) == ["accuracy"]
     assert better_metrics(found, 200, ends) == []
     assert better_metrics(found, 200, {"accuracy": (0.05, 0.2)}) == ["accuracy"]
+
+
+def test_bounds_of_the_rules_are_not_beyond_them():
+    """R² exactly 1 − UNEXPLAINED, two folds, quantiles of 0.5."""
+    edge = gained(5.0, 4.9, 5.1, r2=Estimate(0.99999, 1 - UNEXPLAINED, 1.0, 0.0))
+    assert judged(edge) == []
+    found = numbers()
+    two = replace(found, fold=found.fold % 2)
+    assert paired_differences(two).keys() == paired_differences(found).keys() != set()
+    assert paired_differences(replace(found, fold=np.zeros(400, int))) == {}
+    middle = np.sort(np.random.default_rng(0).uniform(size=400))
+    middle[100:300] = 0.5
+    middle[300:] = 0.95
+    (text,) = verdict_on(of_held(replace(found, pit=middle))).doubts
+    assert text.startswith(
+        "The predicted quantiles are not calibrated: 75.0 % of the held-out values"
+    )
+
+
+def test_computed_a_log_loss_is_measured_by_that_of_the_baseline():
+    for value, expected in ((0.5 * UNEXPLAINED * 0.3, ["computed"]), (UNEXPLAINED, [])):
+        measures = {"log-loss": Estimate(value, 0.0, 0.03, 0.3)}
+        assert judged(Evidence(Score(measures, Estimate(0.3, 0.2, 0.4, 0.0), 300))) == expected
+
+
+def test_a_metric_that_is_better_when_low_must_exceed_the_noise_of_its_baseline_too():
+    def judged_better(low, high):
+        brier = {"brier": Estimate(0.4, low, high, 0.5)}
+        return "By other metrics" in verdict_on(gained(0.01, -0.02, 0.04, **brier)).doubts[0]
+
+    assert judged_better(0.35, 0.45)
+    assert not judged_better(0.31, 0.49)  # √2 · 0.09 is more than the distance 0.1
+    assert judged_better(0.2, 0.45)  # only the end on the side of the baseline counts
+
+
+def test_one_row_carries_its_share_of_the_loss_by_weight():
+    gain = np.full(100, 1.0)
+    gain[3], gain[7] = -1000.0, -1.0
+    weight = np.ones(100)
+    weight[7] = 40.0
+    found = lone_rows(gain, weight, np.arange(100))
+    assert found.rows == (3,)
+    assert found.share == pytest.approx(1000 / 1040, rel=1e-12)
+    assert found.without == pytest.approx((98 - 40) / 138, rel=1e-12)
+
+
+def test_columns_with_large_effects_are_named_unless_they_were_shuffled_together():
+    increase = np.array([2.0, 0.3, 0.1, 1.9])
+    names = ("a", "b", "c", "d + e")
+    found = SimpleNamespace(names=names, increase=increase, together=(("d", "e"),))
+    assert important_columns(SimpleNamespace(importance=found)) == ("a", "b")

@@ -80,8 +80,11 @@ def sample(
     memory: int | None = None,
 ) -> Mapping[str, Array]:
     """Codes of each variable in ``n_samples`` configurations drawn from P(x | e)."""
-    if n_samples < 0:
-        raise InvalidInput(f"n_samples={n_samples} was given; a number from 0 up was expected.")
+    whole = isinstance(n_samples, int | np.integer) and not isinstance(n_samples, bool)
+    if not whole or n_samples < 0:
+        raise InvalidInput(
+            f"n_samples={n_samples!r} was given; a whole number from 0 up was expected. Use 1."
+        )
     generator = np.random.default_rng(random_state)
     block = max(1, BLOCK // max(1, len(graph.names)))
     parts = []

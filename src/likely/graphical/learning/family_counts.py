@@ -23,6 +23,7 @@ from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.caching import cached_property
 from likely.data.block import Block
+from likely.distributions.priors import Dirichlet
 from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import InvalidInput
 from likely.graphical.factor_graph import FactorGraph
@@ -41,17 +42,19 @@ class EquivalentSample:
     size: float = 10.0
 
 
-Smoothing = float | EquivalentSample
+Smoothing = float | Dirichlet | EquivalentSample
 
 
 def pseudo_count(smoothing: Smoothing, n_cells: int) -> float:
     """α, the pseudo-count of each of ``n_cells`` cells of a family."""
     spread = isinstance(smoothing, EquivalentSample)
     alpha = smoothing.size if isinstance(smoothing, EquivalentSample) else smoothing
+    if isinstance(alpha, Dirichlet):
+        alpha = alpha.of_each()
     if not is_number(alpha) or not 0 <= alpha < np.inf:
         raise InvalidInput(
             f"smoothing={smoothing!r} was given; a number of pseudo-counts, 0 or more, was "
-            "expected, or EquivalentSample(size). Use 1.0."
+            "expected, a Dirichlet or EquivalentSample(size). Use 1.0."
         )
     return float(alpha) / n_cells if spread else float(alpha)
 

@@ -88,6 +88,9 @@ class Folds:
         one, what = ("row", "rows") if self.groups is None else ("group", "groups")
         if self.groups is None and units is not None:
             one, what = "different row", "different rows"
+        elif self.copies is not None:
+            joined = " of groups that share equal rows"
+            one, what = f"set{joined}", f"sets{joined}"
         if self.time is not None:
             parts = len(np.unique(self.time)) - 1
             one, what = "time after the first", "times after the first"

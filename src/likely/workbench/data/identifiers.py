@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from likely._typing import Array
-from likely.data.labels import DATE, MOST, are_written_numbers, hold_codes, hold_numbers
+from likely.data.labels import (
+    DATE,
+    MANY_VALUES,
+    MOST,
+    are_written_numbers,
+    hold_codes,
+    hold_numbers,
+    is_prose,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,11 +38,7 @@ FEWEST_ROWS = 20  # with fewer rows, values may all be different by chance
 FEWEST_TEXTS = 5  # of a whole table: so few different texts may be categories
 FEWEST_CALLED = 3  # rows, where the name of the column says what it holds
 NEARLY_ALL = 0.95  # of the values of an identifier are different
-LONGEST_NAME = 40  # characters on average; longer text is prose
-MOST_WORDS = 4  # on average; text of more is prose
 MOSTLY = 0.5  # of the values of free text are different
-MANY_VALUES = 50  # text with more, and with few rows to each, is not a category
-ROWS_PER_VALUE = 10
 ROWS_PER_CATEGORY = 5  # text with fewer is left out
 WHOSE = (  # before "id" without a sign between: patientid, but not paid, bid or acid
     "p|s|u|c|r|t|pt|hh|idn|case|patient|user|customer|client|subject|person|passenger|product|item"
@@ -148,29 +152,12 @@ def is_free_text(distinct: "pa.Array | Sequence[str]", n_known: int) -> bool:
     return is_prose(distinct) and not _are_dates(distinct)
 
 
-def is_prose(texts: "pa.Array | Sequence[str]") -> bool:
-    """Whether texts have more than 40 characters, or four words, on average."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not isinstance(texts, pa.Array):
-        texts = pa.array(texts, pa.string())
-    characters = pc.mean(pc.utf8_length(texts)).as_py()
-    words = pc.mean(pc.count_substring_regex(texts, r"\S+")).as_py()
-    return bool(len(texts)) and (characters > LONGEST_NAME or words > MOST_WORDS)
-
-
 def run_without_gap(numbers: Array) -> bool:
     """Whether distinct whole numbers have no gap between the smallest and the largest."""
     whole = bool((numbers % 1 == 0).all())
     return bool(
         whole and len(numbers) >= FEWEST_ROWS and numbers.max() - numbers.min() == len(numbers) - 1
     )
-
-
-def has_many_values(n_distinct: int, n_known: int) -> bool:
-    """Whether text has too many values for the rows there are."""
-    return n_distinct > MANY_VALUES and n_known < ROWS_PER_VALUE * n_distinct
 
 
 def identifier_of(table: "pa.Table", target: str) -> str | None:

@@ -27,6 +27,7 @@ from likely.workbench.data.opening import dataset
 from likely.workbench.final.final_scorer import scorer_for, scorer_from
 from likely.workbench.final.outside_predictions import outside_predictions
 from likely.workbench.final.unfitted import SizesOfSeal, unfitted_copy
+from likely.workbench.look.look import flattering_findings
 from likely.workbench.models.model_inside import refuse_unused
 from likely.workbench.models.registry import entry_for
 from likely.workbench.preparation.prepared import Prepared, prepared
@@ -114,7 +115,7 @@ def final_score_of_fit(
         cv_estimate=cv_estimate,
         model_sha256=model_sha256,
     )
-    return _evaluated(seal, submission, again, escrow)
+    return _evaluated(seal, submission, again, escrow, frozenset(columns))
 
 
 def final_score_of_predictions(
@@ -135,10 +136,18 @@ def final_score_of_predictions(
 
 
 def _evaluated(
-    seal: SealFolder, submission: Submission, again: str | None, escrow: str | Path | None
+    seal: SealFolder,
+    submission: Submission,
+    again: str | None,
+    escrow: str | Path | None,
+    features: frozenset[str] | None = None,
 ) -> FinalScore:
+    """The score, with the findings about columns that the model uses; None: it may use all."""
     made = partial(scorer_from, seal=seal)
-    return evaluate(seal, submission, scorer_of_commit=made, again=again, escrow=escrow)
+    score = evaluate(seal, submission, scorer_of_commit=made, again=again, escrow=escrow)
+    found = flattering_findings(training_rows(seal))
+    used = [each for each in found if features is None or features >= {*each.columns}]
+    return replace(score, findings=tuple(each.record() for each in used))
 
 
 def _chosen(given: Any, data: Dataset) -> tuple[Any, Dataset, Mapping[str, float]]:

@@ -137,18 +137,19 @@ def _why_estimator(model: Any) -> str | None:
         return f"holds a fitted {name} (it has {learned[0]})"
     if settings.get("cv") == PREFIT or settings.get(PREFIT) is True:
         return f"has a {name} for a model that is fitted already ({PREFIT})"
-    return _why_settings(name, settings) if _library(type(model)) == "likely" else None
+    return _why_settings(name, model.get_params()) if _library(type(model)) == "likely" else None
 
 
 def _why_settings(name: str, settings: Mapping[str, Any]) -> str | None:
     """Settings of our models that hold parameters or rows."""
-    if settings.get("resume") not in (None, False):
+    if settings.get("training__resume") not in (None, False):
         return f"has a {name} that continues an earlier training (resume)"
     if not isinstance(settings.get("validation"), int | float | None):
         return f"has a {name} with validation rows of its own (validation); give a share"
-    for start in ("start", "initialise"):
-        if not isinstance(settings.get(start), str | None):
-            return f"has a {name} that starts from given parameters ({start})"
+    for argument in ("start", "initialise"):
+        value = settings.get(f"{argument}__values", settings.get(argument))
+        if not isinstance(value, str | None):
+            return f"has a {name} that starts from given parameters ({argument})"
     return None
 
 

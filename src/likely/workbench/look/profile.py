@@ -15,10 +15,9 @@ from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.arrow import decoded
 from likely.data.frames import kind_of_arrow
-from likely.data.labels import are_names, are_repeated, are_written_numbers
+from likely.data.labels import are_names, are_repeated, are_written_numbers, has_many_values
 from likely.data.source import column_index
 from likely.kinds import ColumnKind
-from likely.workbench.data.identifiers import has_many_values
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -186,7 +186,20 @@ class ModelEntry:
             if isinstance(inner, InnerModel)
             for name, value in {**_defaults_of(inner.load()), **inner.settings}.items()
         }
-        return {**self.defaults(), **inside}
+        return {**self.defaults(), **self.grouped_defaults(), **inside}
+
+    def grouped_defaults(self) -> dict[str, Any]:
+        """The settings inside its arguments, as ``batch__size``, with their default values."""
+        from likely.inputs.parameters import Estimator
+
+        made = self.load()
+        if not issubclass(made, Estimator):
+            return {}
+        return {
+            f"{argument}__{name}": default
+            for argument, settings in made.grouped.items()
+            for name, default in settings.defaults().items()
+        }
 
     def with_settings(self, settings: Mapping[str, Any]) -> "ModelEntry":
         """This model with settings that override its own; ``part__name`` sets those of a part.

@@ -49,8 +49,7 @@ NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten 
 CALIBRATED = {"calibrate": "temperature"}  # evidence that says nothing leaves the class shares
 NETWORKS = {  # a validation loss may stay level for twenty epochs and fall again
     "solver": "adam",
-    "early_stopping": True,
-    "patience": 30,
+    "early_stopping": 30,
     "max_epochs": 500,
     "learning_rate": 3e-3,
     "n_networks": 5,
@@ -373,3 +372,8 @@ def _registered_like(given: ModelEntry) -> list[ModelEntry]:
         for entry in MODELS.values()
         if entry.estimator == given.estimator and not given.is_foreign and given.resembles(entry)
     ]
+
+
+def trainable() -> list[ModelEntry]:
+    """Every registered model except the baseline, which is in every comparison."""
+    return [entry for entry in MODELS.values() if entry.name != BASELINE]

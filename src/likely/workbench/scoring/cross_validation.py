@@ -31,6 +31,7 @@ from sklearn.base import clone
 from likely._typing import Codes
 from likely.compute.executor import Executor, Serial, executor_for
 from likely.errors import InvalidInput, LoopsNotKept
+from likely.inputs.parameters import Estimator
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
@@ -336,7 +337,8 @@ def settings_of(model: Any, *, with_words: bool) -> dict[str, Any]:
     """The settings that ``with_settings`` takes, with the values of the model."""
     outer = prepared(model)
     words = with_prefix(settings_of_words(outer.words)) if with_words else {}
-    return {**outer.model.get_params(), **words}
+    inside = outer.model.settings_inside() if isinstance(outer.model, Estimator) else {}
+    return {**outer.model.get_params(), **inside, **words}
 
 
 def _sentence(error: Exception) -> str:

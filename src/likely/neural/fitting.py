@@ -1,0 +1,320 @@
+"""The steps of a fit: rows, validation, start values, training, the end game.
+
+    search      train on the training rows, judged by the validation rows; epoch t* is the best
+    end game    retrain on all rows: for t* epochs, or until the mean loss on all rows is down to
+                the training loss of epoch t*
+
+The end game is a fit on all rows: its start values, centre and scale are those of all rows; its
+rates and seeds are those before.
+
+References
+----------
+Goodfellow, Bengio & Courville, Deep Learning, §7.8 (algorithms 7.2 and 7.3).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.compute.executor import one_blas_thread
+from likely.neural.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
+from likely.neural.devices import memory_of
+from likely.neural.engine import Engine, EngineSettings, engine_for
+from likely.neural.examples import Examples
+from likely.neural.history import History, LossCurve
+from likely.neural.objective import NetworkObjective
+from likely.neural.options import plan_of_batches
+from likely.neural.problem import TrainingProblem
+from likely.neural.training import (
+    Callback,
+    Ending,
+    Epoch,
+    Losses,
+    MiniBatchSteps,
+    PartlyFrozen,
+    QuasiNewtonSteps,
+    Steps,
+    Trained,
+    TrainingRules,
+    advance,
+    begun,
+    replayed,
+    scheduled,
+    train,
+)
+from likely.neural.units import WeightStrengths
+from likely.solvers.updates import Plain
+
+ADVICE = (
+    "Try a learning_rate ten times smaller, clipped gradients (solver=Clip(1.0) | Adam()), or "
+    "standardised columns."
+)
+FEWEST_EPOCHS = 30  # after which a network should be better than a constant
+MARGIN = 0.05  # by which its loss may be above, in nats or variances of y and of the constant's
+
+
+class NetworkFit(NamedTuple):
+    """What a fit found."""
+
+    theta: Array
+    state: dict[str, Array]  # of the steps after the last epoch
+    trained: Trained
+    end_game: Trained | None
+    constant_loss: float | None = None  # of a constant that is clearly better than this fit
+
+    @property
+    def objective(self) -> float:
+        """What L-BFGS has come to: the summed loss with the penalty, in the units of training."""
+        return float(self.state["measures"][0])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it."""
+        return self.trained.interrupted or bool(self.end_game and self.end_game.interrupted)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Keeper:
+    """Where checkpoints go, and what they mean."""
+
+    path: AnyPath | None
+    meaning: Meaning
+    seed: int
+    phase: int = 0
+    earlier: LossCurve | None = None
+
+    def __call__(
+        self, state: dict[str, Array], best: Array, curve: LossCurve, start_loss: float
+    ) -> None:
+        if self.path is not None:
+            held = Checkpoint(state, best, curve, start_loss, self.seed, self.phase, self.earlier)
+            write_checkpoint(self.path, self.meaning, held)
+
+
+def fit_network(
+    problem: TrainingProblem,
+    start: Array,
+    *,
+    keeper: Keeper,
+    resumed: Checkpoint | None,
+    callbacks: Sequence[Callback] = (),
+) -> NetworkFit:
+    """Train, and play the end game if there is one; θ and losses are in the unit of y."""
+    called = (*problem.options.callbacks, *callbacks)
+    with one_blas_thread(), memory_of(problem.device):
+        if resumed is None or resumed.phase == 0:
+            steps, trained = _search(problem, start, keeper, resumed, called)
+            state = steps.arrays(trained.state)
+        else:
+            assert resumed.earlier is not None  # a checkpoint of phase 1 has it
+            trained, state = _finished(problem, resumed.earlier), resumed.state
+        found = in_unit_of_y(problem, trained, start)
+        if problem.options.end_game is None or trained.interrupted or not trained.curve.n_epochs:
+            better = better_constant(problem, found)
+            return NetworkFit(found.theta, state, found, None, better)
+        later = replace(keeper, phase=1, earlier=trained.curve)
+        second = resumed if resumed is not None and resumed.phase == 1 else None
+        whole = problem.on_all_rows()
+        start = whole.start()
+        steps, again = _end_game(whole, start, found.curve, later, second, called)
+        ended = in_unit_of_y(whole, again, start)
+    return NetworkFit(ended.theta, steps.arrays(again.state), found, ended)
+
+
+def in_unit_of_y(problem: TrainingProblem, trained: Trained, start: Array) -> Trained:
+    """How training in the units of a problem ended, in the unit of y; frozen layers unchanged."""
+    if problem.units.are_those_of_y:
+        return trained
+    theta = trained.theta
+    if theta.size:  # not those of a search before an end game that is resumed
+        theta = _frozen_kept(problem, problem.units.theta(problem.architecture, theta), start)
+    return replace(trained, theta=theta, curve=trained.curve.times(problem.units.square))
+
+
+def _frozen_kept(problem: TrainingProblem, theta: Array, start: Array) -> Array:
+    """θ with the layers that are not trained as they were: there and back would round them."""
+    if problem.trainable is None:
+        return theta
+    return np.where(problem.architecture.trainable_mask(problem.trainable), theta, start)
+
+
+def better_constant(problem: TrainingProblem, trained: Trained) -> float | None:
+    """The loss of a constant, where it is clearly below that of the network; else None.
+
+    Not judged are trainings that were to have few epochs, and losses taken before each step.
+    """
+    curve = trained.curve
+    options = problem.options
+    if options.max_epochs < FEWEST_EPOCHS or not curve.n_epochs or not options.training.evaluate:
+        return None
+    constant = problem.constant_loss()
+    worse = curve.loss[trained.kept_epoch - 1] - constant
+    return constant if worse > MARGIN * max(abs(constant), problem.units.square) else None
+
+
+def worse_than_constant(model: str, history: History, constant_loss: float) -> str:
+    """What to say of a fitted model with a higher training loss than a constant."""
+    return (
+        f"{model} has learned nothing: its mean training loss is "
+        f"{history.loss[history.kept_epoch - 1]:.4g} after {history.kept_epoch} epochs, and that "
+        f"of a constant is {constant_loss:.4g}. Standardise the columns "
+        "(likely.Prepared), shuffle the rows, or lower learning_rate."
+    )
+
+
+def one_epoch(
+    problem: TrainingProblem,
+    start: Array,
+    state: dict[str, Array] | None,
+    curve: LossCurve,
+) -> tuple[Array, dict[str, Array], Epoch]:
+    """One epoch from a state, or from the start: θ and the state after it, and its losses.
+
+    The start, the curve, θ and the losses are in the unit of y.
+    """
+    inner = problem.units.inner(problem.architecture, start).astype(problem.options.dtype)
+    rules = rules_of(problem)
+    with one_blas_thread(), memory_of(problem.device):
+        steps, losses = steps_on(problem.in_units())
+        run = begun(steps, inner, losses)
+        if state:
+            run.state = steps.restored({**state, "theta": np.array(inner)})
+        run.curve = curve.times(1 / problem.units.square)
+        epoch = rules.shown(advance(steps, rules, losses, run))
+    return _frozen_kept(problem, epoch.theta, start), steps.arrays(run.state), epoch
+
+
+def _search(
+    problem: TrainingProblem,
+    start: Array,
+    keeper: Keeper,
+    resumed: Checkpoint | None,
+    callbacks: Sequence[Callback],
+) -> tuple[Steps[Any], Trained]:
+    steps, losses = steps_on(problem.in_units())
+    rules, inner = rules_of(problem), problem.units.inner(problem.architecture, start)
+    keep = None if keeper.path is None else keeper
+    trained = train(steps, inner, rules, losses, resumed=resumed, keep=keep, callbacks=callbacks)
+    return steps, trained
+
+
+def _end_game(
+    problem: TrainingProblem,
+    start: Array,
+    curve: LossCurve,
+    keeper: Keeper,
+    resumed: Checkpoint | None,
+    callbacks: Sequence[Callback],
+) -> tuple[Steps[Any], Trained]:
+    """A fit on all rows, for as long as the curve of the search says, in the unit of y."""
+    steps, losses = steps_on(problem.in_units())
+    by_loss = problem.options.end_game == "loss"
+    rules = replace(
+        rules_of(problem),
+        max_epochs=problem.options.max_epochs if by_loss else curve.best,
+        level=curve.loss[curve.best - 1] / problem.units.square if by_loss else None,
+        early_stopping=False,
+        tol=None,
+    )
+    if problem.options.schedule.needs_losses:  # of rows that are trained on now
+        rules = replace(rules, rate=replayed(curve.rate))
+    keep = None if keeper.path is None else keeper
+    inner = problem.units.inner(problem.architecture, start)
+    return steps, train(
+        steps, inner, rules, losses, resumed=resumed, keep=keep, callbacks=callbacks
+    )
+
+
+def _finished(problem: TrainingProblem, curve: LossCurve) -> Trained:
+    """The search before an end game that is resumed; its parameters are needed no more."""
+    ending = rules_of(problem).ending(curve)
+    if ending is None:  # a callback ended it, or a limit that is higher now
+        ending = Ending("it had ended before this training was resumed", converged=True)
+    return Trained(np.empty(0), None, curve, ending, curve.best)
+
+
+def rules_of(problem: TrainingProblem) -> TrainingRules:
+    """When training ends, at which rates, and how its epochs are shown: in the unit of y."""
+    options, units = problem.options, problem.units
+    return TrainingRules(
+        options.max_epochs,
+        scheduled(options.schedule),
+        options.tol,
+        options.patience,
+        options.early_stopping,
+        watch=not options.quasi_newton,
+        advice=ADVICE,
+        unit=units.square,
+        theta_of=partial(units.theta, problem.architecture),
+    )
+
+
+def steps_on(problem: TrainingProblem) -> tuple[Steps[Any], Losses]:
+    """The steps of training on the rows of a problem, and the losses that are recorded."""
+    examples = problem.training
+    engine = engine_on(problem.device, settings_of(problem, examples), examples)
+    batches = plan_of_batches(problem.options, examples.n_rows)
+    size = batches.size
+    rows = examples.prepared(engine, size)
+    held = None if problem.validation is None else problem.validation.prepared(engine, size)
+    losses = Losses(
+        rows.loss if problem.options.training.evaluate else None,
+        None if held is None else held.loss,
+    )
+    if problem.options.quasi_newton:
+        return _quasi_newton(problem, engine, examples), losses
+    labels = examples.y if examples.y.dtype.kind in "iu" else None
+    return MiniBatchSteps(engine, rows, batches, problem.seed, labels), losses
+
+
+def _quasi_newton(problem: TrainingProblem, engine: Engine, examples: Examples) -> QuasiNewtonSteps:
+    rows = examples.prepared(engine, examples.n_rows).whole()
+    total = examples.weight_total
+    # one batch of all rows: "mean" and "epoch" both add the whole penalty to the mean loss
+    factor = 1.0 if problem.options.penalty.scaling == "sum" else total
+    l2 = strengths_of(problem).l2
+    objective = NetworkObjective(
+        problem.architecture, problem.output, rows, l2=factor * l2, unit=total
+    )
+    frozen = engine.settings.frozen
+    if frozen is None:
+        return QuasiNewtonSteps(objective, total)
+    return QuasiNewtonSteps(PartlyFrozen(objective, frozen, total), total)
+
+
+def settings_of(problem: TrainingProblem, examples: Examples) -> EngineSettings:
+    """What the epochs of a model on some rows depend on."""
+    l1, l2 = strengths_of(problem)
+    return EngineSettings(
+        problem.architecture,
+        problem.output,
+        problem.options.update or Plain(),
+        n_rows_total=examples.n_rows,
+        weight_total=examples.weight_total,
+        dropout=problem.dropout,
+        l1=l1,
+        l2=l2,
+        penalty_scaling=problem.options.penalty.scaling,
+        trainable=problem.trainable,
+        seed=problem.seed,
+        dtype=problem.options.dtype,
+    )
+
+
+def strengths_of(problem: TrainingProblem) -> WeightStrengths:
+    """The penalties in the units of training."""
+    return problem.units.strengths(problem.architecture, problem.options.penalty)
+
+
+def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engine:
+    """The engine of a torch device; None is this machine's processor, without torch."""
+    if device is None:
+        return engine_for(settings, examples.some_columns())
+    from likely.neural.torch_networks import TorchEngine  # here: most users have no GPU
+
+    return TorchEngine(settings, device)

@@ -1,1 +1,0 @@
-"""The parts of a network on torch tensors, for GPUs and for many networks at once."""

@@ -1,1 +1,0 @@
-"""The training of a network: its rows, its steps, when it ends, and what is kept of it."""

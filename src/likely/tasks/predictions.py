@@ -1,0 +1,520 @@
+"""``likely.predict``: predictions for every row of a table, read and predicted in chunks."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from likely.errors import InvalidInput
+from likely.formatting import listed
+from likely.tasks.request import (
+    Caller,
+    Exit,
+    Refusal,
+    refuse_unknown_column,
+    with_categories_of_run,
+)
+from likely.tasks.suitability import first_gap
+from likely.tasks.table_files import Chunk, is_same_file, write_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from likely._typing import Array
+    from likely.description import ColumnsRead
+    from likely.runs import Run
+    from likely.workbench.data.dataset import Dataset
+    from likely.workbench.data.opening import HeaderAlone
+    from likely.workbench.scoring.prediction_intervals import PredictionIntervals
+
+LEVEL = 0.95
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predictions of the rows of a table, computed as they are read.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns: those that are kept, ``prediction``, ``p_CLASS``, ``low`` and ``high``.
+    n_rows : int or None
+        The number of rows, where it is known before they are read.
+    notes : tuple of str
+        What should be known about them.
+    """
+
+    names: tuple[str, ...]
+    n_rows: int | None
+    notes: tuple[str, ...]
+    chunks: Iterable[Chunk] = field(repr=False)
+    library: str | None = None  # of the frame that was given
+
+    def __iter__(self) -> Iterator[Any]:
+        """Frames of some thousands of rows each, once."""
+        import pyarrow as pa
+
+        from likely.data.frames import frame_of
+
+        for chunk in self.chunks:
+            yield frame_of(pa.table(dict(chunk)), self.library)
+
+    def to_frame(self) -> Any:
+        """All predictions, as a frame of the library of the rows; of a file, an Arrow table."""
+        import pyarrow as pa
+
+        from likely.data.frames import frame_of
+
+        tables = [pa.table(dict(chunk)) for chunk in self.chunks]
+        empty = pa.table({name: [] for name in self.names})
+        return frame_of(pa.concat_tables(tables) if tables else empty, self.library)
+
+    def write(self, path: str | Path, *, safe: bool = False) -> int:
+        """Write a .csv, .tsv, .jsonl (each also .gz) or .parquet file; the number of rows.
+
+        The file gets its name when it is complete.  In ``safe`` CSV, no text is a formula of a
+        spreadsheet.
+        """
+        return write_table(Path(path), list(self.names), self.chunks, safe=safe)
+
+
+class PredictRequest(NamedTuple):
+    """What to predict, with which model, and what to add."""
+
+    run: str  # as a command names it
+    opened: "Run"
+    data: str
+    keep: Sequence[str] = ()
+    proba: bool = False
+    interval: float | None = None
+    of: str | None = None
+    threshold: float | None = None
+    caller: Caller = Caller()
+
+
+def predict(
+    run: Any,
+    data: Any,
+    *,
+    proba: bool = False,
+    interval: float | bool | None = None,
+    of: str | None = None,
+    threshold: float | None = None,
+    keep: Sequence[str] = (),
+    output: str | Path | None = None,
+) -> Predictions:
+    """Predict every row of a table, as ``likely predict`` does.
+
+    Rows are read, predicted and handed on in chunks, so a file may be larger than memory.
+
+    Parameters
+    ----------
+    run : path, "@last", or Trained
+        A RUN folder, a model file, or what ``train`` returned.
+    data : path, built-in name, or data frame
+        It needs the columns that the model was trained on; others are ignored.
+    proba : bool
+        Also the probability of each class, ``p_CLASS``.
+    interval : float or True
+        Also the ends of an interval of this level (True is 0.95), ``low`` and ``high``.
+    of : {"y", "mean"}
+        What the interval is for; None is a new value, and for two classes the probability of the
+        second.
+    threshold : float
+        For two classes: the second is predicted where its probability is at least this.
+    keep : sequence of str
+        Columns of the data to carry along.
+    output : path
+        A file to write: .csv, .tsv, .jsonl (each also .gz) or .parquet.
+
+    Returns
+    -------
+    Predictions
+        Iterate over it for frames of some thousands of rows; ``to_frame()`` and ``write(path)``.
+        With ``output`` the file has been written, and is read back.
+
+    Examples
+    --------
+    >>> from likely import predict, train
+    >>> found = train("iris", model="naive-bayes")
+    >>> predict(found, "iris", proba=True).to_frame().column_names
+    ['prediction', 'p_setosa', 'p_versicolor', 'p_virginica']
+    """
+    opened = run_of(run)
+    name = str(run) if isinstance(run, str | Path) else "RUN"
+    label = str(data) if isinstance(data, str | Path) else "DATA"
+    level = LEVEL if interval is True else interval or None
+    keep = (keep,) if isinstance(keep, str) else keep
+    request = PredictRequest(name, opened, label, keep, proba, level, of, threshold)
+    if output is None:
+        return predictions(request, data)
+    if isinstance(data, str | Path) and is_same_file(str(data), str(output)):
+        raise InvalidInput(
+            f"output={str(output)!r} is also the input; the predictions would overwrite it. Give "
+            "another file."
+        )
+    predictions(request, data).write(output)
+    return _written(output)
+
+
+def _written(path: str | Path) -> Predictions:
+    """The predictions in a file."""
+    from likely.data.formats.registry import read
+
+    source = read(path)
+    tables = ({n: batch.column(n) for n in source.names} for batch in source)
+    return Predictions(tuple(source.names), source.n_rows, (), tables)
+
+
+def run_of(run: Any) -> "Run":
+    """The model with the facts of its training: of a RUN, or of what ``train`` returned."""
+    from likely.runs import Run, open_run
+    from likely.tasks.training_run import Trained, run_facts_of
+
+    if isinstance(run, Trained):
+        return Run(run.run or Path(), run.model, run_facts_of(run))
+    if isinstance(run, str | Path):
+        return open_run(str(run))
+    raise InvalidInput(
+        f"{type(run).__name__} was given; a RUN folder, '@last', a model file or what likely.train "
+        "returned was expected. Fitted models have predict and predict_proba of their own."
+    )
+
+
+def predictions(request: PredictRequest, data: Any) -> Predictions:
+    """The predictions of a request: nothing is computed before they are read."""
+    from likely.data.frames import library_of
+    from likely.workbench.data.opening import HeaderAlone, dataset
+
+    opened, run = request.opened, request.run
+    labels = _labels(opened, run, request.data) if request.proba else []
+    options = PredictionOptions.of(opened.model, request)
+    names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
+    try:
+        rows = dataset(data)
+    except HeaderAlone as alone:
+        notes = _nothing_to_predict(opened, alone, run)
+        kept = kept_names(request.caller, request.keep, alone.names, names)
+        return Predictions((*kept, *names), 0, notes, ())
+    rows = with_text_as_trained(opened, rows)
+    refuse_missing_columns(opened, rows.source.names, rows.label, run)
+    notes = (*rows.log_prediction(), *options.remarks)
+    kept = kept_names(request.caller, request.keep, rows.source.names, names)
+    read = {*map(str, opened.model.feature_names_in_)}
+    rows = with_categories_of_run(rows, opened.facts, read)
+    chunks = _prediction_chunks(opened, _needed(opened, rows, kept), names, kept, options)
+    library = None if isinstance(data, str | Path) else library_of(data)
+    return Predictions((*kept, *names), rows.source.n_rows, notes, chunks, library)
+
+
+def document_predictions(
+    request: PredictRequest, text: str, tables: "Iterator[pa.Table]"
+) -> Predictions:
+    """The predictions of documents that come one after the other, each before the next is read."""
+    opened = request.opened
+    labels = _labels(opened, request.run, request.data) if request.proba else []
+    options = PredictionOptions.of(opened.model, request)
+    names = ["prediction", *(f"p_{label}" for label in labels), *options.names]
+    kept = kept_names(request.caller, request.keep, [text], names)
+    chunks = _prediction_chunks(opened, tables, names, kept, options)
+    return Predictions((*kept, *names), None, options.remarks, chunks)
+
+
+class PredictionOptions(NamedTuple):
+    """What is computed in addition to the predictions, or in place of their rule."""
+
+    intervals: "PredictionIntervals | None"
+    level: float
+    threshold: float | None
+
+    @classmethod
+    def of(cls, model: Any, request: PredictRequest) -> "PredictionOptions":
+        """The options, checked against the model of a run."""
+        from likely.workbench.scoring.prediction_intervals import prediction_intervals
+
+        run, data, interval, of = request.run, request.data, request.interval, request.of
+        threshold = request.threshold
+        plain = shlex.join(["likely", "predict", run, data])
+        if of is not None and interval is None:
+            raise Refusal(
+                f"--of {of} was given without --interval; it says what an interval is for. Add "
+                "--interval.",
+                Exit.DATA,
+                f"{plain} --interval --of {of}",
+            )
+        if threshold is not None:
+            _refuse_without_two_classes(model, run, plain)
+        try:
+            intervals = None if interval is None else prediction_intervals(model, of or "auto")
+        except InvalidInput as error:
+            raise Refusal(str(error), Exit.DATA, plain) from None
+        return cls(intervals, interval or LEVEL, threshold)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the interval, where one was asked for."""
+        return () if self.intervals is None else self.intervals.names
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know about the intervals."""
+        none = self.intervals is None or not self.intervals.remark
+        return () if none else (self.intervals.remark,)  # type: ignore[union-attr]  # not None
+
+    def predictions(self, model: Any, table: Any, given: Mapping[str, Any]) -> "Array":
+        """The predictions: at the threshold, where one was given."""
+        import numpy as np
+
+        if self.threshold is None:
+            return np.asarray(model.predict(table, **given))
+        likely = model.predict_proba(table, **given)[:, 1] >= self.threshold
+        return np.asarray(model.classes_)[likely.astype(np.intp)]
+
+    def ends(self, table: Any, given: Mapping[str, Any]) -> "list[Array]":
+        """The lower and the upper ends, where an interval was asked for."""
+        if self.intervals is None:
+            return []
+        return list(self.intervals.values(table, self.level, given).T)
+
+
+def _refuse_without_two_classes(model: Any, run: str, plain: str) -> None:
+    from likely.workbench.scoring.predictions import has_probabilities, probability_labels
+
+    labels = probability_labels(model)
+    if len(labels) == 2 and has_probabilities(model) and hasattr(model, "classes_"):
+        return
+    what = f"{len(labels)} classes or components" if labels else "a number"
+    raise Refusal(
+        f"--threshold was given, and {run} predicts {what}; a threshold decides between two "
+        "classes. Leave it out.",
+        Exit.DATA,
+        plain,
+    )
+
+
+def text_alone(run: "Run") -> str | None:
+    """The column of text that is all a prediction of the model needs; None for other models."""
+    from likely.inputs.tables import names_in_fit
+    from likely.text_models.text_classifier import TextClassifier
+    from likely.workbench.data.roles import roles_in_run
+    from likely.workbench.preparation.prepared import Prepared
+
+    model = run.model
+    if isinstance(model, TextClassifier) and names_in_fit(model) is not None:
+        return needed_columns(model)[0]
+    if not isinstance(model, Prepared) or model.preparation_ is None:
+        return None
+    texts, needed = model.preparation_.texts, needed_columns(model)
+    alone = (
+        list(texts) == needed and len(texts) == 1 and not roles_in_run(run.facts).at_prediction()
+    )
+    return texts[0] if alone else None
+
+
+def kept_names(
+    caller: Caller, keep: Sequence[str], names: Sequence[str], written: Sequence[str]
+) -> list[str]:
+    """The columns to carry along; refused if DATA has none of that name, or the output has one."""
+    kept = list(dict.fromkeys(keep))
+    for name in kept:
+        refuse_unknown_column(caller, names, name)
+        if name in written:
+            raise Refusal(
+                f"--keep {name!r} was given, and the predictions have a column of that name; names "
+                "must differ. Rename the column of the data.",
+                Exit.DATA,
+                "likely predict --help",
+            )
+    return kept
+
+
+def kept_cells(table: "pa.Table", kept: Sequence[str]) -> dict[str, Any]:
+    """The cells of these columns, with their types."""
+    return {name: table.column(name) for name in kept}
+
+
+def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[str, ...]:
+    """A note about a file that has a header and no rows."""
+    from likely.inputs.tables import names_in_fit
+
+    if not set(alone.names) & set(names_in_fit(run.model) or ()):
+        raise alone  # a line, but no header
+    refuse_missing_columns(run, alone.names, alone.path, name)
+    return (f"{alone.path} has a header but no rows, so there is nothing to predict.",)
+
+
+def _needed(run: "Run", data: "Dataset", kept: list[str]) -> "Iterator[pa.Table]":
+    """The columns that a prediction needs, and those that are kept, chunk by chunk."""
+    from likely.data.arrow import CHUNK_ROWS
+    from likely.data.source_blocks import chunks
+    from likely.workbench.data.roles import roles_in_run
+
+    needed = [*needed_columns(run.model), *roles_in_run(run.facts).at_prediction()]
+    return chunks(data.source.select(list(dict.fromkeys([*needed, *kept]))), CHUNK_ROWS)
+
+
+def _prediction_chunks(
+    run: "Run",
+    tables: "Iterator[pa.Table]",
+    columns: list[str],
+    kept: list[str],
+    options: PredictionOptions,
+) -> Iterator[Chunk]:
+    """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk."""
+    from likely.progress import report
+    from likely.workbench.data.roles import roles_in_run
+
+    model, roles, start = run.model, roles_in_run(run.facts), 0
+    names, read = needed_columns(model), columns_read_by(model)
+    for table in tables:
+        asked = as_trained(table.select(names), frozenset(read.categories))
+        refuse_text(asked, read.numbers, start)
+        if read.complete:
+            _refuse_gaps(table.select([*names, *roles.at_prediction()]), start)
+        given = roles.to_predict(table)
+        found = [options.predictions(model, asked, given)]
+        if len(columns) > 1 + len(options.names):
+            found += list(model.predict_proba(asked, **given).T)
+        _refuse_nan(found, start)
+        found += options.ends(asked, given)
+        predicted = {name: values.tolist() for name, values in zip(columns, found, strict=True)}
+        yield {**kept_cells(table, kept), **predicted}
+        start += table.num_rows
+        report("rows", table.num_rows)
+
+
+def _refuse_nan(found: list[Any], start: int) -> None:
+    """Refuse predictions that are not numbers, with the row of the table."""
+    import numpy as np
+
+    for values in found:
+        wrong = np.isnan(values) if np.asarray(values).dtype.kind == "f" else np.zeros(1, bool)
+        if wrong.any():
+            raise Refusal(
+                f"The model predicted NaN for row {start + int(np.argmax(wrong))} (counted from "
+                "0); a number was expected for every row. Correct or drop the row, or train "
+                "another model.",
+                Exit.DATA,
+                "likely predict --help",
+            )
+
+
+def columns_read_by(model: Any) -> "ColumnsRead":
+    """How the columns were read; a classifier of texts alone has no kinds of columns."""
+    from likely.description import ColumnsRead
+    from likely.names import has_method
+
+    return model.columns_read() if has_method(model, "columns_read") else ColumnsRead()
+
+
+def needed_columns(model: Any) -> list[str]:
+    """The columns that a prediction needs: those of the fit that its preparation did not drop."""
+    dropped = set(getattr(model, "dropped_", ()))
+    return [name for name in map(str, model.feature_names_in_) if name not in dropped]
+
+
+def refuse_text(table: "pa.Table", numbers: tuple[str, ...], start: int) -> None:
+    """Refuse text in a column that held numbers in training, with the row of the table."""
+    import pyarrow as pa
+
+    from likely.data.labels import are_written_numbers
+
+    held_numbers = set(numbers)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if not text or name not in held_numbers:
+            continue
+        for row, cell in enumerate(column.to_pylist(), start=start):
+            if cell is not None and not are_written_numbers([cell])[0]:
+                raise Refusal(
+                    f"Column {name!r} must hold numbers, as in training; found {cell!r} in row "
+                    f"{row} (counted from 0). Correct the cell, or drop the row.",
+                    Exit.DATA,
+                    "likely predict --help",
+                )
+
+
+def _refuse_gaps(table: "pa.Table", start: int) -> None:
+    """Refuse a missing cell for a linear model, with the row of the table."""
+    gap = first_gap(table, start)
+    if gap is not None:
+        raise Refusal(
+            f"Column {gap.column!r} has a missing cell in row {gap.row} (counted from 0); a linear "
+            "model needs a value in every cell. Fill it in, or drop the row.",
+            Exit.DATA,
+            "likely predict --help",
+        )
+
+
+def _labels(opened: "Run", run: str, data: str) -> list[Any]:
+    """The labels of the classes, refused for a model of numbers."""
+    from likely.workbench.scoring.predictions import probability_labels
+
+    if labels := probability_labels(opened.model):
+        return labels
+    raise Refusal(
+        f"{run} predicts a number; --proba needs a model of classes. Leave it out.",
+        Exit.DATA,
+        shlex.join(["likely", "predict", run, data]),
+    )
+
+
+def as_trained(table: "pa.Table", categories: frozenset[str]) -> "pa.Table":
+    """The table with text in the columns that were text in training, even if all are digits."""
+    import pyarrow as pa
+
+    from likely.data.arrow_columns import kind_of_arrow
+
+    for j, column in enumerate(table.schema):
+        name = column.name
+        if name in categories and kind_of_arrow(column.type) in ("number", "boolean"):
+            table = table.set_column(j, name, table.column(j).cast(pa.string()))
+    return table
+
+
+def with_text_as_trained(run: "Run", data: "Dataset") -> "Dataset":
+    """Texts of a folder or a mailbox, whose column is always named text, as the model names it."""
+    from dataclasses import replace
+
+    from likely.data.formats.folders import FolderSource
+    from likely.data.formats.mbox import TEXT, MboxSource
+
+    name = text_alone(run)
+    if name is None or not isinstance(data.source, FolderSource | MboxSource):
+        return data
+    if name in data.source.names:
+        return data
+    return replace(data, source=data.source.renamed(TEXT, name), declared_texts=(name,))
+
+
+def refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
+    from difflib import get_close_matches
+
+    from likely.inputs.tables import names_in_fit
+    from likely.workbench.data.roles import roles_in_run
+
+    known = names_in_fit(run.model)
+    if known is None:
+        raise Refusal(
+            f"The model in {run.path} was trained on an array without column names; the command "
+            "line matches columns by name. Train it on a table.",
+            Exit.DATA,
+            "likely train --help",
+        )
+    wanted = [*needed_columns(run.model), *roles_in_run(run.facts).at_prediction()]
+    here, read = set(names), set(wanted)
+    missing = [str(column) for column in wanted if column not in here]
+    if not missing:
+        return
+    extra = [column for column in names if column not in read]
+    close = get_close_matches(missing[0], extra, n=1, cutoff=0.4)
+    hint = f" Was it renamed to {close[0]!r}? Rename it back." if close else " Add it."
+    others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+    raise Refusal(
+        f"{label} has no column {missing[0]!r}{others}, which the model was trained on; its "
+        f"columns are {listed(names)}.{hint}",
+        Exit.DATA,
+        f"likely explain {shlex.quote(name)}",
+    )

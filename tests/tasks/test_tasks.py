@@ -1,0 +1,227 @@
+"""The functions of Python give what the verbs give; progress is a stream that can be stopped."""
+
+import json
+import threading
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+
+import likely as lk
+from likely import tasks
+from likely.cli.main import run as run_command
+from likely.errors import InvalidInput
+from likely.progress import report, stage
+from likely.tasks.request import DataOptions, Exit, Refusal
+from tests.cli.conftest import patients
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "patients.csv").write_text(patients())
+    return tmp_path
+
+
+def result_of(capsys, *words):
+    capsys.readouterr()
+    assert run_command(["--json", *words]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "words"),
+    [
+        ("naive-bayes", {}, []),
+        ("logistic", {"l2": 3.0}, ["--set", "l2=3"]),
+        ("naive-bayes", {}, ["-x", "3"]),
+    ],
+)
+def test_train_in_python_is_the_verb(model, settings, words, folder, capsys):
+    folds = 3 if "-x" in words else None
+    found = lk.train(
+        "patients.csv", "ill", model, settings=settings, folds=folds, drop=["visits"], run="python"
+    )
+    said = result_of(
+        capsys,
+        *("train", "patients.csv", model, "--target", "ill", "--drop", "visits", "-o", "verb"),
+        *words,
+    )
+    ours = json.loads(json.dumps({**found.to_json(), "run": None}))
+    assert ours == {**said["result"], "run": None}
+    assert list(found.notes) == said["findings"]
+    one, other = (lk.load(folder / name) for name in ("python", "verb"))
+    new = pd.read_csv("patients.csv")[[*one.feature_names_in_]]
+    np.testing.assert_array_equal(one.predict_proba(new), other.predict_proba(new))
+    facts = json.loads((folder / "python" / "run.json").read_text())
+    assert facts["command"].startswith(f"likely train patients.csv {model} --target ill")
+    assert "log loss" in str(found)
+    assert "Saved to python." in str(found)
+
+
+def test_the_command_that_a_run_of_python_records_makes_the_same_run(folder, capsys):
+    lk.train("patients.csv", "ill", "logistic", settings={"l2": 2.0}, folds=3, run="one")
+    command = json.loads((folder / "one" / "run.json").read_text())["command"]
+    words = command.split()[1:]
+    words[words.index("one")] = "two"
+    result_of(capsys, *words)
+    one, two = (lk.load(folder / name) for name in ("one", "two"))
+    new = pd.read_csv("patients.csv")[[*one.feature_names_in_]]
+    np.testing.assert_array_equal(one.predict_proba(new), two.predict_proba(new))
+
+
+def test_nothing_is_written_unless_a_run_is_asked_for(folder):
+    found = lk.train("patients.csv", "ill", "naive-bayes")
+    assert found.run is None
+    assert [path.name for path in folder.iterdir()] == ["patients.csv"]
+    assert lk.train("patients.csv", "ill", "naive-bayes", run="new").run.name == "001-naive-bayes"
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_predictions_are_those_of_the_verb_in_the_library_of_the_rows(library, folder, capsys):
+    lk.train("patients.csv", "ill", "naive-bayes", run="r")
+    result_of(capsys, "predict", "r", "patients.csv", "--proba", "--keep", "age", "-o", "out.csv")
+    theirs = pd.read_csv("out.csv")
+    found = lk.predict("r", library.read_csv("patients.csv"), proba=True, keep=["age"])
+    frame = found.to_frame()
+    assert isinstance(frame, library.DataFrame)
+    assert list(frame.columns) == list(theirs.columns) == list(found.names)
+    assert list(frame["prediction"]) == list(theirs["prediction"])
+    assert_allclose(frame["p_yes"], theirs["p_yes"], rtol=1e-12)
+
+
+def test_predictions_stream_to_an_iterator_and_to_a_file(folder):
+    found = lk.train("patients.csv", "ill", "naive-bayes")
+    chunks = list(lk.predict(found, "patients.csv"))
+    assert sum(chunk.num_rows for chunk in chunks) == 200
+    written = lk.predict(found, "patients.csv", output="p.parquet")
+    assert written.n_rows == 200
+    assert written.to_frame().column("prediction").to_pylist() == [
+        value for chunk in chunks for value in chunk.column("prediction").to_pylist()
+    ]
+
+
+def test_predictions_are_not_written_over_their_input(folder):
+    found = lk.train("patients.csv", "ill", "naive-bayes")
+    before = (folder / "patients.csv").read_bytes()
+    with pytest.raises(InvalidInput, match="also the input"):
+        lk.predict(found, "patients.csv", output="patients.csv")
+    assert (folder / "patients.csv").read_bytes() == before
+
+
+def test_explanations_of_a_run_are_those_of_the_verb(folder, capsys):
+    lk.train("patients.csv", "ill", "naive-bayes", run="r")
+    said = result_of(capsys, "explain", "r", "patients.csv", "--row", "7")["result"]
+    found = lk.explain("r", "patients.csv", rows=[7])
+    assert json.loads(json.dumps(found.to_json()))["rows"] == said["rows"]
+    assert "row 7" in str(found)
+    assert lk.explain("r").title  # without rows the model is described
+    plain = lk.explain(lk.load("r"), pd.read_csv("patients.csv").iloc[[7]].drop(columns="ill"))
+    assert_allclose(plain.contributions, found.explanation.contributions, rtol=1e-12)
+
+
+def test_words_of_documents_are_explained(folder, capsys):
+    texts = pd.DataFrame({"text": ["good film", "bad film"] * 20, "label": ["up", "down"] * 20})
+    texts.to_csv("t.csv", index=False)
+    lk.train("t.csv", "label", "naive-bayes", text=["text"], run="r")
+    said = result_of(capsys, "explain", "r", "--text", "good good film")["result"]
+    found = lk.explain("r", texts=["good good film"])
+    assert json.loads(json.dumps(found.to_json()))["rows"] == said["rows"]
+    assert "<" in found.html()
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: lk.train("patients.csv", "sick", "logistic"), "There is no column 'sick'"),
+        (lambda: lk.train("patients.csv", model="logistic"), "No target was given"),
+        (lambda: lk.train("patients.csv", "ill", "logistics"), "There is no model 'logistics'"),
+        (lambda: lk.train("patients.csv", "ill", "logistic", settings={"C": 1}), "setting"),
+        (lambda: lk.train("patients.csv", "ill"), "No model was given"),
+        (lambda: lk.predict("nowhere", "patients.csv"), "nowhere"),
+        (lambda: lk.predict(lk.NaiveBayes(), "patients.csv"), "RUN folder"),
+        (lambda: tasks.start(3), "function without arguments"),
+    ],
+)
+def test_a_request_that_cannot_be_met_says_why(call, match, folder):
+    with pytest.raises((lk.LikelyError, ValueError), match=match):
+        call()
+
+
+def test_options_that_exclude_each_other_are_refused_as_usage():
+    with pytest.raises(Refusal, match="only ordinal targets") as found:
+        DataOptions(kind="count", order=("a", "b"))
+    assert found.value.exit == Exit.USAGE
+    with pytest.raises(Refusal, match="held out by one of them"):
+        DataOptions(group="a", by_time="b")
+
+
+def test_events_are_the_stages_of_a_task_in_order(folder):
+    running = tasks.start(lambda: lk.train("patients.csv", "ill", "naive-bayes", folds=3))
+    events = list(running)
+    stages = [type(event).__name__ for event in events if not hasattr(event, "amount")]
+    assert stages == ["StageStarted", "StageEnded"] * 2  # the folds, and what the columns do
+    assert any(hasattr(event, "amount") for event in events)
+    assert [stages[0], stages[-1]] == [type(events[k]).__name__ for k in (0, -1)]
+    assert running.result().score.n_rows == 200
+    assert list(running) == []
+
+
+def test_a_listener_hears_what_the_terminal_shows(folder):
+    heard = []
+    with tasks.listening(heard.append):
+        lk.train("patients.csv", "ill", "naive-bayes")
+    assert [e.what for e in heard if isinstance(e, tasks.StageStarted)] == [
+        "scoring naive-bayes",
+        "fitting naive-bayes",
+        "measuring what the columns do",
+    ]
+
+
+def test_a_cancelled_task_stops_at_its_next_step():
+    began, go_on, steps = threading.Event(), threading.Event(), []
+
+    def work():
+        with stage("working", 1000):
+            for k in range(1000):
+                report("rows", 1)
+                steps.append(k)
+                began.set()
+                go_on.wait(10)
+
+    running = tasks.start(work)
+    assert began.wait(10)
+    running.cancel()
+    go_on.set()
+    with pytest.raises(KeyboardInterrupt):
+        running.result(10)
+    assert steps == [0]
+    assert running.cancelled
+    assert running.done
+    assert type(list(running)[-1]).__name__ == "StageEnded"
+
+
+def test_a_cancelled_comparison_stops_its_worker_threads(folder):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(3000, 30)))
+    table["y"] = (table[0] > 0).astype(int)
+    running = tasks.start(lambda: lk.compare(table, "y", folds=20, repeats=20))
+    next(iter(running))
+    running.cancel()
+    with pytest.raises(KeyboardInterrupt):
+        running.result(60)
+
+
+def test_an_error_of_a_task_is_raised_where_its_result_is_asked_for():
+    running = tasks.start(lambda: lk.train("nowhere.csv", "y", "logistic"))
+    list(running)
+    with pytest.raises(lk.LikelyError, match="nowhere"):
+        running.result()
+
+
+def test_every_public_name_of_the_tasks_is_there():
+    for name in tasks.__all__:
+        assert getattr(tasks, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = tasks.nothing
