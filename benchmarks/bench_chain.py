@@ -15,7 +15,7 @@ from benchmarks.against import pomegranate
 from benchmarks.race import Skipped
 from benchmarks.report import Report, Row, times_faster
 from benchmarks.workbench import best_of, clocked
-from likely.graphical.inference.chain import Chain
+from likely.graphical.exact.chain import Chain
 
 STEPS, STATES, TURNS = 100_000, 10, 9
 NO_SLOWER = times_faster(1 / 1.2)

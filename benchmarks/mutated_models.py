@@ -32,7 +32,7 @@ from sklearn.exceptions import NotFittedError
 import likely
 from benchmarks.mutated_foreign import foreign_models, forged_foreign
 from likely.errors import InvalidFile, LikelyError, OutsideLink
-from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.model.factor_graph import FactorGraph
 from likely.persist.model_file import MODELS, file_content
 
 BATCH = 50  # files of one task of a process
@@ -514,9 +514,9 @@ def saved_models() -> dict[str, tuple[bytes, Any]]:
 
 
 def _graphs() -> Iterator[Any]:
-    from likely.graphical.bayesian_network import BayesianNetwork
-    from likely.graphical.factor import Factor
-    from likely.graphical.markov_field import MarkovField
+    from likely.graphical.model.bayesian_network import BayesianNetwork
+    from likely.graphical.model.factor import Factor
+    from likely.graphical.model.markov_field import MarkovField
 
     edges = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
     network = BayesianNetwork.from_edges(edges, dict.fromkeys("abcd", 2))

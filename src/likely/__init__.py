@@ -50,12 +50,11 @@ if TYPE_CHECKING:
     from likely.generative.hidden_markov import HiddenMarkovModel
     from likely.generative.mixture import MixtureModel
     from likely.generative.naive_bayes import NaiveBayes
-    from likely.graphical.bayesian_network import BayesianNetwork
-    from likely.graphical.factor_graph import FactorGraph
-    from likely.graphical.formats.registry import read_graph, write_graph
-    from likely.graphical.formats.uai_answers import read_answer
-    from likely.graphical.formats.uai_evidence import read_evidence
-    from likely.graphical.markov_field import MarkovField
+    from likely.graphical.formats.graph_files import read_graph, write_graph
+    from likely.graphical.formats.uai import read_answer, read_evidence
+    from likely.graphical.model.bayesian_network import BayesianNetwork
+    from likely.graphical.model.factor_graph import FactorGraph
+    from likely.graphical.model.markov_field import MarkovField
     from likely.linear.frank_hall import FrankHall
     from likely.linear.glm import GLM
     from likely.linear.logistic import LogisticRegression
@@ -230,7 +229,7 @@ _MODULES = {
 _HOME = {  # public name: the module that defines it
     "BagOfWords": "likely.text.bag_of_words",
     "BasisFunctions": "likely.features.basis_functions",
-    "BayesianNetwork": "likely.graphical.bayesian_network",
+    "BayesianNetwork": "likely.graphical.model.bayesian_network",
     "BayesianNetworkClassifier": "likely.generative.bayesian_network_classifier",
     "Comparison": "likely.workbench.comparison.comparison",
     "Curve": "likely.workbench.curves.curves",
@@ -238,7 +237,7 @@ _HOME = {  # public name: the module that defines it
     "Discretizer": "likely.features.discretize",
     "DiscriminantAnalysis": "likely.generative.discriminant",
     "Explanation": "likely.explanations.explanation",
-    "FactorGraph": "likely.graphical.factor_graph",
+    "FactorGraph": "likely.graphical.model.factor_graph",
     "FinalScore": "likely.sealing.final_score",
     "Folds": "likely.workbench.data.folds",
     "FrankHall": "likely.linear.frank_hall",
@@ -254,7 +253,7 @@ _HOME = {  # public name: the module that defines it
     "LogCountRatios": "likely.features.log_count_ratios",
     "LogisticRegression": "likely.linear.logistic",
     "Look": "likely.workbench.look.look",
-    "MarkovField": "likely.graphical.markov_field",
+    "MarkovField": "likely.graphical.model.markov_field",
     "MaxEntropy": "likely.linear.maxent",
     "MixtureModel": "likely.generative.mixture",
     "ModelObjective": "likely.objectives.model",
@@ -299,9 +298,9 @@ _HOME = {  # public name: the module that defines it
     "partial_effects": "likely.explanations.effects",
     "permutation_importance": "likely.explanations.importance",
     "read": "likely.data.formats.registry",
-    "read_answer": "likely.graphical.formats.uai_answers",
-    "read_evidence": "likely.graphical.formats.uai_evidence",
-    "read_graph": "likely.graphical.formats.registry",
+    "read_answer": "likely.graphical.formats.uai",
+    "read_evidence": "likely.graphical.formats.uai",
+    "read_graph": "likely.graphical.formats.graph_files",
     "report": "likely.reports.report",
     "save": "likely.persist",
     "seal": "likely.runs.seal_surface",
@@ -310,7 +309,7 @@ _HOME = {  # public name: the module that defines it
     "training_curve": "likely.workbench.curves.training_curve",
     "tune": "likely.workbench.search.tune",
     "warmup": "likely.compiling",
-    "write_graph": "likely.graphical.formats.registry",
+    "write_graph": "likely.graphical.formats.graph_files",
 }
 
 

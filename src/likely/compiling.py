@@ -12,16 +12,16 @@ from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian
 from likely.distributions.full_moments import whitened_sums
 from likely.distributions.missing_cells import gappy_sums
 from likely.distributions.responsibility import FAST_CELLS, weighted_sums
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference.chain import FAST_ROWS, Chain
-from likely.graphical.inference.propagation import row_beliefs, row_families, row_most_probable
+from likely.graphical.exact.chain import FAST_ROWS, Chain
+from likely.graphical.exact.row_propagation import row_beliefs, row_families, row_most_probable
 from likely.graphical.learning.coded_rows import array_blocks
 from likely.graphical.learning.family_counts import Families, block_family_counts
+from likely.graphical.learning.hill_climbing import ScoredFamilies
 from likely.graphical.learning.mutual_information import block_pair_counts
-from likely.graphical.learning.scored_families import ScoredFamilies
 from likely.graphical.learning.structure_scores import BIC
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
 from likely.likelihoods.responses import likelihood_of
 from likely.neural.architecture import Architecture
 from likely.neural.engine import EngineSettings

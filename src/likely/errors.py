@@ -43,6 +43,7 @@ LikelyWarning
 ├── NothingToCalibrate held-out scores do not determine a temperature
 ├── LinksOutside       a folder of texts has links to files outside it, which are not read
 ├── SomeSealedRows     data hold a few sealed rows, which the ledger records
+├── UnconvergedAnswer  an approximate method of inference stopped before its answer had settled
 ├── EffectsLeftOut     the importance of columns could not be measured
 └── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
@@ -92,6 +93,7 @@ __all__ = [
     "MissingCells",
     "MissingFont",
     "NarrowIntervals",
+    "NotAnswered",
     "NotConverged",
     "NothingToCalibrate",
     "OutOfDeviceMemory",
@@ -104,6 +106,7 @@ __all__ = [
     "SingularCovariance",
     "SortedRows",
     "TrainingDiverged",
+    "UnconvergedAnswer",
     "UnknownName",
     "UnknownParameter",
     "UnknownState",
@@ -259,9 +262,17 @@ class GraphTooLarge(InvalidInput):
         super().__init__(f"{work} needs {amount} of memory; the limit is {_bytes(limit)}. {remedy}")
         self.work, self.bytes, self.limit, self.remedy = work, needed, limit, remedy
 
-    def within(self, limit: float) -> "GraphTooLarge":
-        """The same error with the limit that was given, which the planning does not know."""
-        return GraphTooLarge(self.work, self.bytes, limit, self.remedy)
+    def within(self, limit: float, hint: str = "") -> "GraphTooLarge":
+        """The same error with the limit that was given, which the planning does not know.
+
+        ``hint`` names other ways to an answer.
+        """
+        remedy = f"{self.remedy.removesuffix('.')}{hint}." if hint else self.remedy
+        return GraphTooLarge(self.work, self.bytes, limit, remedy)
+
+
+class NotAnswered(InvalidInput):
+    """A method of inference does not give the answer that was asked for."""
 
 
 class UnusableRun(InvalidInput):
@@ -358,6 +369,10 @@ class SingularCovariance(LikelyWarning):
 
 class LimitReached(LikelyWarning):
     """A search of a function reached its number of steps before its tolerance."""
+
+
+class UnconvergedAnswer(LikelyWarning):
+    """An approximate method of inference stopped before its answer had settled."""
 
 
 class Separation(LikelyWarning):

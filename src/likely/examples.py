@@ -8,11 +8,11 @@
 
 from collections.abc import Callable
 
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.markov_field import MarkovField
+from likely.graphical.model.variable import Variable
 from likely.names import known_name
 
 __all__ = ["EXAMPLES", "five_variables", "four_cycle", "load"]

@@ -9,10 +9,10 @@ import pytest
 
 import likely as lk
 from likely.cli.belief_tables import MOST_STATES, MOST_VARIABLES, bar, probability
-from likely.cli.graph_question import METHODS
 from likely.examples import five_variables, four_cycle
-from likely.graphical.inference.methods import INFERENCE
+from likely.graphical.methods import INFERENCE
 from tests.cli.graphs import asia, chain, grid, records, suggested, words_of
+from tests.graphical.model.test_exactness import WEIGHING
 
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
 FACTS = ["name", "kind", "variables", "factors", "edges", "tree", "parameters"]
@@ -318,16 +318,33 @@ def test_each_answer_suggests_a_question_that_can_be_answered(likely, network_fi
     assert seen[2][-2:] == ["--draw", "graph.svg"]
 
 
-def test_the_methods_are_those_of_the_library():
-    assert ("auto", *INFERENCE) == METHODS
+def test_the_help_names_the_methods_of_the_library(likely):
+    text = " ".join(likely("graph", "--help").out.split())
+    assert all(name in text for name in INFERENCE)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["auto", *INFERENCE])
 def test_every_method_gives_the_same_answer(likely, method):
     words = ("graph", "five-variables", "--given", "x4=1", "--method", method, "--json")
     said = likely(*words).json["result"]
     assert said["beliefs"]["x1"]["0"] == pytest.approx(4 / 19)
     assert said["method"] == ("tree" if method == "auto" else method)
+
+
+def test_the_command_line_marks_its_answers(likely, tmp_path, monkeypatch):
+    monkeypatch.setitem(INFERENCE, "weighing", WEIGHING)
+    words = ("graph", "five-variables", "--given", "x4=1", "--method", "weighing")
+    assert "Approximate, by likelihood weighting" in likely(*words).out.replace("\n", " ")
+    result = likely(*words, "--json").json["result"]
+    assert result["exact"] is False
+    assert result["bound"] == "estimate"
+    assert result["report"] == {"draws": 2000}
+    assert len(result["standard_errors"]["x1"]) == 2
+    (tmp_path / "rows.csv").write_text("x4\n1\n0\n")
+    table = ("graph", "five-variables", "--table", "rows.csv", "--method", "weighing", "--json")
+    result = likely(*table).json["result"]
+    assert result["exact"] is False
+    assert result["columns"]["approximate"] == ["weighing", "weighing"]
 
 
 def test_names_in_a_graph_cannot_steer_the_terminal(likely, tmp_path):

@@ -21,7 +21,7 @@ from likely.errors import (
 )
 from likely.examples import five_variables
 from likely.generative.network_posterior import _one_after_another, column_contributions
-from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.model.bayesian_network import BayesianNetwork
 
 STRUCTURES = ("naive-bayes", "tan", "chow-liu", "hill-climbing")
 X, Y = load_iris(return_X_y=True)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from likely import Discretizer, DiscriminantAnalysis, NaiveBayes
 from likely.errors import InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.model.bayesian_network import BayesianNetwork
 from tests.fits import FITS
 
 EXACT = 1e-12

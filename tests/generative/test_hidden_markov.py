@@ -29,9 +29,8 @@ from likely.errors import (
     UnknownName,
 )
 from likely.generative.hidden_markov import HiddenMarkovModel
-from likely.graphical.evidence import Evidence
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.enumeration import Enumeration
+from likely.graphical.contract import Request
+from likely.graphical.exact.enumeration import Enumeration
 from likely.special import logsumexp
 from tests.fits import assert_same_fit, binary, codes, counts, gappy_numbers, mixed, numbers, times
 
@@ -130,7 +129,7 @@ def test_the_factor_graph_has_the_same_answers(name):
         assert_allclose(answer.marginals[name_], row, rtol=1e-10, atol=1e-10)
         assert_array_equal(beliefs.marginal(name_), row)
     assert_allclose(beliefs.log_evidence, answer.log_partition, rtol=1e-10)
-    best = Enumeration().most_probable(graph, Evidence(), None)
+    best = Enumeration().most_probable(graph, Request())
     found = ours.most_probable(X, lengths)
     assert found.unique == best.unique
     assert {n: int(state) for n, state in found.states.items()} == dict(best.codes)

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from likely import BayesianNetworkClassifier
 from likely.errors import InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.model.bayesian_network import BayesianNetwork
 
 LABELS = [0, 1, 0, 1, 0, 1]
 

@@ -14,7 +14,7 @@ from likely.generative.network_target import (
     target_name,
     without_target,
 )
-from likely.graphical.variable import Variable
+from likely.graphical.model.variable import Variable
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from likely.graphical.inference import speed
+from likely.graphical.exact import cost as speed
 
 
 @pytest.fixture(params=["readable", "fast"])

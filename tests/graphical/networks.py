@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import Evidence
-from likely.graphical.factor import Factor
-from likely.graphical.inference.enumeration import log_joint_table
+from likely.graphical.exact.enumeration import log_joint_table
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.graph_evidence import GraphEvidence
 
 
 def row_families(graph, codes, weight):
@@ -13,7 +13,7 @@ def row_families(graph, codes, weight):
 
     A row selects a part of the table of F; divided by its sum it is the posterior of the row.
     """
-    product = np.exp(log_joint_table(graph, Evidence(), None))
+    product = np.exp(log_joint_table(graph, GraphEvidence(), None))
     posterior, total = np.zeros(product.shape), 0.0
     for row, w in zip(codes, weight, strict=True):
         part = tuple(slice(None) if code < 0 else code for code in row)

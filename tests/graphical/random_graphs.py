@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import Evidence
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.enumeration import Enumeration
-from likely.graphical.variable import Variable
+from likely.graphical.contract import Request
+from likely.graphical.exact.enumeration import Enumeration
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
+from likely.graphical.model.variable import Variable
 
 
 def random_factor(rng, variables, zeros=0.1):
@@ -70,7 +70,7 @@ def random_evidence(graph, seed):
     rng = np.random.default_rng(seed)
     codes = {v.name: int(rng.integers(v.n_states)) for v in graph.variables if rng.random() < 0.25}
     soft = {v.name: rng.random(v.n_states) for v in graph.variables if rng.random() < 0.2}
-    return Evidence(codes, soft)
+    return GraphEvidence(codes, soft)
 
 
 def named(graph, evidence):
@@ -81,8 +81,8 @@ def named(graph, evidence):
 
 def enumerated(graph, evidence=None, joints=()):
     """The answer of enumeration to everything."""
-    return Enumeration().answer(graph, Request(graph.names, joints, evidence or Evidence()))
+    return Enumeration().answer(graph, Request(graph.names, joints, evidence or GraphEvidence()))
 
 
 def possible(graph, evidence):
-    return Enumeration().log_partition(graph, evidence, None) > -np.inf
+    return Enumeration().log_partition(graph, Request(evidence=evidence)) > -np.inf

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 from sklearn.base import clone
 
-from likely.graphical.diagrams.dot import read_dot
-from likely.graphical.model_plates import ROWS
+from likely.graphical.drawing.dot import read_dot
+from likely.graphical.model.model_plates import ROWS
 from tests.estimators import made, public_estimators
 from tests.fits import FITS
 

@@ -8,10 +8,10 @@ from sklearn.base import clone
 
 from likely import LogisticRegression, MaxEntropy, SoftmaxRegression
 from likely.errors import InvalidInput
-from likely.graphical.conditional_graph import ConditionalGraph
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.variable import Variable
+from likely.graphical.model.conditional_graph import ConditionalGraph
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.variable import Variable
 from tests.fits import FITS
 
 EXACT = 1e-12

@@ -12,7 +12,7 @@ from likely.data.layouts.dense import Centred
 from likely.data.layouts.mixed import Mixed
 from likely.data.layouts.sparse import Csr
 from likely.errors import InvalidFile
-from likely.graphical.inference.chain import FAST_ROWS, Chain
+from likely.graphical.exact.chain import FAST_ROWS, Chain
 from likely.persist import load, save
 from likely.persist.field_types import fits
 from likely.persist.learned import LEARNED

@@ -7,12 +7,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 import likely
 from likely import examples
 from likely.errors import InvalidFile, InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.conditional_graph import ConditionalGraph
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.conditional_graph import ConditionalGraph
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.markov_field import MarkovField
+from likely.graphical.model.variable import Variable
 from likely.persist.encoding import Decoder, Encoder
 from likely.persist.graphs import GRAPHS
 

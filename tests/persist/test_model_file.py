@@ -16,7 +16,7 @@ from likely.distributions import (
 from likely.errors import CannotWrite, InvalidFile
 from likely.features.discretize import Discretizer
 from likely.generative.naive_bayes import NaiveBayes
-from likely.graphical.inference.chain import Chain
+from likely.graphical.exact.chain import Chain
 from likely.persist import load, save
 from likely.tensor_files import checksum_of
 

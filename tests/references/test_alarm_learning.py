@@ -6,7 +6,7 @@ KL(P ‖ Q) = Σ_x Σ_pa P(pa) KL(P(x | pa) ‖ Q(x | pa))        in nats per ro
 import numpy as np
 import pytest
 
-from likely.graphical.formats.registry import read_graph
+from likely.graphical.formats.graph_files import read_graph
 from tests.graph_files import SHARED, needs_shared
 
 pytestmark = needs_shared

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import Evidence
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.elimination import Elimination, eliminate
-from likely.graphical.inference.enumeration import Enumeration, log_joint_table
-from likely.graphical.inference.semiring import SEMIRINGS
-from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable
+from likely.graphical.contract import Request
+from likely.graphical.exact.elimination import Elimination, eliminate
+from likely.graphical.exact.enumeration import Enumeration, log_joint_table
+from likely.graphical.exact.semiring import SEMIRINGS
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import GraphEvidence
+from likely.graphical.model.markov_field import MarkovField
+from likely.graphical.model.variable import Variable
 
 # ── five_variable_bayes_net ──────────────────────────────────────────────────────────────────
 
@@ -32,7 +32,7 @@ FIVE = BayesianNetwork(
     X.values(),
 )
 SEEN = {"x4": 1}
-EVIDENCE = Evidence(SEEN)
+EVIDENCE = GraphEvidence(SEEN)
 P_EVIDENCE = 0.418
 JOINT_X3 = [0.1694, 0.2486]
 PRIOR = {
@@ -77,7 +77,7 @@ def test_five_variable_bayes_net():
     assert FIVE.n_parameters(full_joint=True) == 31
     graph = FIVE.factor_graph()
     assert (len(graph.factors), graph.n_edges, graph.is_tree) == (5, 9, True)
-    joint = np.exp(log_joint_table(FIVE, Evidence(), None))
+    joint = np.exp(log_joint_table(FIVE, GraphEvidence(), None))
     assert_allclose(joint.sum(), 1.0, rtol=0, atol=1e-12)
     for cell in product(range(2), repeat=5):
         x1, x2, x3, x4, x5 = cell
@@ -158,7 +158,7 @@ def test_five_variable_bayes_net_max_sum(mode):
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_five_variable_bayes_net_most_probable_configuration(method):
-    best = method.most_probable(FIVE, EVIDENCE, None)
+    best = method.most_probable(FIVE, Request(evidence=EVIDENCE))
     assert (best.codes, best.unique) == (BEST, True)
     assert_allclose(np.exp(FIVE.log_value(best.codes)), 0.09072, rtol=0, atol=1e-12)
 
@@ -224,7 +224,7 @@ def test_mrf_four_cycle(method):
     assert_allclose(found.log_partition, CYCLE_LOG_Z, rtol=0, atol=1e-12)
     for name, values in zip(NAMES, CYCLE_MARGINALS, strict=True):
         assert_allclose(found.marginals[name], values, rtol=0, atol=1e-12)
-    best = method.most_probable(CYCLE, Evidence(), None)
+    best = method.most_probable(CYCLE, Request())
     assert best.codes == dict.fromkeys(NAMES, 0)
     assert best.unique
     assert_allclose(CYCLE.energy(best.codes), 0.7, rtol=0, atol=1e-12)
@@ -251,7 +251,7 @@ def test_mrf_four_cycle_energies():
 
 def test_mrf_four_cycle_with_one_variable_observed_is_a_tree():
     for name in NAMES:
-        evidence = Evidence({name: 1})
+        evidence = GraphEvidence({name: 1})
         expected = Enumeration().answer(CYCLE, Request(CYCLE.names, evidence=evidence))
         found = CYCLE.messages(given={name: 1}).beliefs()
         assert_allclose(found.log_partition, expected.log_partition, rtol=0, atol=1e-12)

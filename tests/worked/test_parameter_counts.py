@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely import LogisticRegression, NaiveBayes
-from likely.graphical.bayesian_network import BayesianNetwork
+from likely.graphical.model.bayesian_network import BayesianNetwork
 
 COUNTS = {  # n: naive Bayes, reversed arrows, their table for y alone, logistic with a bias
     1: (3, 3, 2, 2),

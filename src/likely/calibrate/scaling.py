@@ -25,8 +25,8 @@ from likely.description import Description, Fact, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained
 from likely.explanations.explanation import Explanation, like_its_rows
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import PlateParameter, conditional_plate
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import (
     ColumnNeeds,

@@ -8,7 +8,7 @@ from likely.cli.terminal import table, wrapped
 from likely.formatting import count, fixed, number, shortened
 
 if TYPE_CHECKING:
-    from likely.graphical.beliefs import Beliefs, Configuration
+    from likely.graphical.model.beliefs import Beliefs, Configuration
 
 BAR = 20  # letters of a probability of 1
 GAINED, LOST = "▒", "░"  # the parts of a bar that evidence has added and taken away

@@ -10,7 +10,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.graph_answers import GraphAnswer, beliefs, messages, most_probable, table_answer
-from likely.cli.graph_question import METHODS, Asked, GraphQuestion, asked_of
+from likely.cli.graph_question import Asked, GraphQuestion, asked_of
 from likely.cli.option_words import in_options
 from likely.cli.options import gathered
 from likely.cli.table_files import refuse_json_on_stdout, write_table
@@ -22,7 +22,7 @@ from likely.tasks.table_files import is_same_file
 
 if TYPE_CHECKING:
     from likely.errors import GraphTooLarge
-    from likely.graphical.factor_graph import FactorGraph
+    from likely.graphical.model.factor_graph import FactorGraph
 
 KINDS = {
     "bayesian-network": "Bayesian network",
@@ -74,9 +74,10 @@ QUESTION: tuple[Callable[[Command], Command], ...] = (
     ),
     click.option(
         "--method",
-        type=click.Choice(METHODS),
         default="auto",
-        help="Method of inference [default: auto, a tree or a junction tree].",
+        metavar="NAME",
+        help="Method of inference: tree, junction-tree, elimination or enumeration [default: auto, "
+        "a tree or a junction tree].",
     ),
     click.option(
         "--memory", metavar="SIZE", help="Most memory, such as 8GB [default: half of what is free]."
@@ -125,7 +126,7 @@ def graph(
     a question, the probabilities of all variables are shown.
     """
     refuse_json_on_stdout(settings, output, "Numbers")
-    from likely.graphical.formats.registry import write_graph
+    from likely.graphical.formats.graph_files import write_graph
 
     _refuse_own_input(question, draw, write, output)
     with _speaking_of_options():
@@ -164,7 +165,7 @@ def _opened(settings: Settings, file: str) -> "FactorGraph":
 
     from likely.examples import EXAMPLES, load
     from likely.graphical.formats.content import format_suffix
-    from likely.graphical.formats.registry import SUFFIXES, read_graph
+    from likely.graphical.formats.graph_files import SUFFIXES, read_graph
 
     path = Path(file)
     if path.exists():
@@ -221,7 +222,7 @@ def _is_possible(asked: Asked, given: Mapping[str, str]) -> bool:
 
 def _smaller(error: "GraphTooLarge", asked: Asked, question: GraphQuestion) -> str:
     """A command that needs less memory, or that may use what this one needs."""
-    from likely.graphical.inference.memory import free_memory
+    from likely.graphical.exact.cost import free_memory
 
     if error.bytes < free_memory():
         return question.command(*question.goal, memory=f"{error.bytes / 1e9 + 0.01:.2f}GB")
@@ -273,7 +274,7 @@ def _title(graph: "FactorGraph", file: str) -> str:
 
 
 def _facts(graph: "FactorGraph") -> dict[str, Any]:
-    from likely.graphical.bayesian_network import BayesianNetwork
+    from likely.graphical.model.bayesian_network import BayesianNetwork
 
     parameters = graph.n_parameters() if isinstance(graph, BayesianNetwork) else None
     return {

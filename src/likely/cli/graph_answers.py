@@ -1,7 +1,7 @@
 """Answers to questions about a graph, each as text, as an object and as a table."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING, Any, final
@@ -22,18 +22,14 @@ from likely.formatting import DASH, count, fixed, listed, number
 from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
+    from likely._typing import Array
     from likely.data.source import Source
-    from likely.graphical.beliefs import Beliefs, Configuration
-    from likely.graphical.inference.messages import Messages
+    from likely.graphical.exact.messages import Messages
+    from likely.graphical.model.beliefs import Beliefs, Configuration
+    from likely.graphical.model.table_beliefs import TableBeliefs, TableConfigurations
 
 MOST_OBSERVED = 6  # named in a sentence
 MOST_ROWS = 10  # of a preview
-METHOD_WORDS = {
-    "tree": "messages on the tree",
-    "junction-tree": "a junction tree",
-    "elimination": "variable elimination",
-    "enumeration": "enumeration",
-}
 LEAST_LOG = -30.0  # a smaller probability is written as its logarithm alone
 
 
@@ -72,7 +68,7 @@ def beliefs(asked: Asked) -> GraphAnswer:
     parts += [joint_table(found, joint) for joint in found.joints]
     result = {
         "method": found.method,
-        "exact": found.exact,
+        **_exactness(found),
         "given": dict(asked.given),
         "soft": dict(asked.soft),
         "log_partition": found.log_partition,
@@ -94,16 +90,20 @@ def _without_evidence(
 
     Evidence cuts a graph, so that the beliefs without it may need far more memory.
     """
-    from likely.errors import GraphTooLarge
+    from likely.errors import GraphTooLarge, NotAnswered
 
     if not asked.given and not asked.soft:
-        return None, found.log_evidence, ()
+        return None, found.log_evidence if found.exact else None, ()
     try:
         names = list(found.marginals)
         before = asked.graph.query(names, method=asked.method, memory=asked.memory)
-        return before if names else None, found.log_evidence, ()
     except GraphTooLarge as error:
         return None, None, (f"The beliefs without evidence are not shown: {error}",)
+    shown = before if names else None
+    try:
+        return shown, found.log_evidence, ()
+    except (GraphTooLarge, NotAnswered) as error:
+        return shown, None, (f"The probability of the evidence is not shown: {error}",)
 
 
 def _evidence_sentence(asked: Asked, found: "Beliefs", log_evidence: float | None) -> str:
@@ -112,13 +112,34 @@ def _evidence_sentence(asked: Asked, found: "Beliefs", log_evidence: float | Non
     known = _known(asked)
     if not known:
         is_network = asked.graph.kind == "bayesian-network"
-        z = "" if is_network else f" (log Z {number(found.log_partition)})"
+        hidden = is_network or found.bound == "none"
+        z = "" if hidden else f" (log Z {number(found.log_partition)})"
         return f"Without evidence{z}. {method}"
     return f"Given {known}{_log_evidence(asked, log_evidence)}. {method}"
 
 
 def _method(found: "Beliefs | Configuration") -> str:
-    return f"{'Exact' if found.exact else 'Approximate'}, by {METHOD_WORDS[found.method]}."
+    """Whether the answer is exact, and how it was found."""
+    from likely.graphical.methods import INFERENCE
+
+    if found.exact:
+        return f"Exact, by {INFERENCE[found.method].words}."
+    return found.exactness.sentence(INFERENCE[found.method].words)
+
+
+def _exactness(found: "Beliefs | Configuration") -> dict[str, Any]:
+    """How far an answer may be off, for a program; an exact one says no more than that."""
+    if found.exact:
+        return {"exact": True}
+    exactness = found.exactness
+    return {
+        "exact": False,
+        "converged": exactness.converged,
+        "bound": exactness.bound,
+        "log_partition_error": exactness.log_partition_error,
+        "standard_errors": {",".join(n): e.tolist() for n, e in exactness.errors.items()},
+        "report": dict(exactness.report),
+    }
 
 
 def _known(asked: Asked) -> str:
@@ -150,7 +171,8 @@ def most_probable(asked: Asked) -> GraphAnswer:
         small = log_probability < LEAST_LOG
         value = number(log_probability if small else exp(log_probability))
         chance = f", with {'log ' * small}probability {value}"
-    tie = "" if best.unique else " Another configuration has the same probability."
+    tie = " Another configuration has the same probability." if best.exact else ""
+    tie = "" if best.unique else tie
     given = f" given {known}" if known else ""
     text = (
         f"Most probable states of all variables together{given}{chance}; log score "
@@ -158,7 +180,7 @@ def most_probable(asked: Asked) -> GraphAnswer:
     )
     result = {
         "method": best.method,
-        "exact": best.exact,
+        **_exactness(best),
         "given": dict(asked.given),
         "soft": dict(asked.soft),
         "states": dict(best.states),
@@ -173,11 +195,11 @@ def most_probable(asked: Asked) -> GraphAnswer:
 
 def _log_probability(best: "Configuration") -> tuple[float | None, tuple[str, ...]]:
     """The log probability; a sum over all configurations may need more memory than a maximum."""
-    from likely.errors import GraphTooLarge
+    from likely.errors import GraphTooLarge, NotAnswered
 
     try:
         return best.log_probability, ()
-    except GraphTooLarge as error:
+    except (GraphTooLarge, NotAnswered) as error:
         return None, (f"The probability of these states is not shown: {error}",)
 
 
@@ -274,14 +296,17 @@ def _message_columns(found: "Messages") -> dict[str, list[Any]]:
 
 def table_answer(asked: Asked, question: GraphQuestion) -> GraphAnswer:
     """Beliefs, or the most probable states, for each row of a file of evidence."""
+    answer: TableBeliefs | TableConfigurations
     rows = _evidence_rows(asked, question)
     impossible = question.impossible or "raise"
     if question.most_probable:
         best = asked.graph.most_probable(
             rows, soft=asked.soft, method=asked.method, memory=asked.memory, impossible=impossible
         )
-        columns = _columns(best.to_frame("pyarrow"), asked.variables)
-        method, title, scores = best.method, "log_score", best.log_score
+        frame = best.to_frame("pyarrow")
+        marks = [name for name in frame.column_names if name not in asked.graph.by_name]
+        columns = _columns(frame.select([*asked.variables, *marks]))
+        answer, title, scores = best, "log_score", best.log_score
     else:
         found = asked.graph.query(
             list(asked.wanted) or None,
@@ -292,20 +317,39 @@ def table_answer(asked: Asked, question: GraphQuestion) -> GraphAnswer:
             impossible=impossible,
         )
         columns = _columns(found.to_frame("pyarrow"))
-        method, title, scores = found.method, "log_evidence", found.log_evidence
+        answer, title, scores = found, "log_evidence", _log_evidence_of_rows(found)
     columns[_free_name(title, columns)] = scores.tolist()
     n_bad = sum(score == float("-inf") for score in scores.tolist())
     bad = f"{count(n_bad, 'row')} of {question.rows} with probability 0: the cells are empty."
-    findings = (bad,) if n_bad else ()
-    result = {"method": method, "rows": len(scores), "impossible_rows": n_bad, "columns": columns}
+    findings: tuple[str, ...] = (bad,) if n_bad else ()
+    result = {
+        "method": answer.method,
+        "exact": answer.exact,
+        "rows": len(scores),
+        "impossible_rows": n_bad,
+        "columns": columns,
+    }
+    if not answer.exact:
+        findings += (f"Approximate: {answer!r}.",)
+        result["not_converged_rows"] = int((~answer.converged).sum())
     return GraphAnswer(_preview(columns, len(scores)), result, columns, findings)
+
+
+def _log_evidence_of_rows(found: "TableBeliefs") -> "Array":
+    """The log evidence of each row; nan where the method does not give it."""
+    from likely.errors import NotAnswered
+
+    try:
+        return found.log_evidence
+    except NotAnswered:
+        return found.log_partition * float("nan")
 
 
 def _evidence_rows(asked: Asked, question: GraphQuestion) -> "Source":
     """The file of evidence, without dropped columns; other columns that are no variables stop."""
     from likely.data.formats.registry import read
     from likely.errors import InvalidInput
-    from likely.graphical.evidence_table import refuse_other_columns
+    from likely.graphical.model.evidence_table import refuse_other_columns
 
     rows = read(str(question.rows)).drop(list(question.drop))
     others = [name for name in rows.names if name not in asked.graph.by_name]
@@ -352,9 +396,9 @@ def _cell(value: Any) -> str:
     return DASH if value is None else str(value)
 
 
-def _columns(frame: Any, names: Sequence[str] | None = None) -> dict[str, list[Any]]:
-    """The columns of an Arrow table, all of them or those named; NaN is None."""
+def _columns(frame: Any) -> dict[str, list[Any]]:
+    """The columns of an Arrow table; NaN is None."""
     return {
         name: [None if value != value else value for value in frame[name].to_pylist()]
-        for name in names or frame.column_names
+        for name in frame.column_names
     }

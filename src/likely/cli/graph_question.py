@@ -13,9 +13,8 @@ from likely.cli.terminal import Settings
 from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
-    from likely.graphical.factor_graph import FactorGraph
+    from likely.graphical.model.factor_graph import FactorGraph
 
-METHODS = ("auto", "tree", "junction-tree", "elimination", "enumeration")
 Wanted = str | tuple[str, ...]  # a variable, or several for their joint
 
 
@@ -99,8 +98,8 @@ class Asked:
 
 def _with_text_states(graph: "FactorGraph") -> "FactorGraph":
     """The graph with its states as text, which is how a command line reads and shows them."""
-    from likely.graphical.factor import Factor
-    from likely.graphical.variable import Variable
+    from likely.graphical.model.factor import Factor
+    from likely.graphical.model.variable import Variable
 
     if all(variable.values == variable.states for variable in graph.variables):
         return graph
@@ -115,7 +114,7 @@ def _with_text_states(graph: "FactorGraph") -> "FactorGraph":
 def asked_of(settings: Settings, graph: "FactorGraph", question: GraphQuestion) -> Asked:
     """The question with its names checked; a wrong one is refused with the command corrected."""
     from likely.errors import InvalidInput
-    from likely.graphical.inference.memory import memory_in_bytes
+    from likely.graphical.exact.cost import memory_in_bytes
 
     try:
         memory = memory_in_bytes(question.memory)
@@ -156,7 +155,7 @@ class _Names:
 
     def observed(self) -> Mapping[str, str]:
         """The observed states by variable, of the file and of the command line."""
-        from likely.graphical.formats.uai_evidence import read_evidence
+        from likely.graphical.formats.uai import read_evidence
 
         file = self.question.evidence
         known = dict(read_evidence(file, self.graph)) if file else {}

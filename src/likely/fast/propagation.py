@@ -55,6 +55,28 @@ EVIDENCE, READING, GROUPS, SEPARATORS = range(1, 5)  # kinds of operations; fact
 
 
 @njit(cache=True, nogil=True)
+def require(plan, wanted, needed):
+    """Mark the cliques that the ``wanted`` variables are read from, and all above marked ones."""
+    for v in range(wanted.size):
+        if wanted[v] and plan[plan[READ_AT] + v] >= 0:
+            needed[plan[plan[READ_CLIQUE] + v]] = True
+    for k in range(needed.size):
+        above = plan[plan[PARENT] + k]
+        if needed[k] and above >= 0:
+            needed[above] = True
+
+
+@njit(cache=True, nogil=True)
+def own_cells(plan, k):
+    """The cells of a clique's own variables, and the steps along them and across separators."""
+    n_separator = plan[plan[MESSAGE_AT] + k + 1] - plan[plan[MESSAGE_AT] + k]
+    n = (plan[plan[CLIQUE_AT] + k + 1] - plan[plan[CLIQUE_AT] + k]) // n_separator
+    if plan[plan[OWN_LAST] + k]:
+        return n, 1, n
+    return n, n_separator, 1
+
+
+@njit(cache=True, nogil=True)
 def sliced_start(plan, f, codes):
     """Where the part of a factor's table begins that agrees with the sliced variables."""
     start, step = plan[plan[TABLE_STARTS] + f], 1
@@ -277,13 +299,7 @@ def marginals(codes, likelihood, has_likelihood, wanted, needed, values, spans, 
     outcome, log_z = collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
     if outcome != DONE:
         return outcome, log_z
-    for v in range(wanted.size):
-        if wanted[v] and plan[plan[READ_AT] + v] >= 0:
-            needed[plan[plan[READ_CLIQUE] + v]] = True
-    for k in range(needed.size):
-        above = plan[plan[PARENT] + k]
-        if needed[k] and above >= 0:
-            needed[above] = True
+    require(plan, wanted, needed)
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
     distribute(plan, work, scale, needed, count)
     for v in range(wanted.size):
@@ -310,14 +326,9 @@ def draw(uniform, plan, work, codes):
     for k in range(plan[N_OWN + 1] - plan[N_OWN] - 1, -1, -1):
         first, last = axes + plan[plan[AXIS_STARTS] + k], axes + plan[plan[AXIS_STARTS] + k + 1]
         middle = first + plan[plan[N_OWN] + k]
-        at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
-        n_separator = plan[plan[MESSAGE_AT] + k + 1] - plan[plan[MESSAGE_AT] + k]
-        n = (stop - at) // n_separator
-        along, across = n_separator, 1
-        if plan[plan[OWN_LAST] + k]:
-            along, across = 1, n
+        at, (n, along, across) = plan[plan[CLIQUE_AT] + k], own_cells(plan, k)
         for r in range(1, n):
-            for s in range(n_separator):
+            for s in range(plan[plan[MESSAGE_AT] + k + 1] - plan[plan[MESSAGE_AT] + k]):
                 cell = at + s * across + r * along
                 work[cell] += work[cell - along]
         for i in range(uniform.shape[0]):

@@ -1,12 +1,13 @@
-"""Compiled propagation in a junction tree for many rows of evidence at once.
+"""Compiled propagation in a junction tree for many rows of evidence at once: sums, and maxima.
 
 The rows of a block are the innermost axis of every table, so that each step is a loop over rows
 with stride 1: work[cell, row].  A block is as long as keeps ``work`` in the cache.  The plan is
 that of ``fast/propagation``: factors are cut at the sliced variables, whose codes differ between
-rows; an observed variable that the tree has is a likelihood of 0 and 1.
+rows; an observed variable that the tree has is a likelihood of 0 and 1, or of −inf and 0.
 
 Factors without a sliced variable are the same for all rows: ``base`` is their product, for each
-clique.  Rows whose numbers are too wide for linear arithmetic are marked, and left to the caller.
+clique.  Sums are of numbers, and rows whose numbers are too wide for linear arithmetic are marked,
+and left to the caller; maxima are of logs.
 
 Integers are int64, codes int32, numbers float64.  The caller checks; nothing is checked here.
 """
@@ -15,6 +16,8 @@ import numpy as np
 from numba import njit, uint64
 
 from likely.fast.propagation import (
+    AXES,
+    AXIS_STARTS,
     CLIQUE_AT,
     CONSTANTS,
     EVIDENCE,
@@ -28,10 +31,10 @@ from likely.fast.propagation import (
     MEMBER_STARTS,
     MEMBERS,
     MESSAGE_AT,
+    N_OWN,
     N_STATES,
     PARENT,
     READ_AT,
-    READ_CLIQUE,
     READING,
     SCOPE_STARTS,
     SCOPES,
@@ -40,14 +43,29 @@ from likely.fast.propagation import (
     SPAN,
     TABLE_STARTS,
     fill,
+    own_cells,
+    require,
 )
-from likely.fast.strided import SIZES, STRIDES, _begin, _next, multiply, sum_onto
+from likely.fast.strided import (
+    SIZES,
+    STRIDES,
+    add,
+    add_factor,
+    add_rows,
+    add_weighted_rows,
+    max_rows_onto,
+    multiply,
+    multiply_factor,
+    multiply_rows,
+    sum_onto,
+    sum_rows_onto,
+)
 
 LOW, HIGH = 1e-100, 1e100  # a product of scales goes into the log outside of these
 
 
 @njit(cache=True, nogil=True)
-def is_sliced(plan, f):
+def _is_sliced(plan, f):
     """Whether a factor has a variable that is cut out of its table."""
     for p in range(plan[plan[SCOPE_STARTS] + f], plan[plan[SCOPE_STARTS] + f + 1]):
         if plan[plan[SLICED] + plan[plan[SCOPES] + p]]:
@@ -55,25 +73,36 @@ def is_sliced(plan, f):
     return False
 
 
-@njit(cache=True, nogil=True)
-def base_tables(values, spans, plan, base, base_spans):
-    """Fill ``base`` with the product of each clique's factors that are the same in every row.
+def _base_filler(in_logs):
+    """Fill ``base`` with ⊗ of each clique's factors that are the same in every row.
 
     ``base_spans`` (n_cliques,) become the products of the spans of all its factors.
     """
-    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
-    for k in range(base_spans.size):
-        at, base_spans[k] = plan[plan[CLIQUE_AT] + k], 1.0
-        fill(base, at, plan[plan[CLIQUE_AT] + k + 1], 1.0)
-        for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
-            f = plan[plan[HOSTED] + p]
-            base_spans[k] *= spans[f]
-            if not is_sliced(plan, f):
-                multiply(base, at, values, plan[plan[TABLE_STARTS] + f], plan, f, count)
+
+    @njit(cache=True, nogil=True)
+    def fill_base(values, spans, plan, base, base_spans):
+        count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+        for k in range(base_spans.size):
+            at, base_spans[k] = plan[plan[CLIQUE_AT] + k], 1.0
+            fill(base, at, plan[plan[CLIQUE_AT] + k + 1], 0.0 if in_logs else 1.0)
+            for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
+                f = plan[plan[HOSTED] + p]
+                base_spans[k] *= spans[f]
+                if not _is_sliced(plan, f):
+                    start = plan[plan[TABLE_STARTS] + f]
+                    if in_logs:
+                        add(base, at, values, start, plan, f, count)
+                    else:
+                        multiply(base, at, values, start, plan, f, count)
+
+    return fill_base
+
+
+base_tables, base_scores = _base_filler(False), _base_filler(True)
 
 
 @njit(cache=True, nogil=True)
-def row_starts(codes, rows, first, n, plan, f, starts):
+def _row_starts(codes, rows, first, n, plan, f, starts):
     """Where the part of a factor's table begins that agrees with each row's sliced variables."""
     step = 1
     for r in range(n):
@@ -87,72 +116,52 @@ def row_starts(codes, rows, first, n, plan, f, starts):
         step *= plan[plan[N_STATES] + v]
 
 
-@njit(cache=True, nogil=True)
-def _multiply_rows(work, n, at, start, plan, o, count):
-    """work[at…] ×= work[start…], row by row."""
-    first, last, outer = _begin(plan, o, 1, count)
-    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
-    p, base = uint64(at), start
-    while base >= 0:
-        s = uint64(base)
-        for _ in range(n0):
+def _taker(in_logs):
+    """Fill a clique's tables of n rows: base ⊗ sliced factors ⊗ evidence ⊗ messages."""
+
+    @njit(cache=True, nogil=True)
+    def take(codes, rows, first, n, values, base, plan, k, work, starts, count):
+        at, room = plan[plan[CLIQUE_AT] + k], plan[plan[MESSAGE_AT + 1] - 1]
+        for p in range(uint64(at), uint64(plan[plan[CLIQUE_AT] + k + 1])):
+            x = base[p]
             for r in range(uint64(n)):
-                work[p, r] *= work[s, r]
-            p += uint64(1)
-            s += t0
-        base = _next(base, first, outer, plan, count)
+                work[p, r] = x
+        for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
+            f = plan[plan[HOSTED] + p]
+            if _is_sliced(plan, f):
+                _row_starts(codes, rows, first, n, plan, f, starts)
+                if in_logs:
+                    add_factor(work, n, at, values, starts, plan, f, count)
+                else:
+                    multiply_factor(work, n, at, values, starts, plan, f, count)
+        zero, one = (-np.inf, 0.0) if in_logs else (0.0, 1.0)
+        for p in range(plan[plan[HOMED_STARTS] + k], plan[plan[HOMED_STARTS] + k + 1]):
+            v, seen = plan[plan[HOMED] + p], False
+            for r in range(n):
+                seen |= codes[rows[first + r], v] >= 0
+            if seen:
+                for j in range(plan[plan[N_STATES] + v]):
+                    for r in range(n):
+                        code = codes[rows[first + r], v]
+                        work[room + j, r] = one if code < 0 or code == j else zero
+                o = plan[plan[KINDS] + EVIDENCE] + v
+                if in_logs:
+                    add_rows(work, n, at, room, plan, o, count)
+                else:
+                    multiply_rows(work, n, at, room, plan, o, count)
+        for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
+            o = plan[plan[KINDS] + GROUPS] + g
+            for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
+                start = plan[plan[MESSAGE_AT] + plan[plan[MEMBERS] + p]]
+                if in_logs:
+                    add_rows(work, n, at, start, plan, o, count)
+                else:
+                    multiply_rows(work, n, at, start, plan, o, count)
+
+    return take
 
 
-@njit(cache=True, nogil=True)
-def _multiply_factor(work, n, at, values, starts, plan, o, count):
-    """work[at…] ×= the part of a factor's table that each row has."""
-    first, last, outer = _begin(plan, o, 1, count)
-    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
-    p, base = uint64(at), 0
-    while base >= 0:
-        s = uint64(base)
-        for _ in range(n0):
-            for r in range(uint64(n)):
-                work[p, r] *= values[uint64(starts[r]) + s]
-            p += uint64(1)
-            s += t0
-        base = _next(base, first, outer, plan, count)
-
-
-@njit(cache=True, nogil=True)
-def _sum_rows_onto(work, n, start, size, at, plan, o, count):
-    """work[start…] = Σ work[at…] over the axes that it does not have, row by row."""
-    for q in range(uint64(start), uint64(start + size)):
-        for r in range(uint64(n)):
-            work[q, r] = 0.0
-    first, last, outer = _begin(plan, o, 1, count)
-    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
-    p, base = uint64(at), start
-    while base >= 0:
-        s = uint64(base)
-        for _ in range(n0):
-            for r in range(uint64(n)):
-                work[s, r] += work[p, r]
-            p += uint64(1)
-            s += t0
-        base = _next(base, first, outer, plan, count)
-
-
-@njit(cache=True, nogil=True)
-def _take_evidence(codes, rows, first, n, plan, k, work, count):
-    """The clique's table × 0 in the states that each row rules out."""
-    room = plan[plan[MESSAGE_AT + 1] - 1]
-    for p in range(plan[plan[HOMED_STARTS] + k], plan[plan[HOMED_STARTS] + k + 1]):
-        v, seen = plan[plan[HOMED] + p], False
-        for r in range(n):
-            seen |= codes[rows[first + r], v] >= 0
-        if seen:
-            for j in range(plan[plan[N_STATES] + v]):
-                for r in range(n):
-                    code = codes[rows[first + r], v]
-                    work[room + j, r] = 1.0 if code < 0 or code == j else 0.0
-            o = plan[plan[KINDS] + EVIDENCE] + v
-            _multiply_rows(work, n, plan[plan[CLIQUE_AT] + k], room, plan, o, count)
+_take_numbers, _take_scores = _taker(False), _taker(True)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -211,7 +220,7 @@ def _collect(codes, rows, first, n, values, base, base_spans, plan, work, rooms,
         product[r], log_z[r] = 1.0, 0.0
     starts_of = np.empty(n, dtype=np.int64)
     for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
-        row_starts(codes, rows, first, n, plan, plan[p], starts_of)
+        _row_starts(codes, rows, first, n, plan, plan[p], starts_of)
         for r in range(n):
             starts[r] = values[starts_of[r]]
             if 0.0 < starts[r] * SPAN < 1.0:
@@ -219,31 +228,19 @@ def _collect(codes, rows, first, n, values, base, base_spans, plan, work, rooms,
         _add_logs(starts, n, product, log_z)
     for k in range(n_cliques):
         at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
-        for p in range(uint64(at), uint64(stop)):
-            x = base[p]
-            for r in range(uint64(n)):
-                work[p, r] = x
-        for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
-            f = plan[plan[HOSTED] + p]
-            if is_sliced(plan, f):
-                row_starts(codes, rows, first, n, plan, f, starts_of)
-                _multiply_factor(work, n, at, values, starts_of, plan, f, count)
-        _take_evidence(codes, rows, first, n, plan, k, work, count)
+        _take_numbers(codes, rows, first, n, values, base, plan, k, work, starts_of, count)
         for r in range(n):
             wide[r] = base_spans[k]
         for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
-            o = plan[plan[KINDS] + GROUPS] + g
             for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
-                c = plan[plan[MEMBERS] + p]
-                _multiply_rows(work, n, at, plan[plan[MESSAGE_AT] + c], plan, o, count)
                 for r in range(n):
-                    wide[r] *= rooms[n_cliques + c, r]
+                    wide[r] *= rooms[n_cliques + plan[plan[MEMBERS] + p], r]
         if plan[plan[PARENT] + k] < 0:
             _normalise(work, n, at, stop, rooms[k])
         else:
             sent, stop = plan[plan[MESSAGE_AT] + k], plan[plan[MESSAGE_AT] + k + 1]
             o = plan[plan[KINDS] + SEPARATORS] + k
-            _sum_rows_onto(work, n, sent, stop - sent, at, plan, o, count)
+            sum_rows_onto(work, n, sent, stop - sent, at, plan, o, count)
             _scale(work, n, sent, stop, rooms[k], rooms[n_cliques + k])
         _add_logs(rooms[k], n, product, log_z)
         for r in range(n):
@@ -269,7 +266,7 @@ def _distribute(n, plan, work, rooms, needed, count):
                 size = plan[plan[MESSAGE_AT] + c + 1] - message
                 if fresh:
                     o = plan[plan[KINDS] + GROUPS] + g
-                    _sum_rows_onto(work, n, room, size, at, plan, o, count)
+                    sum_rows_onto(work, n, room, size, at, plan, o, count)
                     fresh = False
                 old, new, ratio = uint64(message), uint64(room), uint64(room + size)
                 for i in range(uint64(size)):
@@ -278,7 +275,7 @@ def _distribute(n, plan, work, rooms, needed, count):
                         work[ratio + i, r] = work[new + i, r] / x if x > 0.0 else 0.0
                         work[old + i, r] = work[new + i, r]
                 o = plan[plan[KINDS] + SEPARATORS] + c
-                _multiply_rows(work, n, plan[plan[CLIQUE_AT] + c], room + size, plan, o, count)
+                multiply_rows(work, n, plan[plan[CLIQUE_AT] + c], room + size, plan, o, count)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -291,13 +288,7 @@ def row_marginals(codes, rows, wanted, values, base, base_spans, plan, work, out
     """
     n_cliques, block = base_spans.size, work.shape[1]
     needed = np.zeros(n_cliques, dtype=np.bool_)
-    for v in range(wanted.size):
-        if wanted[v] and plan[plan[READ_AT] + v] >= 0:
-            needed[plan[plan[READ_CLIQUE] + v]] = True
-    for k in range(n_cliques):
-        above = plan[plan[PARENT] + k]
-        if needed[k] and above >= 0:
-            needed[above] = True
+    require(plan, wanted, needed)
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
     rooms, own_log_z = np.empty((2 * n_cliques + 3, block)), np.empty(block)
     room = plan[plan[MESSAGE_AT + 1] - 1]
@@ -315,7 +306,7 @@ def row_marginals(codes, rows, wanted, values, base, base_spans, plan, work, out
             at, m = plan[plan[READ_AT] + v], plan[plan[N_STATES] + v]
             if at >= 0:
                 o = plan[plan[KINDS] + READING] + v
-                _sum_rows_onto(work, n, room, m, at, plan, o, count)
+                sum_rows_onto(work, n, room, m, at, plan, o, count)
                 _normalise(work, n, room, room + m, rooms[0])
             for r in range(n):
                 i = rows[first + r]
@@ -354,7 +345,7 @@ def row_expectations(
             log_z[rows[first + r]] = own_log_z[r]
             own[r] = weight[rows[first + r]] if own_log_z[r] > -np.inf else 0.0
         for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
-            row_starts(codes, rows, first, n, plan, plan[p], starts)
+            _row_starts(codes, rows, first, n, plan, plan[p], starts)
             for r in range(n):
                 counts[starts[r]] += own[r]
         for k in range(n_cliques):
@@ -362,9 +353,9 @@ def row_expectations(
             _add_expected(n, work, at, stop, own, expected)
             for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
                 f = plan[plan[HOSTED] + p]
-                if is_sliced(plan, f):
-                    row_starts(codes, rows, first, n, plan, f, starts)
-                    _add_counts(n, work, at, own, starts, plan, f, count, counts)
+                if _is_sliced(plan, f):
+                    _row_starts(codes, rows, first, n, plan, f, starts)
+                    add_weighted_rows(counts, starts, own, work, n, at, plan, f, count)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -379,27 +370,76 @@ def _add_expected(n, work, start, stop, weight, expected):
 
 
 @njit(cache=True, nogil=True)
-def _add_counts(n, work, at, weight, starts, plan, o, count, counts):
-    """counts += weight × P(cell | row), in the part of a factor's table that each row has."""
-    first, last, outer = _begin(plan, o, 1, count)
-    n0, t0 = plan[plan[SIZES] + last - 1], plan[plan[STRIDES] + last - 1]
-    p, base = at, 0
-    while base >= 0:
-        for j in range(n0):
-            for r in range(n):
-                if weight[r] > 0.0:
-                    counts[starts[r] + base + j * t0] += weight[r] * work[p, r]
-            p += 1
-        base = _next(base, first, outer, plan, count)
-
-
-@njit(cache=True, nogil=True)
 def factor_counts(plan, expected, counts):
     """Add the cells of the cliques to those of the factors that are the same in every row."""
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
     for k in range(plan[PARENT + 1] - plan[PARENT]):
         for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
             f = plan[plan[HOSTED] + p]
-            if not is_sliced(plan, f):
+            if not _is_sliced(plan, f):
                 start, at = plan[plan[TABLE_STARTS] + f], plan[plan[CLIQUE_AT] + k]
                 sum_onto(counts, start, expected, at, plan, f, count)
+
+
+@njit(cache=True, nogil=True)
+def _collect_best(codes, rows, first, n, log_values, base, plan, work, starts, best, count):
+    """Fill the tables of a block of n rows, and the best score of each row."""
+    for r in range(n):
+        best[r] = 0.0
+    for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
+        _row_starts(codes, rows, first, n, plan, plan[p], starts)
+        for r in range(n):
+            best[r] += log_values[starts[r]]
+    for k in range(plan[PARENT + 1] - plan[PARENT]):
+        _take_scores(codes, rows, first, n, log_values, base, plan, k, work, starts, count)
+        sent, o = plan[plan[MESSAGE_AT] + k], plan[plan[KINDS] + SEPARATORS] + k
+        size = plan[plan[MESSAGE_AT] + k + 1] - sent
+        at = plan[plan[CLIQUE_AT] + k]
+        max_rows_onto(work, n, sent, size, at, plan, o, count)
+        if plan[plan[PARENT] + k] < 0:
+            for r in range(n):
+                best[r] += work[sent, r]
+
+
+@njit(cache=True, nogil=True)
+def row_best(codes, rows, log_values, base, plan, work, tie, best_codes, log_score, unique):
+    """The best codes of every variable given each of ``rows``, and the log of their score.
+
+    ``unique`` says whether no other codes are as good; scores are equal within the part ``tie`` of
+    the best one.  A row that is impossible has codes of −1 and a log score of −inf.
+    """
+    block, n_states, axes = work.shape[1], plan[N_STATES], plan[AXES]
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    starts, best = np.empty(block, dtype=np.int64), np.empty(block)
+    for begin in range(0, rows.size, block):
+        n = min(block, rows.size - begin)
+        _collect_best(codes, rows, begin, n, log_values, base, plan, work, starts, best, count)
+        for r in range(n):
+            i = rows[begin + r]
+            log_score[i] = best[r]
+            possible = best[r] > -np.inf
+            unique[i] = possible
+            for v in range(codes.shape[1]):
+                best_codes[i, v] = max(codes[i, v], 0) if possible else -1
+        for k in range(plan[PARENT + 1] - plan[PARENT] - 1, -1, -1):
+            first, last = axes + plan[plan[AXIS_STARTS] + k], axes + plan[plan[AXIS_STARTS] + k + 1]
+            middle = first + plan[plan[N_OWN] + k]
+            n_own, stride, across = own_cells(plan, k)
+            for r in range(n):
+                i, s, top = rows[begin + r], 0, 0
+                if best[r] == -np.inf:
+                    continue
+                for p in range(middle, last):
+                    s = s * plan[n_states + plan[p]] + best_codes[i, plan[p]]
+                start = plan[plan[CLIQUE_AT] + k] + s * across
+                for q in range(1, n_own):
+                    if work[start + q * stride, r] > work[start + top * stride, r]:
+                        top = q
+                least = work[start + top * stride, r] - tie * max(1.0, abs(best[r]))
+                for q in range(n_own):
+                    if q != top and work[start + q * stride, r] >= least:
+                        unique[i] = False
+                for p in range(middle - 1, first - 1, -1):
+                    m = plan[n_states + plan[p]]
+                    best_codes[i, plan[p]] = top % m
+                    top //= m

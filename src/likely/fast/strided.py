@@ -6,6 +6,9 @@ loop is long and its stride is 1 or 0.  The integers of a plan lie in one array,
 section s is plan[plan[s] : plan[s + 1]].  Operation o has the axes DIMS[o] to DIMS[o + 1],
 outermost first, of SIZES and STRIDES.
 
+⊗ and ⊕ are those of a semiring, fixed when a loop is made: × and Σ of numbers, + and max of their
+logs.  Loops are made at import, from a constant, so that Numba keeps each on disk.
+
 Integers are int64, numbers float64, C order.  Indices are unsigned inside, because a signed one
 that may be negative keeps a loop from being vectorised.  ``count`` is room for a number for each
 axis.  The caller checks; nothing is checked here.
@@ -50,6 +53,18 @@ def merged_axes(op_table, op_starts, op_axes, table_starts, table_axes, n_states
 
 
 @njit(cache=True, nogil=True)
+def times(x, y, in_logs):
+    """x ⊗ y."""
+    return x + y if in_logs else x * y
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def plus(x, y, in_logs):
+    """x ⊕ y: the sum of numbers, the larger of two logs."""
+    return max(x, y) if in_logs else x + y
+
+
+@njit(cache=True, nogil=True)
 def _next(base, first, outer, plan, count):
     """Where the other table is after one round of the inner axes; −1 at the end."""
     sizes, strides = plan[SIZES] + first, plan[STRIDES] + first
@@ -73,31 +88,38 @@ def _begin(plan, o, inner, count):
     return first, last, outer
 
 
-@njit(cache=True, nogil=True)
-def multiply(table, at, other, start, plan, o, count):
-    """table ×= other, from ``at`` and from ``start`` on."""
-    first, last, outer = _begin(plan, o, 2, count)
-    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
-    n1, t1 = 1, uint64(0)
-    if last - first > 1:
-        n1, t1 = plan[plan[SIZES] + last - 2], uint64(plan[plan[STRIDES] + last - 2])
-    p, base = uint64(at), start
-    while base >= 0:
-        s = uint64(base)
-        for _ in range(n1):
-            if t0 == 1:
-                for j in range(n0):
-                    table[p + j] *= other[s + j]
-            elif t0 == 0:
-                x = other[s]
-                for j in range(n0):
-                    table[p + j] *= x
-            else:
-                for j in range(n0):
-                    table[p + j] *= other[s + j * t0]
-            p += n0
-            s += t1
-        base = _next(base, first, outer, plan, count)
+def _combiner(in_logs):
+    """⊗ of a table with another: × of numbers, + of their logs."""
+
+    @njit(cache=True, nogil=True)
+    def combine(table, at, other, start, plan, o, count):
+        first, last, outer = _begin(plan, o, 2, count)
+        n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
+        n1, t1 = 1, uint64(0)
+        if last - first > 1:
+            n1, t1 = plan[plan[SIZES] + last - 2], uint64(plan[plan[STRIDES] + last - 2])
+        p, base = uint64(at), start
+        while base >= 0:
+            s = uint64(base)
+            for _ in range(n1):
+                if t0 == 1:
+                    for j in range(n0):
+                        table[p + j] = times(table[p + j], other[s + j], in_logs)
+                elif t0 == 0:
+                    x = other[s]
+                    for j in range(n0):
+                        table[p + j] = times(table[p + j], x, in_logs)
+                else:
+                    for j in range(n0):
+                        table[p + j] = times(table[p + j], other[s + j * t0], in_logs)
+                p += n0
+                s += t1
+            base = _next(base, first, outer, plan, count)
+
+    return combine
+
+
+multiply, add = _combiner(False), _combiner(True)  # table ⊗= other, from ``at``, from ``start``
 
 
 @njit(cache=True, nogil=True)
@@ -114,68 +136,39 @@ def assign(table, at, other, start, plan, o, count):
         base = _next(base, first, outer, plan, count)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def sum_onto(other, start, table, at, plan, o, count):
-    """other += Σ table over the axes that ``other`` does not have."""
-    first, last, outer = _begin(plan, o, 2, count)
-    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
-    n1, t1 = 1, uint64(0)
-    if last - first > 1:
-        n1, t1 = plan[plan[SIZES] + last - 2], uint64(plan[plan[STRIDES] + last - 2])
-    p, base = uint64(at), start
-    while base >= 0:
-        s = uint64(base)
-        for _ in range(n1):
-            if t0 == 1:
-                for j in range(n0):
-                    other[s + j] += table[p + j]
-            elif t0 == 0:
-                x = 0.0
-                for j in range(n0):
-                    x += table[p + j]
-                other[s] += x
-            else:
-                for j in range(n0):
-                    other[s + j * t0] += table[p + j]
-            p += n0
-            s += t1
-        base = _next(base, first, outer, plan, count)
+def _reducer(in_logs):
+    """⊕ of a table over the axes that the other does not have: Σ of numbers, max of logs."""
+
+    @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+    def reduce(other, start, table, at, plan, o, count):
+        first, last, outer = _begin(plan, o, 2, count)
+        n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
+        n1, t1 = 1, uint64(0)
+        if last - first > 1:
+            n1, t1 = plan[plan[SIZES] + last - 2], uint64(plan[plan[STRIDES] + last - 2])
+        p, base = uint64(at), start
+        while base >= 0:
+            s = uint64(base)
+            for _ in range(n1):
+                if t0 == 1:
+                    for j in range(n0):
+                        other[s + j] = plus(other[s + j], table[p + j], in_logs)
+                elif t0 == 0:
+                    x = -np.inf if in_logs else 0.0
+                    for j in range(n0):
+                        x = plus(x, table[p + j], in_logs)
+                    other[s] = plus(other[s], x, in_logs)
+                else:
+                    for j in range(n0):
+                        other[s + j * t0] = plus(other[s + j * t0], table[p + j], in_logs)
+                p += n0
+                s += t1
+            base = _next(base, first, outer, plan, count)
+
+    return reduce
 
 
-@njit(cache=True, nogil=True)
-def add(table, at, other, start, plan, o, count):
-    """table += other, from ``at`` and from ``start`` on."""
-    first, last, outer = _begin(plan, o, 1, count)
-    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
-    p, base = uint64(at), start
-    while base >= 0:
-        s = uint64(base)
-        if t0 == 1:
-            for j in range(n0):
-                table[p + j] += other[s + j]
-        else:
-            for j in range(n0):
-                table[p + j] += other[s + j * t0]
-        p += n0
-        base = _next(base, first, outer, plan, count)
-
-
-@njit(cache=True, nogil=True)
-def max_onto(other, start, table, at, plan, o, count):
-    """other = max(other, table) over the axes that ``other`` does not have."""
-    first, last, outer = _begin(plan, o, 1, count)
-    n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
-    p, base = uint64(at), start
-    while base >= 0:
-        s = uint64(base)
-        if t0 == 1:
-            for j in range(n0):
-                other[s + j] = max(other[s + j], table[p + j])
-        else:
-            for j in range(n0):
-                other[s + j * t0] = max(other[s + j * t0], table[p + j])
-        p += n0
-        base = _next(base, first, outer, plan, count)
+sum_onto, max_onto = _reducer(False), _reducer(True)  # other ⊕= table
 
 
 @njit(cache=True, nogil=True)
@@ -191,4 +184,91 @@ def exp_sum_onto(other, start, tops, tops_start, table, at, plan, o, count):
             if x > UNDERFLOW:  # which −inf − (−inf) is not
                 other[s + j * t0] += np.exp(x)
         p += n0
+        base = _next(base, first, outer, plan, count)
+
+
+# ── rows side by side: work[cell, row] ───────────────────────────────────────────────────────
+
+
+def _row_combiner(in_logs):
+    """work[at…] ⊗= work[start…], row by row."""
+
+    @njit(cache=True, nogil=True)
+    def combine_rows(work, n, at, start, plan, o, count):
+        first, last, outer = _begin(plan, o, 1, count)
+        n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
+        p, base = uint64(at), start
+        while base >= 0:
+            s = uint64(base)
+            for _ in range(n0):
+                for r in range(uint64(n)):
+                    work[p, r] = times(work[p, r], work[s, r], in_logs)
+                p += uint64(1)
+                s += t0
+            base = _next(base, first, outer, plan, count)
+
+    return combine_rows
+
+
+def _row_factor_combiner(in_logs):
+    """work[at…] ⊗= the part of a factor's table that each row has, from its start on."""
+
+    @njit(cache=True, nogil=True)
+    def combine_factor(work, n, at, values, starts, plan, o, count):
+        first, last, outer = _begin(plan, o, 1, count)
+        n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
+        p, base = uint64(at), 0
+        while base >= 0:
+            s = uint64(base)
+            for _ in range(n0):
+                for r in range(uint64(n)):
+                    work[p, r] = times(work[p, r], values[uint64(starts[r]) + s], in_logs)
+                p += uint64(1)
+                s += t0
+            base = _next(base, first, outer, plan, count)
+
+    return combine_factor
+
+
+def _row_reducer(in_logs):
+    """work[start…] = ⊕ work[at…] over the axes that it does not have, row by row."""
+    zero = -np.inf if in_logs else 0.0
+
+    @njit(cache=True, nogil=True)
+    def reduce_rows(work, n, start, size, at, plan, o, count):
+        for q in range(uint64(start), uint64(start + size)):
+            for r in range(uint64(n)):
+                work[q, r] = zero
+        first, last, outer = _begin(plan, o, 1, count)
+        n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
+        p, base = uint64(at), start
+        while base >= 0:
+            s = uint64(base)
+            for _ in range(n0):
+                for r in range(uint64(n)):
+                    work[s, r] = plus(work[s, r], work[p, r], in_logs)
+                p += uint64(1)
+                s += t0
+            base = _next(base, first, outer, plan, count)
+
+    return reduce_rows
+
+
+multiply_rows, add_rows = _row_combiner(False), _row_combiner(True)
+multiply_factor, add_factor = _row_factor_combiner(False), _row_factor_combiner(True)
+sum_rows_onto, max_rows_onto = _row_reducer(False), _row_reducer(True)
+
+
+@njit(cache=True, nogil=True)
+def add_weighted_rows(counts, starts, weight, work, n, at, plan, o, count):
+    """counts += weight × work[at…], in the part of a factor's table that each row has."""
+    first, last, outer = _begin(plan, o, 1, count)
+    n0, t0 = plan[plan[SIZES] + last - 1], plan[plan[STRIDES] + last - 1]
+    p, base = at, 0
+    while base >= 0:
+        for j in range(n0):
+            for r in range(n):
+                if weight[r] > 0.0:
+                    counts[starts[r] + base + j * t0] += weight[r] * work[p, r]
+            p += 1
         base = _next(base, first, outer, plan, count)

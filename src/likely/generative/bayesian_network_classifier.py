@@ -54,18 +54,20 @@ from likely.generative.network_target import (
 )
 from likely.generative.out_of_fold import cooled_by_refits
 from likely.generative.surface import ClassJointProbabilities, check_search
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.evidence import Evidence, known_variable, known_variables
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference.methods import sample
+from likely.graphical.contract import Request
+from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.learning.coded_rows import CodedRows
 from likely.graphical.learning.family_counts import Smoothing, pseudo_count
 from likely.graphical.learning.structure import Edge, Structure, learned_edges
-from likely.graphical.learning.tables import METHODS, TableSettings, fit_tables
-from likely.graphical.model_plates import learned_network_plate, network_plate
-from likely.graphical.table import TableBeliefs, beliefs_of_codes
-from likely.graphical.variable import Variable
+from likely.graphical.learning.table_estimates import METHODS, TableSettings, fit_tables
+from likely.graphical.methods import sample
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import known_variable, known_variables
+from likely.graphical.model.model_plates import learned_network_plate, network_plate
+from likely.graphical.model.table_beliefs import TableBeliefs
+from likely.graphical.model.table_queries import beliefs_of_codes
+from likely.graphical.model.variable import Variable
 from likely.inputs.estimators import (
     ColumnNeeds,
     feature_names,
@@ -292,7 +294,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         return beliefs_of_codes(
             self.network_,
             self._codes_of_some(X),
-            tuple(names),
+            Request(tuple(names)),
             impossible=impossible,
             like=X,
         )
@@ -308,7 +310,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         name = known_variable(self.network_.by_name, column).name
         codes = self._codes_of_some(X)
         codes[:, self.network_.names.index(name)] = -1
-        found = beliefs_of_codes(self.network_, codes, (name,), impossible="nan")[name]
+        found = beliefs_of_codes(self.network_, codes, Request((name,)), impossible="nan")[name]
         best = np.where(np.isnan(found), self.network_.query(name).marginal(name), found).argmax(1)
         if name == self.target_:
             return self.classes_[np.argsort(self.class_states_)][best]
@@ -340,7 +342,7 @@ class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estima
         check_is_fitted(self)
         refuse_unless_whole("n_samples", n_samples, lowest=0, advice="Use 1.")
         rng = generator(self.random_state if random_state is None else random_state)
-        drawn = sample(self.network_, Evidence(), n_samples, rng, "auto", None)
+        drawn = sample(self.network_, Request(random_state=rng), n_samples)
         own = [drawn[variable.name] for variable in self.columns_.variables]
         X = self.columns_.rows(side_by_side(own, n_samples, np.int32), self.library_)
         return X, self.classes_[np.argsort(self.class_states_)][drawn[self.target_]]

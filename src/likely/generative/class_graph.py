@@ -16,10 +16,10 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.formatting import quoted
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.variable import State, Variable
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.variable import State, Variable
 
 MOST_NAMED = 3  # columns in a message
 

@@ -17,7 +17,7 @@ from likely.distributions.responsibility import refuse_infinity
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.generative.surface import FittedClassifier
-from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
+from likely.graphical.model.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.estimators import feature_names, naming_columns
 from likely.inputs.rows import encode_new_rows
 from likely.objectives.components import CooledEvidence

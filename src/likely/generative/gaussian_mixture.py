@@ -32,7 +32,7 @@ from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.mixture_surface import FittedMixture
 from likely.generative.starts import check_fitted_start, given_array, refuse_other_starts
-from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
+from likely.graphical.model.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.names import lookup

@@ -62,7 +62,7 @@ from likely.generative.starts import (
     soft_rows,
 )
 from likely.generative.surface import check_search, warn_if_constant
-from likely.graphical.inference.chain import Chain
+from likely.graphical.exact.chain import Chain
 from likely.inputs.estimators import (
     generator,
     naming_columns,

@@ -28,7 +28,7 @@ from likely.distributions.responsibility import Labels, Responsibility
 from likely.errors import ImpossibleSequence
 from likely.generative.clusters import HiddenLaw, MixtureProblem, components_from
 from likely.generative.starts import Subset, draw_labels
-from likely.graphical.inference.chain import Chain, ChainBeliefs, ChainPaths
+from likely.graphical.exact.chain import Chain, ChainBeliefs, ChainPaths
 from likely.objectives.components import Components, checked_rows, log_shares
 from likely.solvers.em import Expectation, ExpectationObjective
 

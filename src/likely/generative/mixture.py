@@ -39,7 +39,7 @@ from likely.generative.events import (
 from likely.generative.mixture_surface import FittedMixture
 from likely.generative.priors import checked_smoothing
 from likely.generative.starts import check_fitted_start, refuse_other_starts, same_categories
-from likely.graphical.model_plates import ComponentParameters, event_parameters
+from likely.graphical.model.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import feature_names
 from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows

@@ -34,8 +34,8 @@ from likely.generative.plots import plot_mixture
 from likely.generative.priors import mixing_prior
 from likely.generative.starts import draw_subset, kept_rows, soft_rows
 from likely.generative.surface import FittedComponents, check_search, warn_if_constant
-from likely.graphical.diagrams.diagram import Diagram, Node
-from likely.graphical.model_plates import component_plate
+from likely.graphical.drawing.diagram import Diagram, Node
+from likely.graphical.model.model_plates import component_plate
 from likely.inputs.estimators import (
     generator,
     naming_columns,

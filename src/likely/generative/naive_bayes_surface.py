@@ -27,7 +27,7 @@ from likely.generative.description import columns_read
 from likely.generative.documents import are_ids, counts_of_documents, log_orders
 from likely.generative.events import EventPlan
 from likely.generative.surface import FittedClassifier
-from likely.graphical.model_plates import ComponentParameters, event_parameters
+from likely.graphical.model.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import codes_among
 from likely.inputs.rows import encode_new_rows

@@ -31,11 +31,11 @@ from likely.generative.bins import (
     numbers_to_cut,
 )
 from likely.generative.events import EventPlan
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import is_blank, known_variable
-from likely.graphical.evidence_table import codes_by_state, restored
 from likely.graphical.learning.coded_rows import CodedRows, array_blocks
-from likely.graphical.variable import Variable, state_text
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.evidence_table import codes_by_state, restored
+from likely.graphical.model.graph_evidence import is_blank, known_variable
+from likely.graphical.model.variable import Variable, state_text
 from likely.inputs.rows import RowsInMemory, encode_checked
 from likely.inputs.tables import as_frame, check_table, is_frame, refuse_file
 from likely.kinds import ColumnKind

@@ -5,8 +5,8 @@ from math import prod
 
 from likely.description import NamedColumn, NamedTable
 from likely.errors import InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.learning.structure import Edge
+from likely.graphical.model.bayesian_network import BayesianNetwork
 
 MOST_CELLS = 2**26  # of all tables together: half a gigabyte of probabilities
 

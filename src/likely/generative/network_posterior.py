@@ -15,9 +15,9 @@ is the log-odds of the column's own table, log P(x_j | pa(x_j)), as in naive Bay
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor import Factor
-from likely.graphical.inference.propagation import row_beliefs
+from likely.graphical.exact.row_propagation import row_beliefs
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
 
 
 def class_log_joint(network: BayesianNetwork, target: str, codes: Codes) -> Array:

@@ -10,9 +10,9 @@ from likely.data.categories import codes_of_factor
 from likely.data.frames import as_table
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import listed
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import is_blank
-from likely.graphical.variable import Variable, state_text
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.graph_evidence import is_blank
+from likely.graphical.model.variable import Variable, state_text
 from likely.inputs.tables import as_frame, is_frame, without_columns
 
 USUAL = ("class", "target", "label")  # names of the class where y has none: the first that is free

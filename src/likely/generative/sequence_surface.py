@@ -29,11 +29,11 @@ from likely.generative.hidden_states import (
     block_paths,
     block_posterior,
 )
-from likely.graphical.beliefs import Beliefs, Configuration
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.inference.chain import Chain, sequence_sums
-from likely.graphical.model_plates import chain_plate
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.exact.chain import Chain, sequence_sums
+from likely.graphical.model.beliefs import Beliefs, Configuration
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.model_plates import chain_plate
 from likely.inputs.estimators import feature_names, generator, naming_columns
 from likely.inputs.rows import encode_new_rows
 from likely.inputs.sequences import check_lengths, check_sequence_weight, refuse_lengths_as_y

@@ -28,10 +28,10 @@ from likely.generative.class_graph import (
 )
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import DescribedComponents
-from likely.graphical.diagrams.diagram import Diagram, Node
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.model_plates import ComponentParameters, component_plate
-from likely.graphical.variable import Variable
+from likely.graphical.drawing.diagram import Diagram, Node
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.model_plates import ComponentParameters, component_plate
+from likely.graphical.model.variable import Variable
 from likely.inputs.estimators import (
     feature_names,
     generator,

@@ -8,69 +8,72 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from likely.graphical.bayesian_network import BayesianNetwork
-    from likely.graphical.beliefs import Beliefs, Configuration
-    from likely.graphical.diagrams.diagram import Diagram
-    from likely.graphical.diagrams.dot import read_dot
-    from likely.graphical.diagrams.network_picture import network_picture
-    from likely.graphical.factor import Factor
-    from likely.graphical.factor_graph import FactorGraph
-    from likely.graphical.formats.uai_answers import write_answer
-    from likely.graphical.formats.uai_evidence import read_evidence_sets, write_evidence
-    from likely.graphical.inference.elimination import EliminationResult, eliminate
-    from likely.graphical.inference.junction_tree import JunctionTree
-    from likely.graphical.inference.messages import Message, Messages
-    from likely.graphical.inference.methods import INFERENCE
-    from likely.graphical.inference.semiring import SEMIRINGS
-    from likely.graphical.learning.equivalence import structural_hamming_distance
+    from likely.graphical.drawing.diagram import Diagram
+    from likely.graphical.drawing.dot import read_dot
+    from likely.graphical.drawing.network_picture import network_picture
+    from likely.graphical.exact.elimination import EliminationResult, eliminate
+    from likely.graphical.exact.junction_tree import JunctionTree
+    from likely.graphical.exact.messages import Message, Messages
+    from likely.graphical.exact.semiring import SEMIRINGS
+    from likely.graphical.formats.uai import read_evidence_sets, write_answer, write_evidence
     from likely.graphical.learning.family_counts import EquivalentSample
     from likely.graphical.learning.fit_report import FitReport
     from likely.graphical.learning.hill_climbing import HillClimbing
     from likely.graphical.learning.log_linear import Feature
-    from likely.graphical.learning.structure import ChowLiu, Naive, TreeAugmented
+    from likely.graphical.learning.structure import (
+        ChowLiu,
+        Naive,
+        TreeAugmented,
+        structural_hamming_distance,
+    )
     from likely.graphical.learning.structure_scores import AIC, BIC, BDeu, structure_score
-    from likely.graphical.markov_field import MarkovField, Minimum
-    from likely.graphical.plates import PlateModel
-    from likely.graphical.table import TableBeliefs, TableConfigurations
-    from likely.graphical.variable import Variable
+    from likely.graphical.methods import INFERENCE
+    from likely.graphical.model.bayesian_network import BayesianNetwork
+    from likely.graphical.model.beliefs import Beliefs, Configuration
+    from likely.graphical.model.factor import Factor
+    from likely.graphical.model.factor_graph import FactorGraph
+    from likely.graphical.model.markov_field import MarkovField, Minimum
+    from likely.graphical.model.plates import PlateModel
+    from likely.graphical.model.table_beliefs import TableBeliefs, TableConfigurations
+    from likely.graphical.model.variable import Variable
 
 _HOME = {  # public name: the module that defines it
     "AIC": "learning.structure_scores",
     "BIC": "learning.structure_scores",
-    "INFERENCE": "inference.methods",
-    "SEMIRINGS": "inference.semiring",
+    "INFERENCE": "methods",
+    "SEMIRINGS": "exact.semiring",
     "BDeu": "learning.structure_scores",
-    "BayesianNetwork": "bayesian_network",
-    "Beliefs": "beliefs",
+    "BayesianNetwork": "model.bayesian_network",
+    "Beliefs": "model.beliefs",
     "ChowLiu": "learning.structure",
-    "Configuration": "beliefs",
-    "Diagram": "diagrams.diagram",
-    "EliminationResult": "inference.elimination",
+    "Configuration": "model.beliefs",
+    "Diagram": "drawing.diagram",
+    "EliminationResult": "exact.elimination",
     "EquivalentSample": "learning.family_counts",
-    "Factor": "factor",
-    "FactorGraph": "factor_graph",
+    "Factor": "model.factor",
+    "FactorGraph": "model.factor_graph",
     "Feature": "learning.log_linear",
     "FitReport": "learning.fit_report",
     "HillClimbing": "learning.hill_climbing",
-    "JunctionTree": "inference.junction_tree",
-    "MarkovField": "markov_field",
-    "Message": "inference.messages",
-    "Messages": "inference.messages",
-    "Minimum": "markov_field",
+    "JunctionTree": "exact.junction_tree",
+    "MarkovField": "model.markov_field",
+    "Message": "exact.messages",
+    "Messages": "exact.messages",
+    "Minimum": "model.markov_field",
     "Naive": "learning.structure",
-    "PlateModel": "plates",
-    "TableBeliefs": "table",
-    "TableConfigurations": "table",
+    "PlateModel": "model.plates",
+    "TableBeliefs": "model.table_beliefs",
+    "TableConfigurations": "model.table_beliefs",
     "TreeAugmented": "learning.structure",
-    "Variable": "variable",
-    "eliminate": "inference.elimination",
-    "network_picture": "diagrams.network_picture",
-    "read_dot": "diagrams.dot",
-    "read_evidence_sets": "formats.uai_evidence",
-    "structural_hamming_distance": "learning.equivalence",
+    "Variable": "model.variable",
+    "eliminate": "exact.elimination",
+    "network_picture": "drawing.network_picture",
+    "read_dot": "drawing.dot",
+    "read_evidence_sets": "formats.uai",
+    "structural_hamming_distance": "learning.structure",
     "structure_score": "learning.structure_scores",
-    "write_answer": "formats.uai_answers",
-    "write_evidence": "formats.uai_evidence",
+    "write_answer": "formats.uai",
+    "write_evidence": "formats.uai",
 }
 
 __all__ = [

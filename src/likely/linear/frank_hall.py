@@ -27,8 +27,8 @@ from likely.errors import InvalidInput
 from likely.explanations.any_model import explained
 from likely.explanations.explanation import Explanation, like_its_rows, refuse_against
 from likely.formatting import count
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import CUTS, PlateParameter, conditional_plate
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.model.model_plates import CUTS, PlateParameter, conditional_plate
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import (
     ColumnNeeds,

@@ -44,7 +44,7 @@ from likely.fitting.framing import Framing
 from likely.fitting.goodness import AlphaEstimate
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem, linear_problem, with_orthogonal_columns
-from likely.graphical.model_plates import PlateParameter
+from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.offsets import refuse_without_offset

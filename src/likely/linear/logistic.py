@@ -54,7 +54,7 @@ from likely.fitting.framing import Framing
 from likely.fitting.inference import Inference
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem
-from likely.graphical.conditional_graph import ConditionalGraph
+from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_offset, check_weight, refuse_other_length, required

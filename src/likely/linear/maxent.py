@@ -44,8 +44,8 @@ from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
 from likely.fitting.summary import describe_coefficients
 from likely.formatting import count
-from likely.graphical.conditional_graph import ConditionalGraph
-from likely.graphical.model_plates import COLUMNS, PlateParameter
+from likely.graphical.model.conditional_graph import ConditionalGraph
+from likely.graphical.model.model_plates import COLUMNS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.coding import new_rows
 from likely.inputs.estimators import ColumnNeeds, take_columns

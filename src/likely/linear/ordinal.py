@@ -35,7 +35,7 @@ from likely.fitting.driver import Begun, DesignRows, End, FitSettings, LinearFit
 from likely.fitting.framing import Framed, Framing, centre_of, framed, refuse_too_large
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
-from likely.graphical.model_plates import CUTS, PlateParameter
+from likely.graphical.model.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import feature_names

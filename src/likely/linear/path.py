@@ -36,8 +36,8 @@ from likely.errors import InvalidInput, LikelyWarning, warn_user
 from likely.explanations.explanation import Explanation
 from likely.fitting.framing import Framing, refuse_too_large
 from likely.formatting import short_number
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import with_penalty
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.model.model_plates import with_penalty
 from likely.inputs.coding import new_rows, refuse_gaps
 from likely.inputs.estimators import (
     ColumnNeeds,

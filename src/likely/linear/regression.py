@@ -54,7 +54,7 @@ from likely.fitting.inference import Inference
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import column_noise, warn_of_condition
 from likely.formatting import quoted
-from likely.graphical.model_plates import PlateParameter
+from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_offset, check_response, check_weight

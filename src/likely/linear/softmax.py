@@ -55,8 +55,8 @@ from likely.fitting.driver import LinearFit
 from likely.fitting.inference import inference_of
 from likely.fitting.summary import describe_coefficients
 from likely.formatting import count
-from likely.graphical.conditional_graph import ConditionalGraph
-from likely.graphical.model_plates import CLASSES, PlateParameter
+from likely.graphical.model.conditional_graph import ConditionalGraph
+from likely.graphical.model.model_plates import CLASSES, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names

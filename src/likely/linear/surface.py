@@ -34,8 +34,8 @@ from likely.fitting.inference import HypothesisTest, Inference, inference_of
 from likely.fitting.summary import Summary, describe_coefficients
 from likely.fitting.summary_notes import ratio_of
 from likely.formatting import count, listed
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import PlateParameter, conditional_plate
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset

@@ -23,7 +23,7 @@ from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.explanations.sampled import SampledContributions
-from likely.graphical.model_plates import CUTS, PlateParameter
+from likely.graphical.model.model_plates import CUTS, PlateParameter
 from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
 from likely.inputs.labels import all_classes, codes_among, refuse_one_class

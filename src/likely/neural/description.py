@@ -23,8 +23,8 @@ from scipy import sparse
 from likely._typing import Array, Matrix
 from likely.description import DescribedLosses, Description, Fact, NamedColumn, NamedTable
 from likely.formatting import count, short_number, text_table
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.diagrams.network_picture import network_picture
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.drawing.network_picture import network_picture
 from likely.neural.architecture import Architecture, Layer
 from likely.neural.average import NetworkAverage
 from likely.neural.formulas import Trace, backward, forward

@@ -33,8 +33,8 @@ from likely.explanations.explanation import Explanation, like_its_rows
 from likely.explanations.mixed_rows import CodedRows
 from likely.explanations.sampled import SampledContributions, sampled_contributions
 from likely.formatting import count
-from likely.graphical.diagrams.diagram import Diagram
-from likely.graphical.model_plates import PlateParameter, conditional_plate
+from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import columns_coded, new_rows
 from likely.inputs.estimators import (
     ColumnNeeds,

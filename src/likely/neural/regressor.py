@@ -22,7 +22,7 @@ from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import PREDICTION, Explanation, refuse_against
 from likely.explanations.sampled import SampledContributions
 from likely.formatting import count
-from likely.graphical.model_plates import PlateParameter
+from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.estimators import columns_named, feature_names, generator, unchanged_if_refused
 from likely.inputs.numbers import check_response, check_weight
 from likely.inputs.tables import own_columns, refuse_file

@@ -22,7 +22,7 @@ import numpy as np
 from likely._typing import Array
 from likely.distributions.exponential_family import EXPONENTIAL_FAMILIES, ExponentialFamily
 from likely.errors import InvalidInput
-from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.model.factor_graph import FactorGraph
 from likely.persist.foreign import foreign_bytes, foreign_model, is_foreign_estimator
 from likely.persist.graphs import graph_arguments, graph_fields, graph_of
 from likely.persist.registry import (

@@ -9,13 +9,13 @@ from inspect import signature
 from typing import Any
 
 from likely.errors import InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.conditional_graph import ConditionalGraph
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.learning.fit_report import FitReport
-from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable, by_name, column_of_states
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.conditional_graph import ConditionalGraph
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.markov_field import MarkovField
+from likely.graphical.model.variable import Variable, by_name, column_of_states
 
 GRAPHS: dict[str, type[FactorGraph]] = {
     kind.__name__: kind for kind in (FactorGraph, BayesianNetwork, MarkovField, ConditionalGraph)

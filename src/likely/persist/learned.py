@@ -18,8 +18,8 @@ from likely.features.discretize import Discretizer
 from likely.fitting.inference import Inference
 from likely.generative.events import EventPlan
 from likely.generative.network_columns import NetworkColumns
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.inference.chain import Chain
+from likely.graphical.exact.chain import Chain
+from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.softmax import SoftmaxRegression

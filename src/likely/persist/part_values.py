@@ -16,7 +16,7 @@ from likely.distributions.product import Positions, Product, ProductFamily, Sele
 from likely.fitting.inference import Inference
 from likely.generative.events import EventPlan
 from likely.generative.network_columns import LearnedColumns
-from likely.graphical.inference.chain import Chain
+from likely.graphical.exact.chain import Chain
 from likely.likelihoods.power_variance import PowerVarianceLog
 from likely.likelihoods.tweedie import Tweedie
 from likely.neural.average import NetworkAverage

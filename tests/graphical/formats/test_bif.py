@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.errors import FormatLoss, InvalidFile, InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor import Factor
-from likely.graphical.formats.registry import read_graph, write_graph
-from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable
+from likely.graphical.formats.graph_files import read_graph, write_graph
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.markov_field import MarkovField
+from likely.graphical.model.variable import Variable
 from tests.graph_files import DOG, NETWORKS, SHARED, assert_same_graph, needs_shared
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from likely.errors import InvalidFile
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.formats.graph_files import read_graph, write_graph
 from likely.graphical.formats.json_graph import graph_of_record, record_of_graph
-from likely.graphical.formats.registry import read_graph, write_graph
-from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.markov_field import MarkovField
+from likely.graphical.model.variable import Variable
 from tests.graph_files import SHARED, assert_same_graph, needs_shared
 
 A, B = Variable("a", ["no", "yes"]), Variable("\ud800 b\n\"'", 3)

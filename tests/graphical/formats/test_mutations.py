@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from likely.errors import InvalidFile, LikelyError
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.conditional_table import FILE_ROUNDING
 from likely.graphical.formats.content import file_content
-from likely.graphical.formats.registry import FORMATS, read_graph
-from likely.graphical.formats.uai_answers import read_answer
-from likely.graphical.formats.uai_evidence import read_evidence_sets
+from likely.graphical.formats.graph_files import FORMATS, read_graph
+from likely.graphical.formats.uai import read_answer, read_evidence_sets
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.conditional_table import FILE_ROUNDING
 from tests.graph_files import BAYES, DOG, FIELD, SHARED, assert_same_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::likely.errors.RoundedTables")

@@ -5,10 +5,10 @@ import builtins
 import pytest
 
 from likely.errors import InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor import Factor
 from likely.graphical.formats.networkx_graph import to_networkx
-from likely.graphical.variable import Variable
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.variable import Variable
 
 A, B, C = Variable("a", ["no", "yes"]), Variable("b", 3), Variable("c", 2)
 NETWORK = BayesianNetwork(

@@ -5,15 +5,15 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidFile
-from likely.graphical.formats.registry import read_graph
-from likely.graphical.formats.uai_answers import (
+from likely.graphical.formats.graph_files import read_graph
+from likely.graphical.formats.uai import (
     MarginalAnswer,
     PartitionAnswer,
     StatesAnswer,
     read_answer,
     write_answer,
 )
-from likely.graphical.markov_field import MarkovField
+from likely.graphical.model.markov_field import MarkovField
 from tests.graph_files import SHARED, needs_shared
 
 SCORES = {  # of the states in the files, from SOURCES.md beside them

@@ -3,13 +3,13 @@
 import pytest
 
 from likely.errors import InvalidFile, InvalidInput
-from likely.graphical.formats.registry import read_graph
-from likely.graphical.formats.uai_evidence import (
+from likely.graphical.formats.graph_files import read_graph
+from likely.graphical.formats.uai import (
     read_evidence,
     read_evidence_sets,
     write_evidence,
 )
-from likely.graphical.markov_field import MarkovField
+from likely.graphical.model.markov_field import MarkovField
 from tests.graph_files import PROBLEMS, SHARED, needs_shared
 
 

@@ -4,10 +4,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidFile, InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.factor import Factor
-from likely.graphical.formats.registry import read_graph, write_graph
-from likely.graphical.variable import Variable
+from likely.graphical.formats.graph_files import read_graph, write_graph
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.variable import Variable
 from tests.graph_files import NETWORKS, SHARED, assert_same_graph, needs_shared
 
 DOG = """<?xml version="1.0" encoding="US-ASCII"?>

@@ -10,10 +10,8 @@ from numpy.testing import assert_allclose
 from likely import LogisticRegression, SoftmaxRegression
 from likely.differences import check_gradient
 from likely.errors import BoundaryEstimate, InvalidInput, UnknownName
-from likely.graphical.evidence import Evidence
-from likely.graphical.factor import Factor
-from likely.graphical.inference.contract import Request
-from likely.graphical.inference.enumeration import Enumeration
+from likely.graphical.contract import Request
+from likely.graphical.exact.enumeration import Enumeration
 from likely.graphical.learning.coded_rows import coded_rows
 from likely.graphical.learning.log_linear import (
     Feature,
@@ -21,7 +19,9 @@ from likely.graphical.learning.log_linear import (
     fit_log_linear,
     log_linear_objective,
 )
-from likely.graphical.markov_field import MarkovField
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.graph_evidence import GraphEvidence
+from likely.graphical.model.markov_field import MarkovField
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
 few = settings(max_examples=10, deadline=None)
@@ -49,7 +49,7 @@ CHAIN = field_of([("a", "b"), ("b", "c")], (2, 3, 2))
 
 
 def joint(field, *names):
-    request = Request((), (names,), Evidence())
+    request = Request((), (names,), GraphEvidence())
     return Enumeration().answer(field, request).joints[names]
 
 
@@ -78,9 +78,11 @@ def test_the_value_is_minus_the_log_likelihood():
     expected = 0.0
     for row in codes:
         given_ = {name: int(c) for name, c in zip("abcd", row, strict=True)}
-        joint_ = Enumeration().log_partition(field, Evidence(given_), None)
+        joint_ = Enumeration().log_partition(field, Request(evidence=GraphEvidence(given_)))
         del given_["b"]
-        expected -= joint_ - Enumeration().log_partition(field, Evidence(given_), None)
+        expected -= joint_ - Enumeration().log_partition(
+            field, Request(evidence=GraphEvidence(given_))
+        )
     assert_allclose(objective.value(theta), expected)
 
 

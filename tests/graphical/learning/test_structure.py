@@ -15,15 +15,17 @@ import likely.graphical
 from likely.additive import pairwise_total
 from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import CyclicGraph, InvalidInput, MissingCells, UnknownName
-from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.learning.coded_rows import array_blocks, coded_rows
-from likely.graphical.learning.equivalence import structural_hamming_distance
-from likely.graphical.learning.hill_climbing import Graph, HillClimbing
+from likely.graphical.learning.hill_climbing import Graph, HillClimbing, ScoredFamilies
 from likely.graphical.learning.mutual_information import block_pair_counts, pair_counts
-from likely.graphical.learning.scored_families import ScoredFamilies
-from likely.graphical.learning.structure import learned_edges, spanning_tree
+from likely.graphical.learning.structure import (
+    learned_edges,
+    spanning_tree,
+    structural_hamming_distance,
+)
 from likely.graphical.learning.structure_scores import BIC, BDeu, structure_score
-from likely.graphical.variable import Variable
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.variable import Variable
 from tests.graphical.networks import drawn, random_edges, random_network, with_gaps
 
 few = settings(max_examples=15, deadline=None)

@@ -20,9 +20,8 @@ from likely.data.formats.registry import read
 from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import ContinuousColumn, InvalidInput, UnknownName
 from likely.examples import five_variables
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import Evidence
-from likely.graphical.inference.enumeration import Enumeration
+from likely.graphical.contract import Request
+from likely.graphical.exact.enumeration import Enumeration
 from likely.graphical.learning.coded_rows import array_blocks, coded_rows
 from likely.graphical.learning.family_counts import (
     EquivalentSample,
@@ -31,13 +30,15 @@ from likely.graphical.learning.family_counts import (
     conditional_tables,
 )
 from likely.graphical.learning.mutual_information import block_pair_counts
-from likely.graphical.learning.tables import (
+from likely.graphical.learning.table_estimates import (
     TableSettings,
     block_expected_counts,
     family_counts,
     fit_tables,
 )
-from likely.graphical.markov_field import MarkovField
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.graph_evidence import GraphEvidence
+from likely.graphical.model.markov_field import MarkovField
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
 RAIN = BayesianNetwork.from_edges(
@@ -67,7 +68,9 @@ def log_likelihood(network, codes):
         {name: int(c) for name, c in zip(network.names, row, strict=True) if c >= 0}
         for row in codes
     ]
-    return sum(Enumeration().log_partition(network, Evidence(row), None) for row in rows)
+    return sum(
+        Enumeration().log_partition(network, Request(evidence=GraphEvidence(row))) for row in rows
+    )
 
 
 def all_tables(network):
@@ -315,8 +318,8 @@ def test_a_hidden_class_is_recovered():
     fitted = em(network, frame, smoothing=0.0, random_state=0)
     true = Enumeration().log_partition
     for row in ({"a": 0, "b": 0}, {"a": 1, "b": 1, "c": 1, "d": 1}, {"a": 0, "d": 1}):
-        evidence = Evidence(row)
-        assert abs(true(fitted, evidence, None) - true(network, evidence, None)) < 0.15
+        asked = Request(evidence=GraphEvidence(row))
+        assert abs(true(fitted, asked) - true(network, asked)) < 0.15
     again = em(network, frame, smoothing=0.0, random_state=0)
     assert_same_tables(fitted, again, rtol=0)
 

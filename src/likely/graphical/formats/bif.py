@@ -33,15 +33,19 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import count
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.conditional_table import wrong_row, wrong_sum
-from likely.graphical.evidence import known_variable
-from likely.graphical.factor import MOST_VARIABLES, Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.formats.content import decoded
-from likely.graphical.formats.linear_tables import factor_names_lost, linear_tables, warn_of_loss
-from likely.graphical.formats.words import floats, is_number, shortened
-from likely.graphical.variable import Variable
+from likely.graphical.formats.content import decoded, floats, is_number, shortened
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.conditional_table import (
+    factor_names_lost,
+    linear_tables,
+    warn_of_loss,
+    wrong_row,
+    wrong_sum,
+)
+from likely.graphical.model.factor import MOST_VARIABLES, Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import known_variable
+from likely.graphical.model.variable import Variable
 
 TOKEN = re.compile(
     r"""//[^\n]*|/\*(?:.*?\*/|.*)|"(?:[^"\\]|\\.)*+(?:"|\Z)|[,;{}()]|[^\s,;{}()]+""", re.DOTALL

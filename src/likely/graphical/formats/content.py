@@ -2,16 +2,29 @@
 
 Compressed content may expand to ``MOST_EXPANDED`` bytes.  A file of a few kilobytes can claim to
 hold terabytes, and is refused as soon as it has given that many.
+
+The words of a file, read one after the other; a word that is not as expected is named by line.
+
+UAI files are words with white space between them, wherever the lines end.  ``#`` and ``//`` begin
+a comment.
 """
 
 import gzip
 import lzma
+import re
 import zlib
+from collections.abc import Sequence
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
+from typing import final
 
+import numpy as np
+
+from likely._typing import Array
 from likely.errors import InvalidFile
 from likely.files import write_atomically
+from likely.formatting import count
 
 MOST_EXPANDED = 2**28  # bytes: 256 MiB, a hundred times the largest network that is shared
 XZ_MEMORY = 2**28  # bytes of the dictionary that a file may ask for; xz -9 asks for 65 MiB
@@ -84,3 +97,147 @@ def _expanded(path: Path, stream: gzip.GzipFile | lzma.LZMAFile) -> bytes:
             )
         pieces.append(piece)
     return b"".join(pieces)
+
+
+LARGEST = 10**15  # a whole number in a file; more would not be exact as a float
+COMMENT = re.compile(r"(?:#|//).*")
+
+
+@final
+class Words:
+    """A position in the words of a file."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = path
+        self._text = COMMENT.sub("", text) if "#" in text or "//" in text else text
+        self._words = self._text.split()
+        self.position = 0
+        if "_" in self._text or not self._text.isascii():  # int() would read 1_0 and ١
+            for position, word in enumerate(self._words):
+                if "_" in word or not word.isascii():
+                    raise self.wrong(f"{shortened(word)} is no word of such a file.", position)
+
+    @property
+    def left(self) -> int:
+        """How many words there are still to read."""
+        return len(self._words) - self.position
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def word(self, what: str) -> str:
+        """The next word."""
+        return self._take(1, what)[0]
+
+    def whole(self, what: str, *, least: int = 0, most: int = LARGEST) -> int:
+        """The next word as a whole number between ``least`` and ``most``."""
+        return self.wholes(1, what, least=least, most=most)[0]
+
+    def wholes(self, n: int, what: str, *, least: int = 0, most: int = LARGEST) -> list[int]:
+        """The next ``n`` words as whole numbers between ``least`` and ``most``."""
+        words = self._take(n, what)
+        try:
+            numbers = list(map(int, words))
+        except ValueError:
+            position = next(i for i, word in enumerate(words) if not _is_whole(word))
+            raise self._not_a_number(position - n, "a whole number", what) from None
+        if numbers and not least <= min(numbers) <= max(numbers) <= most:
+            position = next(i for i, x in enumerate(numbers) if not least <= x <= most)
+            span = f"at least {least}" if most == LARGEST else f"{least} to {most}"
+            raise self._not_a_number(position - n, f"a number of {span}", what)
+        return numbers
+
+    def numbers(self, n: int, what: str) -> Array:
+        """The next ``n`` words as finite numbers of at least 0."""
+        words = self._take(n, what)
+        try:
+            numbers = np.array(floats(words))
+        except ValueError:
+            position = next(i for i, word in enumerate(words) if not is_number(word))
+            raise self._not_a_number(position - n, "a number", what) from None
+        bad = ~((numbers >= 0) & (numbers < np.inf))
+        if bad.any():
+            position = int(bad.argmax())
+            raise self._not_a_number(position - n, "a finite number of at least 0", what)
+        return numbers
+
+    def end(self) -> None:
+        """Refuse words after the last one that was expected."""
+        if self.left:
+            raise self.wrong(
+                f"there {'is' if self.left == 1 else 'are'} {count(self.left, 'more word')} after "
+                f"the end, from {shortened(self._words[self.position])} on; nothing was expected. "
+                "Check the numbers of variables and factors at the beginning.",
+                self.position,
+            )
+
+    def wrong(self, problem: str, position: int | None = None) -> InvalidFile:
+        """The error at a word, by default at the one that was read last."""
+        position = max(self.position - 1, 0) if position is None else position
+        if position >= len(self._words):
+            return InvalidFile(self.path, problem, line=self._text.rstrip().count("\n") + 1)
+        found = next(islice(re.finditer(r"\S+", self._text), position, None))
+        line = self._text.count("\n", 0, found.start()) + 1
+        return InvalidFile(self.path, problem, line=line)
+
+    def lines(self) -> list[int]:
+        """How many words each line has that is not empty."""
+        return [len(line.split()) for line in self._text.split("\n") if line.strip()]
+
+    def upcoming_wholes(self, n: int) -> list[int]:
+        """The next ``n`` words as whole numbers, without reading them; −1 for any other word."""
+        words = self._words[self.position : self.position + n]
+        numbers = [int(word) if word.isdigit() and len(word) < 16 else -1 for word in words]
+        return numbers + [-1] * (n - len(words))
+
+    def after_last(self, separator: str) -> None:
+        """Go to the word after the last ``separator`` among the words still to read, if any."""
+        for position in range(len(self._words) - 1, self.position - 1, -1):
+            if self._words[position] == separator:
+                self.position = position + 1
+                return
+
+    def _take(self, n: int, what: str) -> list[str]:
+        if n > self.left:
+            raise self.wrong(
+                f"the file ends before {what}; {count(n, 'more word')} "
+                f"{'was' if n == 1 else 'were'} expected, and {self.left} "
+                f"{'is' if self.left == 1 else 'are'} left.",
+                len(self._words),
+            )
+        start, self.position = self.position, self.position + n
+        return self._words[start : self.position]
+
+    def _not_a_number(self, back: int, expected: str, what: str) -> InvalidFile:
+        position = self.position + back
+        word = shortened(self._words[position])
+        return self.wrong(f"{word} was found for {what}; {expected} was expected.", position)
+
+
+def shortened(word: str) -> str:
+    """A word of a file for a message, in quotes and not too long."""
+    return repr(word if len(word) <= 40 else word[:37] + "…")
+
+
+def _is_whole(word: str) -> bool:
+    try:
+        int(word)
+    except ValueError:
+        return False
+    return True
+
+
+def floats(words: Sequence[str]) -> list[float]:
+    """Words as numbers; ValueError unless all are numbers as files of any program have them."""
+    joined = "".join(words)
+    if "_" in joined or not joined.isascii():  # float() would read 1_0 and ١
+        raise ValueError("no number has such characters")
+    return list(map(float, words))
+
+
+def is_number(word: str) -> bool:
+    try:
+        floats([word])
+    except ValueError:
+        return False
+    return True

@@ -16,14 +16,13 @@ from typing import Any, NoReturn
 
 from likely.errors import InvalidFile, InvalidInput
 from likely.formatting import listed
-from likely.graphical.bayesian_network import BayesianNetwork
-from likely.graphical.evidence import known_variable
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
-from likely.graphical.formats.content import decoded
-from likely.graphical.formats.words import shortened
-from likely.graphical.markov_field import MarkovField
-from likely.graphical.variable import Variable, by_name, column_of_states
+from likely.graphical.formats.content import decoded, shortened
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import known_variable
+from likely.graphical.model.markov_field import MarkovField
+from likely.graphical.model.variable import Variable, by_name, column_of_states
 
 FORMAT, VERSION = "likely-graph", 1
 KINDS: Mapping[str, type[FactorGraph]] = {

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from likely.graphical.bayesian_network import BayesianNetwork
-    from likely.graphical.factor_graph import FactorGraph
-    from likely.graphical.markov_field import MarkovField
+    from likely.graphical.model.bayesian_network import BayesianNetwork
+    from likely.graphical.model.factor_graph import FactorGraph
+    from likely.graphical.model.markov_field import MarkovField
 
 
 def to_networkx(graph: "FactorGraph") -> Any:

@@ -21,7 +21,7 @@ from likely.data.source import Source, column_index
 from likely.data.source_blocks import UNKNOWN_ROWS, chunks, weights
 from likely.errors import BadCell, InvalidInput
 from likely.formatting import listed
-from likely.graphical.evidence_table import (
+from likely.graphical.model.evidence_table import (
     FindCode,
     code_of_value,
     code_of_written,
@@ -29,7 +29,7 @@ from likely.graphical.evidence_table import (
     codes_of_table,
     distinct_rows,
 )
-from likely.graphical.variable import Variable, state_text
+from likely.graphical.model.variable import Variable, state_text
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import as_frame, own_columns
 

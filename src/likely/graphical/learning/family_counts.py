@@ -26,8 +26,8 @@ from likely.data.block import Block
 from likely.distributions.priors import Dirichlet
 from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import InvalidInput
-from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.learning.coded_rows import codes_of, weight_of
+from likely.graphical.model.factor_graph import FactorGraph
 from likely.inputs.estimators import is_number
 
 

@@ -15,21 +15,25 @@ References
 ----------
 Koller & Friedman, Probabilistic Graphical Models, §18.4.
 Glover, Tabu search, part I, 1989.
+
+Scores of families on complete rows, each computed once.
+
+Rows are distinct rows with their weights, stored by column.  The combinations of states of the
+parents are numbered once and used for every further parent that is tried.
 """
 
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, field
+from math import inf, prod
 from typing import NamedTuple, final
 
 import numpy as np
 
-from likely._typing import Array
-from likely.errors import InvalidInput
-from likely.graphical.bayesian_network import BayesianNetwork
+from likely._typing import Array, Codes
+from likely.distributions.responsibility import FAST_CELLS
+from likely.errors import InvalidInput, MissingCells
 from likely.graphical.learning.coded_rows import CodedRows
-from likely.graphical.learning.scored_families import ScoredFamilies
 from likely.graphical.learning.structure import (
     Edge,
     Structure,
@@ -39,9 +43,102 @@ from likely.graphical.learning.structure import (
     spanning_tree,
 )
 from likely.graphical.learning.structure_scores import SCORES, FamilyScore
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.evidence_table import row_keys
 from likely.inputs.estimators import refuse_unless_whole
 from likely.names import lookup
 from likely.progress import report
+
+MOST_CELLS = 2**20  # of the table of a family: larger ones are not tried
+
+
+class Combinations(NamedTuple):
+    """The combination of states of some parents in each row, as a code."""
+
+    codes: Array  # (n,) int64
+    n: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScoredFamilies:
+    """The score of any variable with any parents."""
+
+    columns: Codes  # (n_variables, n)
+    weight: Array
+    sizes: tuple[int, ...]
+    score: FamilyScore
+    known: dict[tuple[int, tuple[int, ...]], float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: CodedRows, score: FamilyScore) -> "ScoredFamilies":
+        """The scores on these rows, which must be complete."""
+        codes, weight = rows.distinct()
+        if (codes < 0).any():
+            missing = int((codes < 0).any(axis=0).argmax())
+            raise MissingCells(
+                f"Column {rows.variables[missing].name!r} has missing cells; hill climbing needs "
+                "complete rows, because it compares scores on the same rows. Drop these rows, or "
+                "use structure='chow-liu' or 'tan', which count pairs where both are observed."
+            )
+        return cls(np.ascontiguousarray(codes.T), weight, rows.sizes, score)
+
+    def gains(self, child: int, parents: tuple[int, ...]) -> Array:
+        """The gain of each variable as one more parent, or as one less; −inf for no table."""
+        here, above = self.of_family(child, parents), self._combinations(parents)
+        gains = np.full(len(self.sizes), -inf)
+        cells = self._n_rows(parents) * self.sizes[child]
+        for a in range(len(self.sizes)):
+            if a in parents:
+                fewer = tuple(parent for parent in parents if parent != a)
+                gains[a] = self.of_family(child, fewer) - here
+            elif a != child and cells * self.sizes[a] <= MOST_CELLS:
+                gains[a] = self.of_family(child, (*parents, a), above) - here
+        return gains
+
+    def of_family(
+        self, child: int, parents: tuple[int, ...], above: Combinations | None = None
+    ) -> float:
+        """The score of a variable with these parents; ``above`` is that of all but the last."""
+        key = (child, tuple(sorted(parents)))
+        if key not in self.known:
+            counts = self._counts(child, parents, above or self._combinations(parents[:-1]))
+            total = float(self.weight.sum())
+            self.known[key] = self.score.of(counts, self._n_rows(parents), total)
+        return self.known[key]
+
+    def _n_rows(self, parents: tuple[int, ...]) -> int:
+        """The rows of the table of a variable with these parents."""
+        return prod(self.sizes[parent] for parent in parents)
+
+    def _combinations(self, parents: tuple[int, ...]) -> Combinations:
+        """Those that occur, unless all that there can be are few."""
+        if not parents:
+            return Combinations(np.zeros(len(self.weight), dtype=np.int64), 1)
+        sizes = [self.sizes[parent] for parent in parents]
+        keys = row_keys(self.columns[list(parents)].T, sizes)
+        highest = prod(size + 1 for size in sizes)  # row_keys leaves room for a missing state
+        if highest <= len(keys):
+            return Combinations(keys, highest)
+        values, codes = np.unique(keys, return_inverse=True)
+        return Combinations(codes.astype(np.int64, copy=False), len(values))
+
+    def _counts(self, child: int, parents: tuple[int, ...], above: Combinations) -> Array:
+        """Counts of the child (…, n_states), by the combinations and by the last of the parents."""
+        last, n_last = np.zeros(len(self.weight), dtype=np.int32), 1
+        if parents:
+            last, n_last = self.columns[parents[-1]], self.sizes[parents[-1]]
+        below, r = self.columns[child], self.sizes[child]
+        n_cells = above.n * n_last * r
+        if self.columns.size < FAST_CELLS:
+            cells = (above.codes * n_last + last) * r + below
+            return np.bincount(cells, self.weight, n_cells).reshape(-1, r)
+        from likely.fast.families import count_triples
+
+        counts = np.zeros(n_cells)
+        count_triples(above.codes, last, below, self.weight, n_last, r, counts)
+        return counts.reshape(-1, r)
+
 
 ROUNDING = 1e-11  # relative to the score: a smaller gain is none, and gains that near are equal
 ADD, REMOVE, REVERSE = range(3)
@@ -146,7 +243,7 @@ class Rules:
     max_parents: int
 
 
-class Move(NamedTuple):
+class EdgeChange(NamedTuple):
     """A change of the edge a → v."""
 
     kind: int  # ADD, REMOVE or REVERSE
@@ -189,13 +286,13 @@ class Graph:
         """Whether the score is higher, by more than rounding explains."""
         return self.score > other.score + self.rounding
 
-    def best_move(self, visited: Collection[bytes] = ()) -> Move | None:
+    def best_move(self, visited: Collection[bytes] = ()) -> EdgeChange | None:
         """The allowed move with the highest gain that leads to no visited graph."""
         gains = self.move_gains()
         while (best := float(gains.max(initial=-inf))) > -inf:
             first = int(np.argmax(gains >= best - self.rounding))
             kind, a, v = (int(i) for i in np.unravel_index(first, gains.shape))
-            move = Move(kind, a, v, float(gains[kind, a, v]))
+            move = EdgeChange(kind, a, v, float(gains[kind, a, v]))
             if not visited or np.packbits(self._edges_after(move)).tobytes() not in visited:
                 return move
             gains[kind, a, v] = -inf
@@ -219,7 +316,7 @@ class Graph:
             ]
         )
 
-    def after(self, move: Move) -> "Graph":
+    def after(self, move: EdgeChange) -> "Graph":
         """The graph after a move; only the families that changed are scored again."""
         edge, gain, score = self._edges_after(move), self.gain.copy(), self.score
         for v in (move.v, move.a) if move.kind == REVERSE else (move.v,):
@@ -232,7 +329,7 @@ class Graph:
             reaches = _closure(edge)
         return Graph(self.families, self.rules, edge, gain, score, reaches)
 
-    def _edges_after(self, move: Move) -> Array:
+    def _edges_after(self, move: EdgeChange) -> Array:
         edge = self.edge.copy()
         edge[move.a, move.v] = move.kind == ADD
         edge[move.v, move.a] |= move.kind == REVERSE
@@ -249,7 +346,7 @@ def _with_tree(graph: Graph) -> Graph:
     gain = np.array([families.gains(v, ()) for v in range(len(graph.edge))]).T
     for a, v in rooted(spanning_tree(np.maximum(gain, gain.T)), 0):
         if gain[a, v] > graph.rounding and graph.move_gains()[ADD, a, v] > -inf:
-            graph = graph.after(Move(ADD, a, v, 0.0))
+            graph = graph.after(EdgeChange(ADD, a, v, 0.0))
     return graph
 
 
@@ -259,7 +356,7 @@ def _changed(graph: Graph, rng: np.random.Generator) -> Graph:
         moves = np.argwhere(graph.move_gains() > -inf)
         if len(moves):
             kind, a, v = (int(i) for i in moves[rng.integers(len(moves))])
-            graph = graph.after(Move(kind, a, v, 0.0))
+            graph = graph.after(EdgeChange(kind, a, v, 0.0))
     return graph
 
 

@@ -31,20 +31,20 @@ from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.errors import BoundaryEstimate, InvalidInput, warn_user
 from likely.formatting import listed
-from likely.graphical.evidence import known_variables
-from likely.graphical.evidence_table import MISSING, distinct_rows
-from likely.graphical.factor import Factor
-from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.learning.coded_rows import CodedRows, array_blocks
 from likely.graphical.learning.family_counts import Families, block_family_counts
 from likely.graphical.learning.fit_report import FitReport
-from likely.graphical.learning.tables import (
+from likely.graphical.learning.table_estimates import (
     ExpectedCounts,
     RowFamilies,
     block_expected_counts,
     exact,
 )
-from likely.graphical.markov_field import MarkovField
+from likely.graphical.model.evidence_table import MISSING, distinct_rows
+from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor_graph import FactorGraph
+from likely.graphical.model.graph_evidence import known_variables
+from likely.graphical.model.markov_field import MarkovField
 from likely.inputs.estimators import (
     refuse_unless_number,
     refuse_unless_whole,

@@ -19,8 +19,6 @@ from likely.data.source import TableKinds, refuse_others
 from likely.data.source_blocks import find_schema
 from likely.errors import ContinuousColumn, InvalidInput, warn_user
 from likely.formatting import quoted
-from likely.graphical.evidence import is_blank
-from likely.graphical.evidence_table import codes_by_state, restored
 from likely.graphical.learning.coded_rows import (
     CodedRows,
     coded,
@@ -29,7 +27,9 @@ from likely.graphical.learning.coded_rows import (
     given_rows,
     source_of,
 )
-from likely.graphical.variable import State, Variable, state_text
+from likely.graphical.model.evidence_table import codes_by_state, restored
+from likely.graphical.model.graph_evidence import is_blank
+from likely.graphical.model.variable import State, Variable, state_text
 from likely.kinds import ColumnKind
 
 MOST_STATES = 1000  # of a column whose states were not given: more are measurements or identifiers

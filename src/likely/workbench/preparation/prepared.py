@@ -24,7 +24,7 @@ from likely.description import ColumnsRead, Description, NamedColumn, NamedTable
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained, sampled_explanation, with_cells
 from likely.explanations.explanation import Explanation, like_its_rows
-from likely.graphical.diagrams.diagram import Diagram
+from likely.graphical.drawing.diagram import Diagram
 from likely.inputs.estimators import feature_names
 from likely.inputs.foreign_models import chooses_columns
 from likely.inputs.numbers import check_weight

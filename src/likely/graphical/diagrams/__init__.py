@@ -1,1 +1,0 @@
-"""Pictures of graphs and of plates, as SVG, DOT and text."""

@@ -1,0 +1,1 @@
+"""Pictures of graphs: SVG, DOT and text."""

@@ -1,0 +1,251 @@
+"""A diagram: nodes, edges and plates, without a place for any of them.
+
+Circles are variables, squares are factors and inputs that are given, dots are constants; what was
+observed is shaded, and an ellipsis stands for nodes that are not drawn.  A plate is a box around
+the nodes that are repeated together, with their number in its corner; the layers of a network are
+columns.  How a diagram is arranged and drawn is decided elsewhere (``layout``,
+``svg``, ``dot``, ``text``); the same diagram always gives the same picture.
+
+Symbols with subscripts and superscripts, as Unicode writes them.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, final
+
+from likely.caching import cached_property
+from likely.errors import InvalidInput, UnknownName
+from likely.files import write_atomically
+from likely.formatting import count
+from likely.graphical.drawing.shapes import Box, Drawing
+
+SUBSCRIPTS = str.maketrans("0123456789aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def subscripted(symbol: str, indices: Sequence[str]) -> str:
+    """A symbol with the lower-case letters of its indices below it, if Unicode has all of them.
+
+    >>> subscripted("x", ["N"]), subscripted("x", ["Q"])
+    ('xₙ', 'x')
+    """
+    below = "".join(indices).lower()
+    written = below.translate(SUBSCRIPTS)
+    return symbol + written if not set(below) & set(written) else symbol
+
+
+def superscripted(symbol: str, number: str) -> str:
+    """A symbol with the digits of a number above it.
+
+    >>> superscripted("h", "12")
+    'h¹²'
+    """
+    return symbol + number.translate(SUPERSCRIPTS)
+
+
+Kind = Literal["circle", "square", "dot", "ellipsis"]
+Arrangement = Literal["auto", "layers", "spread"]
+
+KINDS = ("circle", "square", "dot", "ellipsis")
+ARRANGEMENTS = ("auto", "layers", "spread")
+MOST_SHOWN = 150  # nodes of a picture that a notebook shows unasked
+MOST_ARRANGED = 1000  # nodes for which places can be found
+
+
+@final
+@dataclass(frozen=True)
+class Node:
+    """A circle, square, dot or ellipsis; ``label`` is written on it, by default its name."""
+
+    name: str
+    kind: Kind = "circle"
+    label: str = ""
+    shaded: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise UnknownName("kind of node", self.kind, KINDS)
+        object.__setattr__(self, "label", self.label or self.name)
+
+
+@final
+@dataclass(frozen=True)
+class Edge:
+    """A line between two nodes, with an arrowhead at its target where it is directed."""
+
+    source: str
+    target: str
+    directed: bool = True
+    label: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Plate:
+    """A box around nodes that are repeated together; ``label`` is their number, such as N."""
+
+    label: str
+    members: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Arrow:
+    """A small arrow beside an edge: a message from one node to its neighbour."""
+
+    source: str
+    target: str
+    label: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class DiagramColumn:
+    """Nodes that lie above each other, the first on top, and what is written below them.
+
+    Without members it is the space between two columns, which can have a caption too.
+    """
+
+    caption: str
+    members: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True)
+class Diagram:
+    """Nodes, the edges between them, and the plates around them.
+
+    ``arrangement`` is "layers" (arrows point down or to the right), "spread" (neighbours are
+    close) or "auto".  With ``columns``, which hold every node once, the nodes lie in these columns
+    from left to right instead.
+
+    >>> rain, wet = Node("rain"), Node("wet", shaded=True)
+    >>> print(Diagram((rain, wet), (Edge("rain", "wet"),)).text)
+    ○ rain
+    ● wet ← rain
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...] = ()
+    plates: tuple[Plate, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    title: str = ""
+    arrangement: Arrangement = "auto"
+    columns: tuple[DiagramColumn, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.arrangement not in ARRANGEMENTS:
+            raise UnknownName("arrangement", self.arrangement, ARRANGEMENTS)
+        names = [node.name for node in self.nodes]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidInput(
+                f"Two nodes are called {twice!r}; different names were expected. Rename one."
+            )
+        known = set(names)
+        _refuse_unknown(known, (end for edge in self.edges for end in (edge.source, edge.target)))
+        _refuse_unknown(known, (member for plate in self.plates for member in plate.members))
+        self._check_columns(names)
+        for edge in self.edges:
+            if edge.source == edge.target:
+                raise InvalidInput(
+                    f"An edge joins {edge.source!r} to itself; two nodes were expected. Remove it."
+                )
+        joined = [frozenset((edge.source, edge.target)) for edge in self.edges]
+        if len(set(joined)) < len(joined):
+            one, other = sorted(next(pair for pair in joined if joined.count(pair) > 1))
+            raise InvalidInput(
+                f"Two edges join {one!r} and {other!r}; at most one was expected. Remove one."
+            )
+        for arrow in self.arrows:
+            if frozenset((arrow.source, arrow.target)) not in joined:
+                raise InvalidInput(
+                    f"There is a message from {arrow.source!r} to {arrow.target!r} and no edge "
+                    "between them; messages pass along edges. Add the edge, or leave it out."
+                )
+
+    def _check_columns(self, names: list[str]) -> None:
+        """Refuse columns that do not hold every node once."""
+        placed = [member for column in self.columns for member in column.members]
+        _refuse_unknown(set(names), placed)
+        if self.columns and sorted(placed) != sorted(names):
+            wrong = next(name for name in names if placed.count(name) != 1)
+            raise InvalidInput(
+                f"The node {wrong!r} is in {count(placed.count(wrong), 'column')}; each node was "
+                "expected in exactly one. Correct the columns, or leave all of them out."
+            )
+        if self.columns and self.plates:
+            raise InvalidInput(
+                "The diagram has columns and plates; one of the two was expected. Leave out one."
+            )
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """Where everything is: shapes, lines and labels, in pixels."""
+        from likely.graphical.drawing.layout import arranged
+
+        if len(self.nodes) > MOST_ARRANGED:
+            raise InvalidInput(
+                f"The diagram has {count(len(self.nodes), 'node')}; a picture can hold "
+                f"{MOST_ARRANGED:,}. Use .dot or .text, or draw a part of the graph."
+            )
+        return arranged(self)
+
+    def boxes(self) -> tuple[Box, ...]:
+        """The rectangle of each node and of each label outside a node; no two overlap."""
+        return self.drawing.boxes()
+
+    @cached_property
+    def svg(self) -> str:
+        """The picture, as one SVG element that needs no other file."""
+        from likely.graphical.drawing.rendering import svg_text
+
+        return svg_text(self)
+
+    @cached_property
+    def dot(self) -> str:
+        """The diagram in the DOT language of Graphviz; ``read_dot`` reads it."""
+        from likely.graphical.drawing.dot import dot_text
+
+        return dot_text(self)
+
+    @cached_property
+    def text(self) -> str:
+        """The diagram as lines of text: each node with what it depends on."""
+        from likely.graphical.drawing.rendering import listing
+
+        return listing(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture (.svg), the graph (.dot, .gv) or the text (.txt), by the suffix."""
+        path = Path(path)
+        forms = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".txt": "text"}
+        if path.suffix.lower() not in forms:
+            raise InvalidInput(
+                f"{str(path)!r} ends in {path.suffix!r}; one of {', '.join(forms)} was expected. "
+                "Save it as .svg, which browsers and slides can show."
+            )
+        content = {"svg": lambda: self.svg, "dot": lambda: self.dot, "text": lambda: self.text}
+        text = content[forms[path.suffix.lower()]]()
+        write_atomically(path, f"{text.rstrip()}\n".encode())
+        return path
+
+    def _repr_svg_(self) -> str | None:
+        """The picture for a notebook; none where there are too many nodes to read."""
+        return self.svg if len(self.nodes) <= MOST_SHOWN else None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        title = f" {self.title!r}" if self.title else ""
+        plates = f", {count(len(self.plates), 'plate')}" if self.plates else ""
+        nodes, edges = count(len(self.nodes), "node"), count(len(self.edges), "edge")
+        return f"<Diagram{title}: {nodes}, {edges}{plates}>"
+
+
+def _refuse_unknown(known: set[str], names: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownName("node", name, known)

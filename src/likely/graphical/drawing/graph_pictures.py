@@ -1,0 +1,211 @@
+"""Diagrams of graphs: Bayesian networks, Markov fields and factor graphs, with what was observed.
+
+directed       an arrow from each parent to its child
+undirected     a line between variables that share a factor
+factor-graph   a square for each factor, and a line to each variable that it depends on
+
+The junction tree of a graph has a box for each clique, with its variables, and a line to the clique
+that it hangs on, with those that both have.
+"""
+
+from abc import ABC
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import UnknownName
+from likely.formatting import listed, short_number
+from likely.graphical.drawing.diagram import MOST_SHOWN, Arrow, Diagram, Edge, Node, subscripted
+from likely.graphical.model.graph_evidence import known_variables
+from likely.graphical.model.variable import Variable
+from likely.names import known_name
+
+if TYPE_CHECKING:
+    from likely.graphical.model.factor_graph import FactorGraph
+
+FACTOR_GRAPH = "factor-graph"
+MOST_VALUES = 4  # of a message that are written beside its arrow
+MOST_NAMES = 6  # of the variables of a clique that are written in its box
+
+
+class DrawnMessage(Protocol):
+    """A message between two neighbours of a factor graph, by the names of both."""
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def values(self) -> Array: ...
+
+    @property
+    def log_values(self) -> Array: ...
+
+
+class DrawnGraph(ABC):
+    """A graph that can be drawn, in one kind of picture or several."""
+
+    pictures: ClassVar[tuple[str, ...]] = ("factor-graph", "undirected")  # the usual one first
+    variables: tuple[Variable, ...]
+
+    def draw(
+        self,
+        path: str | Path | None = None,
+        *,
+        given: Iterable[str] = (),
+        messages: Iterable[DrawnMessage] | None = None,
+        kind: str | None = None,
+    ) -> Diagram:
+        """The picture of the graph, as SVG, DOT and text; with ``path``, it is also saved there.
+
+        Parameters
+        ----------
+        path
+            A file whose suffix says the form: .svg, .dot, .gv or .txt.
+        given
+            The observed variables, which are shaded.
+        messages
+            Messages in the order in which they were passed, drawn beside the edges of the factor
+            graph.
+        kind
+            "directed" (Bayesian networks), "undirected" or "factor-graph".
+        """
+        diagram = graph_picture(self, given, messages, kind)
+        if path is not None:
+            diagram.save(path)
+        return diagram
+
+    def _repr_svg_(self) -> str | None:
+        """The picture for a notebook; none where there are too many nodes to read."""
+        return self.draw().svg if len(self.variables) <= MOST_SHOWN else None
+
+
+def graph_picture(
+    graph: Any,
+    given: Iterable[str] = (),
+    messages: Iterable[DrawnMessage] | None = None,
+    kind: str | None = None,
+) -> Diagram:
+    """The diagram of a graph; messages are drawn on its factor graph, in their order."""
+    if kind is None:
+        kind = graph.pictures[0] if messages is None else FACTOR_GRAPH
+    chosen = known_name("kind of picture of this graph", kind, graph.pictures)
+    names = (given,) if isinstance(given, str) else given
+    observed = frozenset(known_variables(graph.by_name, names))
+    if messages is None:
+        return PICTURES[chosen](graph, observed)
+    if chosen != FACTOR_GRAPH:
+        raise UnknownName("kind of picture with messages", kind, [FACTOR_GRAPH])
+    return _with_messages(PICTURES[chosen](graph, observed), tuple(messages))
+
+
+def _with_messages(diagram: Diagram, messages: Sequence[DrawnMessage]) -> Diagram:
+    """The diagram with an arrow for each message, and with factors of evidence that send one."""
+    known = {node.name for node in diagram.nodes}
+    evidence = dict.fromkeys(
+        (end, other)
+        for message in messages
+        for end, other in ((message.source, message.target), (message.target, message.source))
+        if end not in known
+    )
+    return replace(
+        diagram,
+        nodes=(*diagram.nodes, *(Node(name, "square") for name, _ in evidence)),
+        edges=(*diagram.edges, *(Edge(*ends, directed=False) for ends in evidence)),
+        arrows=tuple(Arrow(each.source, each.target, _message_label(each)) for each in messages),
+    )
+
+
+def factor_names(graph: "FactorGraph") -> tuple[str, ...]:
+    """A name of its own for each factor: its title, with a number where that is taken."""
+    taken = set(graph.names)
+    names = []
+    for factor in graph.factors:
+        name, number = factor.title, 1
+        while name in taken:
+            number += 1
+            name = f"{factor.title} ({number})"
+        taken.add(name)
+        names.append(name)
+    return tuple(names)
+
+
+def clique_picture(
+    cliques: Sequence[Sequence[str]],
+    parent: Sequence[int | None],
+    separators: Sequence[Sequence[str]],
+) -> Diagram:
+    """Cliques and the tree that joins them; ``parent`` is the clique that each hangs on."""
+    nodes = [
+        Node(f"clique {k}", "square", listed(names, MOST_NAMES)) for k, names in enumerate(cliques)
+    ]
+    edges = [
+        Edge(f"clique {above}", f"clique {k}", False, listed(separator, MOST_NAMES))
+        for k, (above, separator) in enumerate(zip(parent, separators, strict=True))
+        if above is not None
+    ]
+    return Diagram(tuple(nodes), tuple(edges), arrangement="layers")
+
+
+def _directed(graph: Any, observed: frozenset[str]) -> Diagram:
+    edges = tuple(Edge(parent, child) for parent, child in graph.edges)
+    return Diagram(_circles(graph, observed), edges, title=graph.name)
+
+
+def _undirected(graph: "FactorGraph", observed: frozenset[str]) -> Diagram:
+    place = {name: i for i, name in enumerate(graph.names)}
+    edges = tuple(
+        Edge(name, other, directed=False)
+        for name, others in graph.neighbours.items()
+        for other in others
+        if place[name] < place[other]
+    )
+    return Diagram(_circles(graph, observed), edges, title=graph.name)
+
+
+def _factor_graph(graph: "FactorGraph", observed: frozenset[str]) -> Diagram:
+    names = factor_names(graph)
+    squares = tuple(
+        Node(name, "square", factor.name or subscripted("f", str(j)))
+        for j, (name, factor) in enumerate(zip(names, graph.factors, strict=True), start=1)
+    )
+    edges: list[Edge] = []
+    for name, factor in zip(names, graph.factors, strict=True):
+        edges += [Edge(variable, name, directed=False) for variable in factor.scope[:-1]]
+        # the last variable below its factor: in a Bayesian network it is the child
+        edges += [Edge(name, variable, directed=False) for variable in factor.scope[-1:]]
+    return Diagram(
+        (*_circles(graph, observed), *squares),
+        tuple(edges),
+        title=graph.name,
+        arrangement="layers" if "directed" in graph.pictures else "auto",
+    )
+
+
+def _circles(graph: "FactorGraph", observed: frozenset[str]) -> tuple[Node, ...]:
+    return tuple(Node(name, shaded=name in observed) for name in graph.names)
+
+
+def _message_label(message: DrawnMessage) -> str:
+    """The message's own label, and its values where they are few and not lost to rounding."""
+    values = np.asarray(message.values, dtype=float).ravel()
+    lost = not values.any() and np.max(message.log_values) < 0
+    if values.size > MOST_VALUES or lost or (values == np.inf).any():
+        return message.label
+    return f"{message.label}: {', '.join(short_number(value, 3) for value in values)}"
+
+
+PICTURES: Mapping[str, Callable[[Any, frozenset[str]], Diagram]] = {
+    "directed": _directed,
+    "undirected": _undirected,
+    FACTOR_GRAPH: _factor_graph,
+}

@@ -1,0 +1,295 @@
+"""A diagram with a place for everything: the shapes, lines and labels that are drawn.
+
+Lengths are in pixels, x to the right and y downwards, as in SVG.
+
+Lines from shape to shape: straight ones, bent ones, and whether they run over something.
+
+A curve is a chain of cubic Béziers, (3 k + 1, 2): end, control, control, end, control, ….
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array
+
+FONT_SIZE = 15.0
+SMALL_SIZE = 12.0  # labels of plates, edges and messages
+LINE_HEIGHT = 1.3  # of the font size
+# Widths of characters as shares of the font size, no smaller than those of Arial, Verdana and
+# DejaVu Sans, so that text is never wider than its box.
+WIDTHS = (
+    ("il'|.,:;!ıj", 0.40),
+    ('ftrIJ()[]{}/\\"-` ', 0.49),
+    ("mwMW%@", 1.05),
+    ("+<>=~^#¬±×→←−–", 0.88),
+    ("…—", 1.05),
+)
+WIDTH_OF = {character: width for characters, width in WIDTHS for character in characters}
+SUBSCRIPT, DIGIT, UPPER, OTHER, FULL = 0.50, 0.66, 0.85, 0.70, 1.05
+
+
+class Place(NamedTuple):
+    """A place in the picture."""
+
+    x: float
+    y: float
+
+
+@final
+@dataclass(frozen=True)
+class Box:
+    """A rectangle, and what is in it: ``part`` is node, edge, message or plate."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    label: str = ""
+    part: str = "node"
+
+    @classmethod
+    def around(cls, centre: Place, width: float, height: float) -> "Box":
+        x, y = centre
+        return cls(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+
+    @property
+    def centre(self) -> Place:
+        return Place((self.left + self.right) / 2, (self.top + self.bottom) / 2)
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    def overlaps(self, other: "Box") -> bool:
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
+
+    def grown(self, by: float) -> "Box":
+        return replace(
+            self,
+            left=self.left - by,
+            top=self.top - by,
+            right=self.right + by,
+            bottom=self.bottom + by,
+        )
+
+    def moved(self, x: float, y: float) -> "Box":
+        return replace(
+            self,
+            left=self.left + x,
+            top=self.top + y,
+            right=self.right + x,
+            bottom=self.bottom + y,
+        )
+
+
+@final
+@dataclass(frozen=True)
+class PlacedNode:
+    """A node in its place; the label is centred in ``text``, which is the shape or beside it."""
+
+    name: str
+    kind: str
+    shaded: bool
+    shape: Box
+    text: Box
+
+    @property
+    def box(self) -> Box:
+        return enclosing((self.shape, self.text), self.text.label)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Line:
+    """An edge in its place: cubic Bézier curves joined end to end, (3 k + 1, 2)."""
+
+    curve: Array
+    directed: bool
+
+
+@final
+@dataclass(frozen=True)
+class Drawing:
+    """Everything in its place, from (0, 0) to (width, height)."""
+
+    width: float
+    height: float
+    shapes: tuple[PlacedNode, ...]
+    lines: tuple[Line, ...]
+    arrows: tuple[Line, ...]  # beside the lines: messages
+    plates: tuple[Box, ...]
+    labels: tuple[Box, ...]  # of edges, messages and plates
+    n_lines_over_nodes: int = 0
+
+    def boxes(self) -> tuple[Box, ...]:
+        """The rectangle of each node and of each label outside a node."""
+        return (*(shape.box for shape in self.shapes), *self.labels)
+
+
+def enclosing(boxes: Iterable[Box], label: str = "") -> Box:
+    """The smallest box around all."""
+    every = tuple(boxes)
+    return Box(
+        min(box.left for box in every),
+        min(box.top for box in every),
+        max(box.right for box in every),
+        max(box.bottom for box in every),
+        label,
+    )
+
+
+def text_width(text: str, size: float) -> float:
+    """An upper bound on the width of a line of text."""
+    return size * sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> float:
+    if character in WIDTH_OF:
+        return WIDTH_OF[character]
+    if unicodedata.combining(character):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return FULL
+    if unicodedata.decomposition(character).startswith(("<sub>", "<super>")):
+        return SUBSCRIPT
+    if character.isdigit():
+        return DIGIT
+    return UPPER if character.isupper() or not character.isalpha() else OTHER
+
+
+SAMPLES = 24  # points of each Bézier that are looked at
+CLEARANCE = 4.0  # between a line and a shape that it passes
+BULGES = (0.12, -0.12, 0.22, -0.22, 0.35, -0.35, 0.5, -0.5)  # of a detour, in lengths of the line
+HALVINGS = 30
+
+
+def straight(start: Array, end: Array) -> Array:
+    """A straight line as a Bézier curve."""
+    return start + np.linspace(0, 1, 4)[:, None] * (end - start)
+
+
+def arc(start: Array, end: Array, bulge: float) -> Array:
+    """A curve that swings out to its left by a share of its length."""
+    along = end - start
+    aside = np.array([along[1], -along[0]]) * bulge * 4 / 3
+    return np.stack([start, start + along / 4 + aside, end - along / 4 + aside, end])
+
+
+def smooth(points: Array) -> Array:
+    """A curve through points whose y increases, straight where they are, without overshooting.
+
+    (Slopes as in Fritsch & Carlson, 1980.)
+    """
+    steps = np.diff(points, axis=0)
+    slope = steps[:, 0] / steps[:, 1]  # dx/dy
+    inner = np.zeros(len(points))
+    inner[0], inner[-1] = slope[0], slope[-1]
+    before, after = slope[:-1], slope[1:]
+    same = before * after > 0
+    inner[1:-1][same] = 2 * before[same] * after[same] / (before[same] + after[same])
+    chain = [points[:1]]
+    for k, (_, height) in enumerate(steps):
+        third = height / 3
+        chain.append(points[k] + third * np.array([[inner[k], 1.0]]))
+        chain.append(points[k + 1] - third * np.array([[inner[k + 1], 1.0]]))
+        chain.append(points[k + 1 : k + 2])
+    return np.concatenate(chain)
+
+
+def sampled(curve: Array) -> Array:
+    """Points along a curve, (n, 2)."""
+    t = np.linspace(0, 1, SAMPLES)[:, None]
+    pieces = [
+        (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
+        for a, b, c, d in pieces_of(curve)
+    ]
+    return np.concatenate(pieces)
+
+
+def pieces_of(curve: Array) -> list[Array]:
+    """The Béziers of a curve, each (4, 2)."""
+    return [curve[k : k + 4] for k in range(0, len(curve) - 1, 3)]
+
+
+def n_hits(curve: Array, boxes: Array) -> int:
+    """How many boxes (left, top, right, bottom) a curve runs over."""
+    if not len(boxes):
+        return 0
+    points = sampled(curve)
+    x, y = points[:, :1], points[:, 1:]
+    left, top, right, bottom = (boxes + CLEARANCE * np.array([-1, -1, 1, 1])).T
+    return int(((x > left) & (x < right) & (y > top) & (y < bottom)).any(axis=0).sum())
+
+
+def best_curve(straight_line: Array, detours: Iterable[Array], boxes: Array) -> tuple[Array, int]:
+    """The straight line if nothing is in its way, else the detour over the fewest boxes."""
+    best, fewest = straight_line, n_hits(straight_line, boxes)
+    for curve in detours:
+        if not fewest:
+            break
+        hits = n_hits(curve, boxes)
+        if hits < fewest:
+            best, fewest = curve, hits
+    return best, fewest
+
+
+def box_array(boxes: Sequence[Box]) -> Array:
+    """Boxes as rows (left, top, right, bottom)."""
+    rows = [(box.left, box.top, box.right, box.bottom) for box in boxes]
+    return np.array(rows, dtype=float).reshape(len(rows), 4)
+
+
+def between_shapes(curve: Array, source: PlacedNode, target: PlacedNode, gap: float) -> Array:
+    """The part of a curve from the border of one shape to the border of another."""
+    return _from_border(_from_border(curve, source, 0.0)[::-1], target, gap)[::-1]
+
+
+def _from_border(curve: Array, shape: PlacedNode, gap: float) -> Array:
+    """A curve that starts in a shape, cut where it leaves it."""
+    points = sampled(curve)
+    outside = ~_inside(points, shape, gap)
+    first = int(outside.argmax())
+    if not outside.any() or first == 0:
+        return curve
+    piece, step = divmod(first, SAMPLES)
+    low, high = max(step - 1, 0) / (SAMPLES - 1), step / (SAMPLES - 1)
+    bezier = curve[3 * piece : 3 * piece + 4]
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if _inside(_split(bezier, middle)[:1], shape, gap)[0]:
+            low = middle
+        else:
+            high = middle
+    return np.concatenate([_split(bezier, high), curve[3 * piece + 4 :]])
+
+
+def _split(bezier: Array, t: float) -> Array:
+    """The part of a Bézier after t.  (De Casteljau's algorithm.)"""
+    rest = [bezier[3]]
+    while len(bezier) > 1:
+        bezier = bezier[:-1] + t * np.diff(bezier, axis=0)
+        rest.append(bezier[-1])
+    return np.array(rest[::-1])
+
+
+def _inside(points: Array, shape: PlacedNode, gap: float) -> Array:
+    """Whether points are in a shape, or nearer to it than a gap."""
+    box = shape.shape
+    dx, dy = np.abs(points - np.array(box.centre)).T
+    if shape.kind == "square":
+        return np.asarray(np.maximum(dx - box.width / 2, dy - box.height / 2) <= gap)
+    core = (box.width - box.height) / 2  # a stadium: the points near a horizontal segment
+    return np.asarray(np.hypot(np.maximum(dx - core, 0), dy) <= box.height / 2 + gap)

@@ -1,0 +1,1 @@
+"""Exact inference: enumeration, elimination, messages on trees, junction trees, chains."""

@@ -1,1 +1,0 @@
-"""Exact inference in one graph: elimination, messages, junction trees; the methods by name."""

@@ -1,0 +1,1 @@
+"""Variables, factors and graphs; what is asked of them, and what is answered."""

@@ -1,0 +1,166 @@
+"""What a format loses: names it has no place for, and logs that it must write as numbers.
+
+    f = exp(log f)        log f < log(5e-324) would be written as 0, log f > log(1.8e308) not at all
+
+UAI, BIF and XMLBIF hold linear tables.  Where exp would turn a possible configuration into an
+impossible one, or a number into infinity, the graph is refused; where only digits change, the
+file is written with a warning.
+
+Conditional tables: whose they are, whether their rows sum to 1, and what is done if they do not.
+
+    Σ_x P(x | pa) = 1        for every row pa of a table
+
+Rounding in a file leaves sums that are off by up to a few 1e-7; these tables are kept as they are,
+so that they are written back bit for bit.  Rows that are further off are divided by their sums,
+with one warning that names the worst of them; beyond ``SUM_TOLERANCE`` they are refused.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import FormatLoss, InvalidInput, RoundedTables, warn_user
+from likely.formatting import count
+from likely.graphical.model.factor import Factor
+
+# Twenty states printed with four digits are off by up to 1e-3.  A typing error is larger.
+SUM_TOLERANCE = 1e-3
+FILE_ROUNDING = 1e-6  # rows of known networks, with six digits or more, are off by at most 3e-7
+ROUNDING = 1e-12  # of a sum of probabilities that were given in full
+
+
+def parents_of(tables: Iterable[Factor], names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """The parents of each variable: those before the last of a table, which it describes."""
+    parents: dict[str, tuple[str, ...]] = {}
+    for factor in tables:
+        if not factor.scope:
+            raise InvalidInput("A factor has no variable; a conditional table was expected.")
+        *above, child = factor.scope
+        if child in parents:
+            raise InvalidInput(
+                f"{child!r} has two tables; one was expected. The last variable of a factor is the "
+                "one that its table describes."
+            )
+        parents[child] = tuple(above)
+    absent = [name for name in names if name not in parents]
+    if absent:
+        raise InvalidInput(
+            f"There is no table for {', '.join(absent[:5])}; one for every variable was expected. "
+            "The last variable of a factor is the one that its table describes."
+        )
+    return {name: parents[name] for name in names}
+
+
+def sums_to_one(table: Factor) -> bool:
+    """Whether each row sums to 1, up to rounding."""
+    return bool((_errors(table) <= ROUNDING).all())
+
+
+def with_sums_of_one(tables: Sequence[Factor]) -> tuple[Factor, ...]:
+    """The tables, with rows divided by their sums where these are not 1; a wrong row is refused."""
+    errors = [_errors(table) for table in tables]
+    worst = [float(each.max(initial=0.0)) for each in errors]
+    for table, error in zip(tables, worst, strict=True):
+        if error > SUM_TOLERANCE:
+            raise InvalidInput(wrong_sum(table, wrong_row(table) or 0))
+    rough = [j for j, error in enumerate(worst) if error > FILE_ROUNDING]
+    if not rough:
+        return tuple(tables)
+    j = max(rough, key=worst.__getitem__)
+    n_rows = sum(int((errors[k] > FILE_ROUNDING).sum()) for k in rough)
+    warn_user(
+        f"{_sum_of(tables[j], int(errors[j].argmax()))}; 1 was expected. {_how_many(n_rows)} "
+        "divided by the sum. Give more digits, or divide the rows yourself.",
+        RoundedTables,
+    )
+    return tuple(_divided(table) if k in rough else table for k, table in enumerate(tables))
+
+
+def wrong_row(table: Factor) -> int | None:
+    """The first row of a conditional table that does not sum to 1, rows counted in order."""
+    wrong = _errors(table) > SUM_TOLERANCE
+    return int(wrong.argmax()) if wrong.any() else None
+
+
+def wrong_sum(table: Factor, row: int) -> str:
+    """What is wrong with a row that does not sum to 1."""
+    return f"{_sum_of(table, row)}; 1 was expected. Correct the row, or divide it by its sum."
+
+
+def _errors(table: Factor) -> Array:
+    """|Σ_x P(x | pa) − 1| of each row, an axis for each parent."""
+    with np.errstate(over="ignore"):  # infinity is not 1 either
+        return np.asarray(np.abs(table.table.sum(axis=-1) - 1.0))
+
+
+def _sum_of(table: Factor, row: int) -> str:
+    above = table.variables[:-1]
+    cell = np.unravel_index(row, [variable.n_states for variable in above])
+    named = ", ".join(f"{v.name}={v.states[i]}" for v, i in zip(above, cell, strict=True))
+    with np.errstate(over="ignore"):
+        total = float(table.table[cell].sum())
+    where = f" in the row {named}" if named else ""
+    return f"The table of {table.scope[-1]!r} sums to {total:.9g}{where}"
+
+
+def _how_many(n_rows: int) -> str:
+    if n_rows == 1:
+        return "The row was"
+    return f"This and {n_rows - 1:,} other {'row was' if n_rows == 2 else 'rows were'}"
+
+
+def _divided(table: Factor) -> Factor:
+    total = table.table.sum(axis=-1, keepdims=True)
+    own = table.log_table - np.log(total) if table.scale == "log" else table.table / total
+    return Factor(table.variables, own, scale=table.scale, name=table.name)
+
+
+def linear_tables(factors: Iterable[Factor], format: str) -> tuple[list[Array], list[str]]:
+    """The tables as linear numbers, and in words what was lost by exp."""
+    tables, largest, n_changed = [], 0.0, 0
+    for factor in factors:
+        tables.append(factor.stored if factor.scale == "linear" else _exponential(factor, format))
+        with np.errstate(divide="ignore"):
+            back = np.log(tables[-1]) if factor.scale == "log" else factor.stored
+        different = back != factor.stored
+        if different.any():
+            n_changed += 1
+            largest = max(largest, float(np.abs(back - factor.stored)[different].max()))
+    lost = [f"the logs of {count(n_changed, 'factor')}, which change by up to {largest:.1g}"]
+    return tables, lost if n_changed else []
+
+
+def warn_of_loss(path: Path, format: str, lost: list[str]) -> None:
+    """Say what was left out of a file, if anything."""
+    if lost:
+        warn_user(
+            f"{path}: {format} cannot hold {'; '.join(lost)}. Write a .json file to keep all of "
+            "the graph.",
+            FormatLoss,
+        )
+
+
+def factor_names_lost(factors: Iterable[Factor]) -> list[str]:
+    """In words, the names of factors that a format has no place for."""
+    n_named = sum(1 for factor in factors if factor.name)
+    return [count(n_named, "name of a factor", "names of factors")] if n_named else []
+
+
+def _exponential(factor: Factor, format: str) -> Array:
+    with np.errstate(over="ignore", under="ignore"):
+        table = np.exp(factor.stored)
+    outside = np.isinf(table) | ((table == 0) & (factor.stored > -np.inf))
+    if outside.any():
+        cell = tuple(int(i) for i in np.argwhere(outside)[0])
+        named = ", ".join(
+            f"{v.name}={v.states[i]}" for v, i in zip(factor.variables, cell, strict=True)
+        )
+        raise InvalidInput(
+            f"The table of {factor.title} holds the log {factor.stored[cell]:g} at ({named}), and "
+            f"{format} holds exp of it, which is {table[cell]:g} in floating point; logs from -745 "
+            "to 709 were expected. Write a .json file, which keeps logs, or add a constant to the "
+            "factor."
+        )
+    return table
