@@ -46,9 +46,8 @@ if TYPE_CHECKING:
     from likely.fitting.separation import Separability, separability
     from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
     from likely.generative.discriminant import DiscriminantAnalysis
-    from likely.generative.gaussian_mixture import GaussianMixture
     from likely.generative.hidden_markov import HiddenMarkovModel
-    from likely.generative.mixture import MixtureModel
+    from likely.generative.mixture import GaussianMixture, MixtureModel
     from likely.generative.naive_bayes import NaiveBayes
     from likely.graphical.formats.graph_files import read_graph, write_graph
     from likely.graphical.formats.uai import read_answer, read_evidence
@@ -242,7 +241,7 @@ _HOME = {  # public name: the module that defines it
     "Folds": "likely.workbench.data.folds",
     "FrankHall": "likely.linear.frank_hall",
     "GLM": "likely.linear.glm",
-    "GaussianMixture": "likely.generative.gaussian_mixture",
+    "GaussianMixture": "likely.generative.mixture",
     "HiddenMarkovModel": "likely.generative.hidden_markov",
     "Importance": "likely.explanations.importance",
     "Inference": "likely.fitting.inference",

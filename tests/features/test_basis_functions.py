@@ -17,8 +17,7 @@ from sklearn.preprocessing import SplineTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 from likely.errors import InvalidInput, UnknownName
-from likely.features.bases import BASES
-from likely.features.basis_functions import BasisFunctions
+from likely.features.basis_functions import BASES, BasisFunctions
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 DIFFERENT = np.array([0, 1, 1, 0])

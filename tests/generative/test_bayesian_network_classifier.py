@@ -20,7 +20,7 @@ from likely.errors import (
     UnseenCategories,
 )
 from likely.examples import five_variables
-from likely.generative.network_posterior import _one_after_another, column_contributions
+from likely.generative.bayesian_network_classifier import _one_after_another, column_contributions
 from likely.graphical.model.bayesian_network import BayesianNetwork
 
 STRUCTURES = ("naive-bayes", "tan", "chow-liu", "hill-climbing")

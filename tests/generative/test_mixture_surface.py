@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from likely import GaussianMixture, MixtureModel, load, save
 from likely.errors import CollapsedComponent
-from likely.generative.mixture_surface import online_share
+from likely.generative.mixture import online_share
 from tests.generative.test_gaussian_mixture import blobs
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidInput, UnknownName
 from likely.examples import five_variables
-from likely.generative.network_target import (
+from likely.generative.bayesian_network_classifier import (
     labels_of_states,
     target_among,
     target_name,

@@ -11,19 +11,17 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from likely import BagOfWords, NaiveBayes, TextClassifier
+from likely.calibrate.evidence import N_FOLDS
+from likely.calibrate.length_cooling import best_cooling, documents_scored, joined_documents
+from likely.calibrate.length_evidence import (
+    folds_by_words,
+    of_words,
+    word_keys,
+)
 from likely.data.split import fold_of, hashed_uniforms
 from likely.errors import InvalidInput, NothingToCalibrate
 from likely.objectives.components import Components
 from likely.objectives.cooled_evidence import Absence
-from likely.objectives.evidence import N_FOLDS
-from likely.objectives.length_cooling import best_cooling
-from likely.objectives.length_evidence import (
-    documents_scored,
-    folds_by_words,
-    joined_documents,
-    of_words,
-    word_keys,
-)
 from likely.text_models import text_classifier
 from likely.text_models.class_sums import ClassSums
 from likely.text_models.held_out_documents import HeldOutDocuments

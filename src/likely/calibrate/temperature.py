@@ -13,14 +13,14 @@ from functools import partial
 from typing import Any, final
 
 from likely._typing import Array, Codes
-from likely.calibrate.scaling import Scaling, Scores, log_odds
-from likely.description import Fact
-from likely.objectives.temperature import (
+from likely.calibrate.evidence import (
     TemperatureObjective,
     Wording,
     search_temperature,
     temperature_loss,
 )
+from likely.calibrate.scaling import Scaling, Scores, log_odds
+from likely.description import Fact
 from likely.special import log_softmax
 
 WORDS = Wording("all classes are equally probable", "use the estimator as it is")

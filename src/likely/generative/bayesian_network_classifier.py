@@ -3,29 +3,40 @@
     P(y, x) = P(y | pa(y)) Π_j P(x_j | pa(x_j))
 
 Naive Bayes is the network class → column.  Tree-augmented naive Bayes lets each column depend on
-one other column as well.  A fitted network answers for any column from any of the others, not only
-for the class.
+one other column as well.
+
+    log P(x, k) = Σ_v log P(x_v | pa(x_v)) of a complete row, by inference of one with gaps
+
+The contribution of a column is the change of log P(y = k | ·) when its cell is seen after those of
+the columns before it in the order of the network, parents first; these add up to the log-odds.
 
 References
 ----------
 Friedman, Geiger & Goldszmidt, Bayesian network classifiers, 1997.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
+from likely.calibrate.evidence import LOWEST_SCORE, N_FOLDS, ScoredRows, cooled_by_scores
 from likely.compute.executor import Executor
-from likely.data.frames import library_of, side_by_side
-from likely.description import ColumnsRead, Description
+from likely.data.categories import codes_of_factor
+from likely.data.copies import copies_in
+from likely.data.frames import as_table, library_of, side_by_side
+from likely.data.split import FOLD_SEED, fold_of
+from likely.description import ColumnsRead, Description, NamedColumn, NamedTable
 from likely.distributions import Categorical
+from likely.errors import InvalidInput, UnknownName
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
+from likely.formatting import listed
 from likely.generative.description import (
     ComponentFacts,
     columns_read,
@@ -39,54 +50,319 @@ from likely.generative.network_columns import (
     learned_columns,
     named_states,
 )
-from likely.generative.network_edges import edges_table, refuse_large_tables
-from likely.generative.network_posterior import (
-    class_log_joint,
-    class_margins,
-    column_contributions,
-)
-from likely.generative.network_target import (
-    checked_network,
-    labels_of_states,
-    target_among,
-    target_name,
-    without_target,
-)
-from likely.generative.out_of_fold import cooled_by_refits
-from likely.generative.surface import ClassJointProbabilities, check_search
+from likely.generative.surface import ClassJointProbabilities, ComponentProbabilities, check_search
 from likely.graphical.contract import Request
 from likely.graphical.drawing.diagram import Diagram
+from likely.graphical.exact.row_propagation import row_beliefs
 from likely.graphical.learning.coded_rows import CodedRows
 from likely.graphical.learning.family_counts import Smoothing, pseudo_count
 from likely.graphical.learning.structure import Edge, Structure, learned_edges
 from likely.graphical.learning.table_estimates import METHODS, TableSettings, fit_tables
 from likely.graphical.methods import sample
 from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
-from likely.graphical.model.graph_evidence import known_variable, known_variables
+from likely.graphical.model.graph_evidence import (
+    is_blank,
+    known_variable,
+    known_variables,
+)
 from likely.graphical.model.model_plates import learned_network_plate, network_plate
 from likely.graphical.model.table_beliefs import TableBeliefs
 from likely.graphical.model.table_queries import beliefs_of_codes
-from likely.graphical.model.variable import Variable
+from likely.graphical.model.variable import Variable, state_text
 from likely.inputs.estimators import (
     ColumnNeeds,
+    countable,
     feature_names,
     generator,
     naming_columns,
     refuse_unless_whole,
 )
+from likely.inputs.labels import codes_among
+from likely.inputs.numbers import check_weight
 from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, RowsInMemory, check_rows
-from likely.inputs.tables import refuse_file
+from likely.inputs.tables import (
+    as_frame,
+    is_frame,
+    own_columns,
+    refuse_file,
+    rows_at,
+    without_columns,
+)
 from likely.names import known_name
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.special import log
 
+MOST_CELLS = 2**26  # of all tables together: half a gigabyte of probabilities
+USUAL = ("class", "target", "label")  # names of the class where y has none: the first that is free
 CLASSES = ("class", "classes")
 TABLES = ("learn", "keep")
 
 
-class BayesianNetworkClassifier(ClassJointProbabilities, ClassifierMixin, Estimator):
+def refuse_large_tables(states: Mapping[str, Sequence[object]], edges: Sequence[Edge]) -> None:
+    """Refuse tables that do not fit the memory: columns with very many values depend on others."""
+    cells = {name: len(own) for name, own in states.items()}
+    for parent, child in edges:
+        if parent in states and child in states:
+            cells[child] *= len(states[parent])
+    if sum(cells.values()) > MOST_CELLS:
+        largest = max(cells, key=cells.__getitem__)
+        raise InvalidInput(
+            f"The tables of the network would have {sum(cells.values()):,} cells, most of them for "
+            f"{largest!r}; at most {MOST_CELLS:,} are allowed. Drop columns with very many values, "
+            "or use structure='naive-bayes'."
+        )
+
+
+def edges_table(network: BayesianNetwork) -> NamedTable:
+    """The parents of each variable, and how many parameters its table has."""
+    rows = tuple(
+        (name, ", ".join(network.parents[name]) or "none", _n_free(network, name))
+        for name in network.names
+    )
+    columns = (
+        NamedColumn("variable", "variable"),
+        NamedColumn("parents", "parents"),
+        NamedColumn("n_parameters", "parameters", "number"),
+    )
+    return NamedTable("network", columns, rows, noun="variable", title="Edges of the network")
+
+
+def _n_free(network: BayesianNetwork, name: str) -> int:
+    table = network.tables[name].table
+    return int((table.shape[-1] - 1) * prod(table.shape[:-1]))
+
+
+def class_log_joint(network: BayesianNetwork, target: str, codes: Codes) -> Array:
+    """log P(x, y = k) of each row, (n, n_states); codes of ``target`` are not read."""
+    column = network.names.index(target)
+    n_classes = network.by_name[target].n_states
+    gaps = (np.delete(codes, column, axis=1) < 0).any(axis=1)
+    log_joint = np.zeros((len(codes), n_classes))
+    log_joint[~gaps] = _of_complete_rows(network, target, codes[~gaps])
+    if gaps.any():
+        asked = np.repeat(codes[gaps], n_classes, axis=0)
+        asked[:, column] = np.tile(np.arange(n_classes), int(gaps.sum()))
+        found = row_beliefs(network, asked, (), None).log_partition
+        log_joint[gaps] = found.reshape(-1, n_classes)
+    return log_joint
+
+
+def class_margins(network: BayesianNetwork, target: str, names: tuple[str, ...]) -> list[Array]:
+    """P(x_v | y = k) of each of ``names``, (n_classes, n_states)."""
+    n_classes = network.by_name[target].n_states
+    codes = np.full((n_classes, len(network.names)), -1, dtype=np.int32)
+    codes[:, network.names.index(target)] = np.arange(n_classes)
+    marginals = row_beliefs(network, codes, names, None).marginals
+    return [marginals[name] for name in names]
+
+
+def column_contributions(
+    network: BayesianNetwork, target: str, names: tuple[str, ...], codes: Codes
+) -> Array:
+    """The contribution of each of ``names`` to log P(y = k | x), (n, n_names, n_classes).
+
+    Each is up to a term that the classes share.
+    """
+    place = {name: v for v, name in enumerate(network.names)}
+    known = (codes[:, [place[name] for name in names]] >= 0).all(axis=1)
+    simple = known & (len(names) == len(place) - 1) & (not network.parents[target])
+    out = np.zeros((len(codes), len(names), network.by_name[target].n_states))
+    for j, name in enumerate(names):
+        table = network.tables[name]
+        if target in table.scope:
+            out[simple, j] = _at_each_class(table, target, codes[simple], place)
+    if not simple.all():
+        out[~simple] = _one_after_another(network, target, names, codes[~simple])
+    return out
+
+
+def _of_complete_rows(network: BayesianNetwork, target: str, codes: Codes) -> Array:
+    place = {name: v for v, name in enumerate(network.names)}
+    total = np.zeros((len(codes), network.by_name[target].n_states))
+    for factor in network.factors:
+        if target in factor.scope:
+            total += _at_each_class(factor, target, codes, place)
+        else:
+            cells = tuple(codes[:, place[name]] for name in factor.scope)
+            total += factor.log_table[cells][:, None]
+    return total
+
+
+def _at_each_class(factor: Factor, target: str, codes: Codes, place: dict[str, int]) -> Array:
+    """log of the factor's cell for each row and each state of ``target``, (n, n_states)."""
+    table = np.moveaxis(factor.log_table, factor.scope.index(target), -1)
+    cells = tuple(codes[:, place[name]] for name in factor.scope if name != target)
+    return table[cells] if cells else np.broadcast_to(table, (len(codes), len(table)))
+
+
+def _one_after_another(
+    network: BayesianNetwork, target: str, names: tuple[str, ...], codes: Codes
+) -> Array:
+    """Contributions by the chain of conditionals; (number of columns + 1) inferences per row."""
+    place = {name: v for v, name in enumerate(network.names)}
+    seen = np.full_like(codes, -1)
+    before = class_log_joint(network, target, seen)
+    out = np.zeros((len(codes), len(names), before.shape[1]))
+    for name in network.order:
+        if name in names:
+            seen[:, place[name]] = codes[:, place[name]]
+            after = class_log_joint(network, target, seen)
+            # −inf stays −inf: a class that is impossible already loses nothing
+            np.subtract(after, before, out=out[:, names.index(name)], where=after != before)
+            before = after
+    return out
+
+
+class WithoutTarget(NamedTuple):
+    """A table without the column of the target, and the codes of its labels, −1 for missing."""
+
+    X: Any
+    labels: Codes | None  # None where the table has no such column
+
+
+def target_name(given: str | None, y: Any, names: Sequence[str]) -> str:
+    """The name of the class: the one that is given, that of y, or a usual one that is free."""
+    if given is not None:
+        if given in names:
+            raise InvalidInput(
+                f"target={given!r} was given, which is the name of a column; another name was "
+                "expected. Rename one of them, or drop the column."
+            )
+        return given
+    free = [name for name in (*_name_of(y), *USUAL) if name not in names]
+    if not free:
+        raise InvalidInput(
+            f"The columns are called {listed(USUAL)}; a name for the class was expected that no "
+            "column has. Pass target='…'."
+        )
+    return free[0]
+
+
+def target_among(network: BayesianNetwork, given: str | None, y: Any, names: Sequence[str]) -> str:
+    """The variable of a network that is the class."""
+    if given is not None:
+        if given not in network.names:
+            raise UnknownName("variable of the network for target", given, network.names)
+        return given
+    free = [name for name in network.names if name not in names]
+    for name in (*_name_of(y), *USUAL):
+        if name in free:
+            return name
+    if len(free) == 1:
+        return free[0]
+    raise InvalidInput(
+        f"The network has the variables {listed(network.names)}, and none is known to be the "
+        "class; one was expected. Pass target='…', its name."
+    )
+
+
+def checked_network(network: Any) -> BayesianNetwork:
+    if not isinstance(network, BayesianNetwork):
+        raise InvalidInput(
+            f"network is a {type(network).__name__}; a BayesianNetwork was expected. Pass "
+            "BayesianNetwork.from_edges(…), or leave it out and set structure."
+        )
+    return network
+
+
+def labels_of_states(target: Variable, seen: Array) -> Array:
+    """A label for each state of the class, sorted: those of y, and others of the same type."""
+    found = {state_text(label): label for label in seen.tolist()}
+    for text in found:
+        target.code(text)  # an unknown one is refused
+    kind = type(seen.tolist()[0])
+    labels = [found[state] if state in found else _label(state, kind) for state in target.states]
+    return np.sort(np.array(labels, dtype=object if seen.dtype.kind == "O" else None))
+
+
+def without_target(X: Any, target: str, classes: Array) -> WithoutTarget:
+    """A frame without the column of the target, if it has one, and the codes of its labels."""
+    frame = as_frame(X)
+    if not is_frame(frame):
+        return WithoutTarget(X, None)
+    table = as_table(frame)
+    if target not in (table.names or ()):
+        return WithoutTarget(X, None)
+    factor = table.factor((table.names or ()).index(target))
+    codes = codes_of_factor(factor, classes.astype(object))
+    blank = np.array([*map(is_blank, factor.values.tolist()), True])  # and null, the last
+    unknown = (codes < 0) & ~blank[factor.codes]
+    if unknown.any():
+        label = factor.values.tolist()[factor.codes[int(unknown.argmax())]]
+        raise UnknownName(f"class of {target!r}", label, map(str, classes.tolist()))
+    return WithoutTarget(without_columns(frame, [target]), codes)
+
+
+def _name_of(y: Any) -> list[str]:
+    """The name that y is, or has; none where it has none."""
+    if isinstance(y, str):
+        return [y]
+    import narwhals.stable.v2 as nw
+
+    if not nw.dependencies.is_into_series(y):
+        return []
+    name = nw.from_native(y, series_only=True).name
+    return [] if name in (None, "") else [str(name)]
+
+
+def _label(state: str, kind: type) -> Any:
+    """A state that no label has, as a label of the same type."""
+    try:
+        return state == "True" if kind is bool else kind(state)
+    except ValueError:
+        raise InvalidInput(
+            f"The class has the state {state!r} in the network, and the labels in y are of type "
+            f"{kind.__name__}; labels that are states were expected. Give them as text."
+        ) from None
+
+
+def cooled_by_refits(model: Any, X: Any, y: Any, sample_weight: Any) -> CooledEvidence:
+    """The temperature of a fitted model for the rows of its fit, as its fit was given them."""
+    X, y, sample_weight = own_columns(X, y, sample_weight)
+    X, n_rows = countable(X)
+    classes = model.classes_
+    unfitted = clone(model).set_params(calibrate=None, target=model.target_)
+    codes = codes_among(y, classes, n_rows=n_rows)
+    weight = check_weight(sample_weight, n_rows=n_rows)
+    parts = scored_by_refits(unfitted, X, codes, classes, weight)
+    weights = np.ones(n_rows) if weight is None else weight
+    return cooled_by_scores(parts, np.bincount(codes, weights, minlength=len(classes)))
+
+
+def scored_by_refits(
+    unfitted: Any, X: Any, codes: Codes, classes: Array, weight: Array | None
+) -> list[ScoredRows]:
+    """The rows of each fold, scored by a fit to the others."""
+    weights = np.ones(len(codes)) if weight is None else weight
+    fold = fold_of(0, len(codes), FOLD_SEED, N_FOLDS)
+    copies = copies_in(X)
+    fold = fold if copies is None else fold[copies]
+    parts = []
+    for held in np.unique(fold):
+        seen, new = (np.flatnonzero(mask & (weights > 0)) for mask in (fold != held, fold == held))
+        new = new[np.isin(codes[new], codes[seen])]
+        if len(np.unique(codes[seen])) < 2 or not len(new):
+            continue
+        given = None if weight is None else weights[seen]
+        model = unfitted.fit(rows_at(X, seen), classes[codes[seen]], sample_weight=given)
+        known = codes_among(model.classes_, classes)
+        score, log_prior = np.full((2, len(new), len(classes)), LOWEST_SCORE)
+        log_prior[:, known] = np.maximum(model.class_log_prior_, LOWEST_SCORE)
+        joint = model.predict_joint_log_proba(rows_at(X, new))
+        impossible = np.isneginf(joint.max(axis=1, keepdims=True))
+        evidence = np.where(impossible, 0.0, joint) - log_prior[:, known]
+        top = evidence.max(axis=1, keepdims=True)
+        score[:, known] = np.maximum(evidence - top, LOWEST_SCORE)
+        parts.append(ScoredRows(score, log_prior, codes[new], weights[new]))
+    return parts
+
+
+class BayesianNetworkClassifier(
+    ClassJointProbabilities, ComponentProbabilities, ClassifierMixin, Estimator
+):
     """A classifier that is a Bayesian network of discrete columns and the class.
 
     Parameters

@@ -1,14 +1,25 @@
-"""Descriptions of classes and components: which columns separate them."""
+"""Descriptions of classes and components: which columns separate them, and pictures of mixtures.
 
+Features are independent given the class where their dependence is 0 for every pair:
+
+    I(x_a; x_b | y) = Σ_k p(k) Σ_{u,v} p(u, v | k) log [ p(u, v | k) / p(u | k) p(v | k) ]
+
+A full table of all combinations needs K (Π V_j − 1) parameters and fits its training data at least
+as well, unsmoothed.
+"""
+
+import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.description import (
     ColumnsRead,
     Description,
@@ -17,12 +28,171 @@ from likely.description import (
     remark_on_little_spread,
     remark_on_many_values,
 )
-from likely.distributions import Distribution
+from likely.distributions import Distribution, JointTableFamily, Labels, Product
 from likely.distributions.evidence import RowSums
+from likely.distributions.joint_table import MOST_CELLS
 from likely.errors import InvalidInput, UnknownName
-from likely.formatting import capitalised, count
+from likely.formatting import capitalised, count, fixed, number
+from likely.graphical.learning.mutual_information import count_all_pairs
 from likely.inputs.estimators import feature_names, generator
 from likely.objectives.components import Components
+from likely.pictures import readable
+
+POINTS = 400  # of a curve
+CELLS = 120  # of a contour, along each axis
+MARGIN = 0.1  # of the range of the rows, beyond them
+LEVELS = (0.5, 0.1, 0.01)  # contours of a component, as shares of its highest density
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """What the naive assumption loses, in nats."""
+
+    names: tuple[str, ...]
+    mutual_information: (
+        Array  # given the class, (n_features, n_features); entropies on the diagonal
+    )
+    naive_log_likelihood: float  # Σ log p(x | y) of these rows, both fitted to them, unsmoothed
+    full_log_likelihood: float | None  # None when the table would be too large
+    naive_parameters: int
+    full_parameters: int
+
+    def strongest(self) -> tuple[str, str, float]:
+        """The pair of features that depend most on each other."""
+        off = np.triu(self.mutual_information, 1)
+        a, b = np.unravel_index(off.argmax(), off.shape)
+        return self.names[int(a)], self.names[int(b)], float(off[a, b])
+
+    def __str__(self) -> str:
+        lines = [
+            f"naive: {fixed(self.naive_log_likelihood, 3)} nats, {self.naive_parameters} parameters"
+        ]
+        full = (
+            "too large to fit"
+            if self.full_log_likelihood is None
+            else f"{fixed(self.full_log_likelihood, 3)} nats"
+        )
+        lines.append(f"full table: {full}, {self.full_parameters} parameters")
+        if len(self.names) > 1:
+            a, b, value = self.strongest()
+            lines.append(f"strongest pair given the class: {a}, {b} ({number(value)} nats)")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def dependence(
+    distribution: Product, stored: Any, codes: Codes, names: tuple[str, ...]
+) -> Dependence:
+    """Compare the naive product with the full table of these rows; features must be discrete."""
+    values, sizes = _discrete(distribution, stored)
+    n_classes = distribution.n_components
+    labels = Labels(codes, n_classes)
+    naive = sum(_table_likelihood(values[:, [j]], (sizes[j],), labels) for j in range(len(sizes)))
+    cells = prod(sizes)
+    full = _table_likelihood(values, sizes, labels) if cells <= MOST_CELLS else None
+    return Dependence(
+        names,
+        count_all_pairs(values, sizes, codes, n_classes).mutual_information(),
+        naive,
+        full,
+        n_classes * (sum(sizes) - len(sizes)) + n_classes - 1,
+        n_classes * (cells - 1) + n_classes - 1,
+    )
+
+
+def full_parameter_count(distribution: Distribution) -> int:
+    """Parameters without the naive assumption: a table of cells, and a Gaussian in each."""
+    cells, continuous = distribution.joint_shape()
+    per_cell = continuous + continuous * (continuous + 1) // 2
+    return distribution.n_components * (cells - 1 + cells * per_cell)
+
+
+def _discrete(distribution: Product, stored: Any) -> tuple[Codes, tuple[int, ...]]:
+    """All features as codes, and how many values each has."""
+    d = distribution.n_features
+    sizes = [0] * d
+    values: list[Array] = [np.empty(0)] * d
+    for part, selection in zip(distribution.parts, distribution.selections, strict=True):
+        own = selection.of(stored)
+        own = own if isinstance(own, np.ndarray) else own.toarray()
+        for position, feature in enumerate(selection.features):
+            sizes[feature] = _n_values(part, position)
+            values[feature] = own[:, position]
+    table = np.stack(values, axis=1)
+    if not np.isfinite(table).all() or (table < 0).any():
+        raise InvalidInput("Dependence needs complete rows; found a missing value. Drop the row.")
+    return table.astype(np.int64), tuple(sizes)
+
+
+def _n_values(part: Distribution, position: int) -> int:
+    found = part.n_values(position)
+    if found is not None:
+        return found
+    raise InvalidInput(
+        f"Dependence compares tables of counts; {type(part).__name__} features are not discrete. "
+        "Use event='categorical', or discretize='quantile'."
+    )
+
+
+def _table_likelihood(values: Codes, sizes: tuple[int, ...], labels: Labels) -> float:
+    family = JointTableFamily(sizes)
+    statistics = family.statistics(values, labels)
+    return family.from_statistics(statistics).log_likelihood_of(statistics)
+
+
+def plot_mixture(model: Any, X: Array, axis: Any = None) -> Any:
+    """Rows of one or two columns and the components of a fitted mixture; the matplotlib axes."""
+    import matplotlib.pyplot as plt
+
+    if X.shape[1] not in (1, 2):
+        raise InvalidInput(
+            f"A picture of a mixture has one or two columns; X has {X.shape[1]}. "
+            "Fit and plot one or two of them."
+        )
+    axis = plt.subplots(layout="constrained")[1] if axis is None else axis
+    with warnings.catch_warnings():  # a grid of numbers has no names of columns
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        (_curves if X.shape[1] == 1 else _contours)(model, X, axis)
+    names = feature_names(model)
+    axis.set_xlabel(names[0])
+    if len(names) > 1:
+        axis.set_ylabel(names[1])
+    readable(axis)
+    return axis
+
+
+def _curves(model: Any, X: Array, axis: Any) -> None:
+    """A histogram, π_k p(x | k) of each component, and their sum."""
+    grid = _range(X[:, 0], POINTS)[:, None]
+    joint = np.exp(model.predict_joint_log_proba(grid))
+    axis.hist(X[np.isfinite(X[:, 0]), 0], bins="auto", density=True, color="0.85", label="rows")
+    for k, density in enumerate(joint.T):
+        axis.plot(grid[:, 0], density, label=f"component {k}")
+    axis.plot(grid[:, 0], joint.sum(axis=1), color="black", linestyle=":", label="p(x)")
+    axis.set_ylabel("density")
+    axis.legend()
+
+
+def _contours(model: Any, X: Array, axis: Any) -> None:
+    """Rows by their most probable component, and contours of each component."""
+    first, second = (_range(X[:, j], CELLS) for j in (0, 1))
+    grid = np.stack([each.ravel() for each in np.meshgrid(first, second)], axis=1)
+    joint = np.exp(model.predict_joint_log_proba(grid))
+    component = model.predict(X)
+    for k, density in enumerate(joint.T):
+        color = f"C{k % 10}"
+        axis.scatter(*X[component == k].T, s=8, color=color, label=f"component {k}")
+        levels = sorted(share * density.max() for share in LEVELS)
+        axis.contour(first, second, density.reshape(CELLS, CELLS), levels=levels, colors=color)
+    axis.legend()
+
+
+def _range(x: Array, n: int) -> Array:
+    low, high = float(np.nanmin(x)), float(np.nanmax(x))
+    margin = MARGIN * (high - low) or 1.0
+    return np.linspace(low - margin, high + margin, n)
 
 
 class ComponentFacts(NamedTuple):
@@ -217,6 +387,6 @@ class DescribedComponents(ABC):
         totals = vars(self).get("totals_")
         return None if totals is None else RowSums(totals.count, totals.statistics)
 
+    @abstractmethod
     def component_labels(self) -> list[Any]:
         """The classes, or the numbers of the components."""
-        return list(range(len(self.components_.log_mixing)))

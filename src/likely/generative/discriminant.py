@@ -3,23 +3,40 @@
     p(x | k) = N(x; m_k, Σ_k)        tied:  log p(k | x) = xᵀΣ⁻¹m_k − ½ m_kᵀΣ⁻¹m_k + log π_k + const
 
 With one covariance for all classes the posterior is that of a logistic regression, whose
-weights and bias are ``coef_`` and ``intercept_``.
+weights and bias are ``coef_`` and ``intercept_``.  Covariances of classes may be shrunk:
+
+    auto      Σ_k ← (1 − s_k) S_k + s_k μ I in units of the class's own standard deviations
+    pooled    Σ_k ← (n_k S_k + ν S) / (n_k + ν),   S = Σ_k n_k S_k / n,   ν = d + 2
+
+``auto`` is Ledoit and Wolf's rule.  ``pooled`` is the prior of Fraley and Raftery: ν rows of every
+class are imagined with the covariance that the classes share, so that a rare class has the matrix
+of a tied model, and a class with many rows its own.
 
 References
 ----------
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §4.3.
+Friedman (1989), Regularized discriminant analysis, JASA 84.
+Fraley & Raftery (2007), Bayesian regularization for normal mixture estimation, J. of Classif. 24.
 """
 
-from dataclasses import replace
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
-from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
+from likely.additive import FieldwiseAdditive
+from likely.calibrate.evidence import calibrate_evidence, completed_fold_totals
 from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.distributions import (
     DiagonalFamily,
@@ -30,17 +47,14 @@ from likely.distributions import (
     GaussianPrior,
 )
 from likely.distributions.diagonal_moments import DiagonalMoments
+from likely.distributions.full_moments import FullMoments
 from likely.distributions.priors import refuse_other_prior
+from likely.distributions.responsibility import refuse_infinity
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
-from likely.generative.class_covariances import (
-    ledoit_wolf_shrinkages,
-    pooled_shrinkages,
-    shrunk_alone,
-    shrunk_to_pooled,
-)
-from likely.generative.discriminant_surface import FittedDiscriminant
+from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.generative.priors import class_prior
-from likely.generative.surface import check_search, warn_if_constant
+from likely.generative.surface import FittedClassifier, check_search, warn_if_constant
+from likely.graphical.model.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.estimators import (
     ColumnNeeds,
     feature_names,
@@ -50,27 +64,199 @@ from likely.inputs.estimators import (
 )
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.parameters import Estimator
-from likely.inputs.rows import EncodedRows, RowExtras, check_rows
+from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.names import lookup
 from likely.objectives.components import (
     Components,
     ComponentsObjective,
     ComponentTotals,
+    CooledEvidence,
     total,
 )
-from likely.objectives.evidence import calibrate_evidence, completed_fold_totals
 from likely.solvers.em import EM
-from likely.solvers.minimise import search
+from likely.solvers.minimise import Solution, search
 
+MORE_THAN_COLUMNS = 2  # imagined rows of the pooled prior, beyond the number of columns
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
 SHRINKAGES = {"auto": ("tied", "full"), "pooled": ("full",)}  # and their covariances
 VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
 MOST_WITH_MISSING = 60  # columns, of which EM completes missing cells
 
 
+class ShrunkCovariance(NamedTuple):
+    """The shrunk covariance and the shrinkage."""
+
+    covariance: Array  # (d, d)
+    shrinkage: float
+
+
+def unit_scale(covariance: Array) -> Array:
+    """The standard deviations, with 1 for constant columns; (d,)."""
+    scale = np.sqrt(np.diag(covariance))
+    return np.where(scale > 0, scale, 1.0)
+
+
+def ledoit_wolf(covariance: Array, quartic: float, n: float) -> ShrunkCovariance:
+    """Shrink Σ, given Σ_i ‖z_i‖⁴ of the centred rows in units of their standard deviation."""
+    d = len(covariance)
+    units = np.multiply.outer(unit_scale(covariance), unit_scale(covariance))
+    S = covariance / units
+    average = float(np.trace(S)) / d
+    squares = float(np.sum(S**2))
+    delta = (squares - 2 * average * float(np.trace(S)) + d * average**2) / d
+    beta = min((quartic / n - squares) / (d * n), delta)
+    s = 0.0 if beta <= 0 else beta / delta
+    return ShrunkCovariance(shrunk_by(covariance, s), s)
+
+
+def shrunk_by(covariance: Array, shrinkage: float) -> Array:
+    """Shrink Σ by a given share, in units of the standard deviations."""
+    units = np.multiply.outer(unit_scale(covariance), unit_scale(covariance))
+    S, d = covariance / units, len(covariance)
+    average = float(np.trace(S)) / d
+    return np.asarray(((1 - shrinkage) * S + shrinkage * average * np.eye(d)) * units)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FourthPowers(FieldwiseAdditive):
+    sums: Array  # Q, (n_components,)
+
+
+def block_fourth_powers(mean: Array, scale: Array, block: Block) -> FourthPowers:
+    X, codes = np.asarray(block.X.stored(), dtype=float), block.y
+    assert codes is not None  # discriminants always have labels
+    z = (X - mean[codes]) / scale[codes]
+    fourth = np.einsum("ij,ij->i", z, z) ** 2
+    weight = fourth if block.weight is None else fourth * block.weight
+    return FourthPowers(np.bincount(codes, weight, len(mean)))
+
+
+def fourth_powers(mean: Array, scale: Array, blocks: Blocks, executor: Executor) -> Array:
+    """One pass over labelled data, (n_components,)."""
+    return executor.sum(partial(block_fourth_powers, mean, scale), blocks).sums
+
+
+def ledoit_wolf_shrinkages(
+    statistics: FullMoments, blocks: Blocks, executor: Executor, *, tied: bool
+) -> Array:
+    """Ledoit and Wolf's shrinkage of each class, (n_classes,), by one more pass over the rows."""
+    empirical = FullFamily(rounded=not tied).from_statistics(statistics).covariance
+    scale = np.stack([unit_scale(covariance) for covariance in empirical])
+    quartic = fourth_powers(statistics.mean, scale, blocks, executor)
+    varying = empirical[(slice(None), *_varying(empirical))]
+    each = zip(varying, quartic, statistics.weight[:, 0], strict=True)
+    return np.array([ledoit_wolf(*one).shrinkage for one in each])
+
+
+def shrunk_alone(statistics: FullMoments, shrinkage: Array, *, tied: bool) -> FullGaussian:
+    """Each class shrunk towards its own variances; pooled by class shares when tied."""
+    empirical = FullFamily(rounded=not tied).from_statistics(statistics)
+    covariance, block = np.zeros(empirical.covariance.shape), _varying(empirical.covariance)
+    for k, share in enumerate(shrinkage):
+        covariance[k][block] = shrunk_by(empirical.covariance[k][block], share)
+    if tied:
+        covariance = np.average(covariance, axis=0, weights=statistics.weight[:, 0])[None]
+    return FullGaussian(empirical.mean, covariance)
+
+
+def _varying(covariance: Array) -> tuple[Array, Array]:
+    """The rows and columns of the features that are not constant in all classes."""
+    varies = np.einsum("kjj->j", covariance) > 0
+    return np.ix_(varies, varies)
+
+
+def pooled_shrinkages(count: Array, n_features: int) -> Array:
+    """ν / (n_k + ν), (n_classes,)."""
+    imagined = n_features + MORE_THAN_COLUMNS
+    return imagined / (count + imagined)
+
+
+def shrunk_to_pooled(statistics: FullMoments, *, ddof: int) -> FullGaussian:
+    """Each class shrunk towards the covariance that all classes share."""
+    own = FullFamily(ddof=ddof, rounded=True).from_statistics(statistics)
+    count = statistics.weight[:, 0]
+    share = pooled_shrinkages(count, own.mean.shape[1])[:, None, None]
+    pooled = np.average(own.covariance, axis=0, weights=count)
+    covariance = (1 - share) * own.covariance + share * pooled
+    return FullGaussian(own.mean, (covariance + np.swapaxes(covariance, 1, 2)) / 2)
+
+
+def _has_common_axes(model: "CanonicalAxes") -> bool:
+    if model.covariance == "tied":
+        return True
+    raise AttributeError(
+        f"covariance is {model.covariance!r}; only the classes of a tied model have common axes. "
+        "Set covariance='tied'."
+    )
+
+
+class CanonicalAxes(ABC):
+    """The axes on which the classes of a tied model differ most.
+
+    Apart from the estimator: scikit-learn wraps a ``transform`` of its own class body, and the
+    wrapper is there for every covariance.
+    """
+
+    covariance: str
+    classes_: Array
+    components_: Components
+
+    @abstractmethod
+    def _encode(self, X: Any) -> Design:
+        """New rows, checked, as the families read them."""
+
+    @available_if(_has_common_axes)
+    @naming_columns
+    def transform(self, X: Any) -> Array:
+        """Rows on the canonical axes of a tied model, (n, at most n_classes − 1).
+
+            (x − m̄) A,   AᵀΣA = I        m̄ = Σ_k π_k m_k
+
+        Classes have unit covariance there; their means spread most along the first axis, and the
+        other directions say nothing about the class.  Missing cells have their expectation.
+        """
+        scalings, _ = self._canonical()
+        member: Any = self.components_.distribution
+        rows = np.asarray(self._encode(X).stored(), dtype=float)
+        refuse_infinity(rows)
+        if np.isnan(rows).any():
+            rows = member.expected_rows(rows, self.components_.log_mixing)
+        return np.dot(rows - np.dot(np.exp(self.components_.log_mixing), member.mean), scalings)
+
+    @property
+    def scalings_(self) -> Array:
+        """A of ``transform``, (n_features, n_axes)."""
+        return self._canonical()[0]
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """The share of each axis of ``transform`` in the spread of the means, (n_axes,)."""
+        return self._canonical()[1]
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.scalings_.shape[1])
+
+    def _canonical(self) -> tuple[Array, Array]:
+        """A and the shares of its axes: the singular vectors of the whitened means."""
+        check_is_fitted(self)
+        _has_common_axes(self)
+        member: Any = self.components_.distribution
+        W, share = member.factors[0].root, np.exp(self.components_.log_mixing)
+        apart = np.sqrt(share)[:, None] * (member.mean - np.dot(share, member.mean))
+        _, spread, axes = np.linalg.svd(np.dot(apart, W), full_matrices=False)
+        kept = min(len(self.classes_) - 1, len(axes))
+        scalings = np.dot(W, axes[:kept].T)
+        largest = np.abs(scalings).argmax(axis=0)
+        sign = np.where(scalings[largest, np.arange(kept)] < 0, -1.0, 1.0)
+        return scalings * sign, spread[:kept] ** 2 / np.sum(spread**2)
+
+
 class DiscriminantAnalysis(
-    FittedDiscriminant,
+    FittedClassifier,
+    CanonicalAxes,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -135,6 +321,11 @@ class DiscriminantAnalysis(
     >>> round(DiscriminantAnalysis().fit(X, y).score(X, y), 3)
     0.98
     """
+
+    schema_: Any
+    library_: Any
+    temperature_: float
+    outlier_share_: Array | None
 
     def __init__(
         self,
@@ -209,6 +400,85 @@ class DiscriminantAnalysis(
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = not isinstance(self.shrinkage, str)
         return tags
+
+    def decision_function(self, X: Any) -> Array:
+        """Log-odds of the second class for two classes, else log-probabilities of each."""
+        log_proba = self.predict_log_proba(X)
+        return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
+
+    @like_its_rows
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """What each column adds to the log-odds of every class against one (the first).
+
+        For a tied model, relative to the mean of the classes; for full covariances, the evidence
+        of a column given those before it.
+        """
+        X = np.asarray(self._encode(X).stored(), dtype=float)
+        contributions, constant = self.distribution_.centred_contributions(X)
+        if self._evidence.is_calibrated:  # the constant is evidence too
+            beside = np.broadcast_to(constant, (len(X), 1, len(constant)))
+            parts = np.concatenate([contributions, beside], axis=1)
+            parts = self._evidence.contributions(parts, self.class_log_prior_)
+            contributions, constant = parts[:, :-1], parts[:, -1]
+        return log_odds_explanation(
+            contributions,
+            self.class_log_prior_ + constant,
+            self.classes_,
+            against,
+            feature_names(self),
+        )
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw labelled rows."""
+        X, component = self._draw(n_samples, random_state)
+        return X, self.classes_[component]
+
+    def export_to(self, estimator: Any) -> Any:
+        """The posterior of a tied model as a ``LogisticRegression`` or ``SoftmaxRegression``.
+
+        A clone of ``estimator`` is returned with the columns and classes of this model, ``coef_``
+        and ``intercept_``: its probabilities are those of this model.  It has no standard errors.
+        """
+        check_is_fitted(self)
+        if self.covariance != "tied":
+            raise InvalidInput(
+                f"covariance is {self.covariance!r}, and its posterior is not linear in x; a tied "
+                "model was expected. Fit one with covariance='tied', or use predict_proba."
+            )
+        if self._evidence.is_calibrated:
+            raise InvalidInput(
+                f"calibrate is {self.calibrate!r}, and a calibrated posterior is not linear in x; "
+                "a model without calibration was expected. Fit one with calibrate=None."
+            )
+        coef, intercept = self._linear_form()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a fit that only takes the columns and classes
+            linear = clone(estimator).fit(self._decode(self.means_), self.classes_)
+        reason = f"the posterior of a {type(self).__name__}, in closed form"
+        theta = np.concatenate([coef.ravel(), intercept])
+        linear.coef_, linear.intercept_, linear.inference_ = coef, intercept, None
+        linear.solution_ = Solution(theta, True, reason, (0.0,), 0.0)
+        return linear
+
+    @property
+    def means_(self) -> Array:
+        return self.distribution_.mean
+
+    @property
+    def covariances_(self) -> Array:
+        if self.covariance in ("tied", "full"):
+            matrices: Array = self.distribution_.covariance
+            return matrices[0] if self.covariance == "tied" else matrices
+        variance: Array = self.distribution_.variance
+        return variance[:, 0] if self.covariance == "spherical" else variance
+
+    @property
+    def coef_(self) -> Array:
+        return self._linear_form()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        return self._linear_form()[1]
 
     def _check_arguments(self) -> None:
         lookup("covariance", self.covariance, dict.fromkeys(COVARIANCES, ""))
@@ -378,3 +648,36 @@ class DiscriminantAnalysis(
             "the rows. Drop them, or set shrinkage='auto'.",
             SingularCovariance,
         )
+
+    @property
+    def _evidence(self) -> CooledEvidence:
+        return CooledEvidence(float(self.temperature_), self.outlier_share_)
+
+    def _linear_weights(self) -> Array | None:
+        return self.coef_ if self.covariance == "tied" else None
+
+    def _plate_parameters(self) -> ComponentParameters:
+        return gaussian_parameters(self.covariance)
+
+    def _encode(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return encode_new_rows(self, self.schema_, X, sparse=False).design
+
+    def _decode(self, drawn: Any) -> Any:
+        return self.schema_.decode(drawn, np.empty((len(drawn), 0), np.int32), self.library_)
+
+    def _linear_form(self) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        try:
+            form = self.distribution_.linear_form()
+        except InvalidInput as error:
+            raise AttributeError(str(error)) from error
+        if form.terms != "x":
+            raise AttributeError(
+                f"covariance is {self.covariance!r}; coef_ and intercept_ are of a tied model, "
+                "the only one that is linear in x. Set covariance='tied'."
+            )
+        coef, intercept = form.coef, form.intercept + self.class_log_prior_
+        if len(self.classes_) == 2:
+            return coef[[1]] - coef[[0]], intercept[[1]] - intercept[[0]]
+        return coef, intercept

@@ -37,6 +37,11 @@ SUBSET_CELLS = 2**23  # and cells: wide data draw from fewer rows
 LLOYD_STEPS = 10
 NOTHING = 1e-300  # an empty row or column divides by this instead of 0
 SUBSET_SEED = 0  # the subset is the same for every start
+STARTS = (  # entries of a mapping, by the names of the fitted attributes and of the formula
+    ("weights", ("weights", "weights_", "mixing")),
+    ("means", ("means", "means_", "mean")),
+    ("covariances", ("covariances", "covariances_", "covariance")),
+)
 
 
 class Subset(NamedTuple):
@@ -222,6 +227,26 @@ def soft_rows(start: Any, n_components: int, n_rows: int, kept: Array | None) ->
             "components needs some. Ask for fewer components, or give it rows."
         )
     return soft
+
+
+def described_start(
+    start: Mapping[str, Any], covariance: str, k: int, d: int
+) -> tuple[Array, Array, Array]:
+    """Mixing (K,), mean (K, d) and covariance of a mapping, checked."""
+    names = {name: next((key for key in keys if key in start), None) for name, keys in STARTS}
+    missing = [name for name, key in names.items() if key is None]
+    if missing:
+        raise InvalidInput(
+            f"start lacks {', '.join(missing)}; it needs weights, means and covariances. "
+            "Give all three, or labels of the rows."
+        )
+    shapes = {"full": (k, d, d), "tied": (d, d), "diagonal": (k, d), "spherical": (k,)}
+    shape, variances = shapes[covariance], covariance in ("diagonal", "spherical")
+    return (
+        given_array(start, str(names["weights"]), (k,), positive=True),
+        given_array(start, str(names["means"]), (k, d)),
+        given_array(start, str(names["covariances"]), shape, positive=variances),
+    )
 
 
 def given_array(

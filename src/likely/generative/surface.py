@@ -4,34 +4,40 @@
 
 Abstract classes over ``components_``, without state or parameters, so that two estimators
 that differ in how they learn share the methods of the fitted model.
+
+A classifier is also a factor graph, with a factor for the class and one for each column:
+
+    P(y, x) = P(y) Π_j P(x_j | y)
+
+Discrete columns are variables with a table.  The cells of a row that is given are no variables, but
+likelihoods of the classes, p(x_j | y), which is how continuous columns enter.  A missing cell is
+left out, or remains a variable where the column is discrete: the posterior of y is the same, as
+Σ P(x_j | y) = 1.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import executor_for
-from likely.data.block import ArrayBlocks
+from likely.compute.executor import Executor, executor_for
+from likely.data.block import ArrayBlocks, Block
 from likely.data.layouts.intercept import Design
 from likely.distributions import Dirichlet
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
-from likely.generative.class_graph import (
-    ClassColumn,
-    class_graph,
-    class_network,
-    refuse_several_rows,
-)
-from likely.generative.dependence import full_parameter_count
-from likely.generative.description import DescribedComponents
+from likely.formatting import quoted
+from likely.generative.description import DescribedComponents, full_parameter_count
 from likely.graphical.drawing.diagram import Diagram, Node
+from likely.graphical.model.bayesian_network import BayesianNetwork
+from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.model_plates import ComponentParameters, component_plate
-from likely.graphical.model.variable import Variable
+from likely.graphical.model.variable import State, Variable
 from likely.inputs.estimators import (
     feature_names,
     generator,
@@ -43,12 +49,82 @@ from likely.inputs.labels import accuracy, codes_among
 from likely.inputs.numbers import check_weight
 from likely.inputs.soft_labels import is_soft, soft_total
 from likely.inputs.tables import own_columns
-from likely.objectives.components import block_log_joint, block_log_posterior
+from likely.objectives.components import Components, block_log_joint, block_log_posterior
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
 
+MOST_CONTINUOUS = 3  # columns in a message
 MOST_NAMED = 5  # columns in a warning
+
+
+class ClassColumn(NamedTuple):
+    """A column of a classifier: its table, if it is discrete."""
+
+    name: str
+    states: Sequence[State]
+    log_table: Array | None  # log p(state | class), (n_classes, n_states)
+
+    def factor(self, target: Variable) -> Factor:
+        """P(x_j | y), indexed [class, state]."""
+        assert self.log_table is not None  # the caller keeps discrete columns
+        scope = [target, Variable(self.name, self.states)]
+        return Factor(scope, self.log_table, scale="log")
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it has a table with at least one state."""
+        return self.log_table is not None and self.log_table.shape[1] > 0
+
+
+def class_network(
+    target: Variable, log_prior: Array, columns: Sequence[ClassColumn]
+) -> BayesianNetwork:
+    """The network class → column of a model whose columns are all discrete."""
+    _refuse_same_name(target, columns)
+    continuous = [column.name for column in columns if column.log_table is None]
+    if continuous:
+        raise InvalidInput(
+            f"The model has no table of states for {quoted(continuous, MOST_CONTINUOUS)}; discrete "
+            "columns were expected. Pass a row, as in factor_graph(X[:1]), whose numbers enter as "
+            "likelihoods, or set discretize."
+        )
+    prior = Factor([target], log_prior, scale="log")
+    tables = [column.factor(target) for column in columns if column.is_variable]
+    return BayesianNetwork([prior, *tables])
+
+
+def class_graph(
+    target: Variable,
+    log_prior: Array,
+    columns: Sequence[ClassColumn],
+    log_likelihood: Array,
+) -> FactorGraph:
+    """The graph given a row: ``log_likelihood`` (n_columns, n_classes), 0 in a missing cell."""
+    _refuse_same_name(target, columns)
+    factors = [Factor([target], log_prior, scale="log", name=target.name)]
+    for column, values in zip(columns, log_likelihood, strict=True):
+        if np.any(values):
+            factors.append(Factor([target], values, scale="log", name=column.name))
+        elif column.is_variable:
+            factors.append(column.factor(target))
+    return FactorGraph(factors)
+
+
+def _refuse_same_name(target: Variable, columns: Sequence[ClassColumn]) -> None:
+    if target.name in [column.name for column in columns]:
+        raise InvalidInput(
+            f"A column is called {target.name!r}, as is the variable of the classes; different "
+            "names were expected. Pass target='…', a name for the classes."
+        )
+
+
+def refuse_several_rows(n_rows: int) -> None:
+    if n_rows != 1:
+        raise InvalidInput(
+            f"X has {n_rows} rows; the factor graph of one row was expected. Pass X[:1], for "
+            "instance, or leave X out for the graph of the model."
+        )
 
 
 class ComponentProbabilities(ABC):
@@ -81,9 +157,10 @@ class ComponentProbabilities(ABC):
         return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
 
 
-class FittedComponents(ComponentProbabilities, DescribedComponents):
-    """Anything with classes or clusters p(x, k)."""
+class FittedComponents(ABC):
+    """Anything with classes or clusters whose p(x | k) is a family of distributions."""
 
+    components_: Components
     family_: Any  # a Family
     executor: Any
     random_state: Any
@@ -119,8 +196,8 @@ class FittedComponents(ComponentProbabilities, DescribedComponents):
         they show given the columns before them.
         """
         design = self._encode(X)
-        log_mixing = self.components_.log_mixing
-        contributions, constant = self.distribution_.centred_contributions(design.stored())
+        log_mixing, member = self.components_.log_mixing, self.components_.distribution
+        contributions, constant = member.centred_contributions(design.stored())
         return log_odds_explanation(
             contributions,
             log_mixing + constant,
@@ -136,9 +213,13 @@ class FittedComponents(ComponentProbabilities, DescribedComponents):
         combinations, or d + d(d + 1)/2 for d Gaussian columns.
         """
         check_is_fitted(self)
-        member = self.distribution_
+        member = self.components_.distribution
         count = member.n_parameters if naive else full_parameter_count(member)
         return len(self.components_.log_mixing) - 1 + int(count)
+
+    def component_labels(self) -> list[Any]:
+        """The classes, or the numbers of the components."""
+        return list(range(len(self.components_.log_mixing)))
 
     @abstractmethod
     def plate(self) -> Diagram:
@@ -160,16 +241,24 @@ class FittedComponents(ComponentProbabilities, DescribedComponents):
         rng = generator(self.random_state if random_state is None else random_state)
         share = np.exp(self.components_.log_mixing)
         component = rng.choice(len(share), size=n_samples, p=share / share.sum())
-        distribution = self.distribution_
+        distribution: Any = self.components_.distribution
         if length is None:
             return self._decode(distribution.sample(component, rng)), component
         return self._decode(distribution.sample(component, rng, length=length)), component
 
 
-class ClassJointProbabilities(ComponentProbabilities):
+class ClassJointProbabilities(ABC):
     """Components that are classes: predictions, and likelihoods of rows with labels."""
 
     classes_: Array
+
+    @abstractmethod
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes)."""
+
+    @abstractmethod
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_classes)."""
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
@@ -187,7 +276,7 @@ class ClassJointProbabilities(ComponentProbabilities):
         or in a frame with their names: Σ_k t_k log p(x, k).
         """
         if y is None:
-            return self.score_samples(X)
+            return logsumexp(self.predict_joint_log_proba(X), axis=1)
         X, y = own_columns(X, y)
         joint = self.predict_joint_log_proba(X)
         if is_soft(y):
@@ -196,7 +285,9 @@ class ClassJointProbabilities(ComponentProbabilities):
         return joint[np.arange(len(joint)), codes]
 
 
-class FittedClassifier(ClassJointProbabilities, FittedComponents):
+class FittedClassifier(
+    FittedComponents, ClassJointProbabilities, ComponentProbabilities, DescribedComponents
+):
     """Classes with families of distributions."""
 
     solution_: Any
@@ -274,15 +365,15 @@ class FittedClassifier(ClassJointProbabilities, FittedComponents):
         return columns
 
 
-def _mapped(term: Any, design: Design, executor: Any) -> Array:
+def _mapped(term: Callable[[Block], Array], design: Design, executor: str | Executor) -> Array:
     blocks = ArrayBlocks(design)
     chosen = executor_for(executor, blocks.nbytes)
     return np.concatenate(list(chosen.map(term, blocks)))
 
 
-def warn_if_constant(model: Any) -> None:
+def warn_if_constant(model: DescribedComponents) -> None:
     """Warn of columns that are constant in all rows: the density leaves them out."""
-    left_out = model.distribution_.left_out()
+    left_out = model.components_.distribution.left_out()
     if not left_out.any():
         return
     names = [repr(str(feature_names(model)[j])) for j in np.flatnonzero(left_out)[:MOST_NAMED]]

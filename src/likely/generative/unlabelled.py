@@ -31,6 +31,14 @@ import numpy as np
 
 from likely._typing import Array
 from likely.caching import cached_property
+from likely.calibrate.evidence import LOWEST_SCORE, N_FOLDS
+from likely.calibrate.length_cooling import ScoredDocuments, joined_documents, search_cooling
+from likely.calibrate.length_evidence import (
+    CountedFolds,
+    folds_of,
+    scored_block,
+    with_document_folds,
+)
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.distributions.product import ProductFamily
@@ -40,15 +48,6 @@ from likely.objectives.components import (
     ComponentsObjective,
     ComponentTotals,
     no_smaller_than_totals,
-)
-from likely.objectives.evidence import LOWEST_SCORE, N_FOLDS
-from likely.objectives.length_cooling import ScoredDocuments, search_cooling
-from likely.objectives.length_evidence import (
-    CountedFolds,
-    folds_of,
-    joined_documents,
-    scored_block,
-    with_document_folds,
 )
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, search

@@ -5,9 +5,9 @@
 
 s_k is log p(x | k), up to a term that the classes share; L is the length of a document, its number
 of words.  Where words that are absent are evidence, s_k + (L/m − 1) s_k(empty document) is in its
-place, with m the mean length.  ``evidence.py`` and ``length_evidence.py`` have the reasons, and
-how T, λ and b are chosen.  Rows with words and other columns have two such factors, see
-``mixed_evidence.py``:
+place, with m the mean length.  ``likely.calibrate`` has the reasons, in ``evidence``
+and ``length_evidence``, and how T, λ and b are chosen.  Rows with words and other columns have two
+such factors, see ``length_cooling`` there:
 
     p(k | x) ∝ π_k q_k(words) q_k(others)        s_k(others) = log [p(x | k) + f]
 
@@ -52,7 +52,7 @@ class EvidenceScores(NamedTuple):
 class CooledEvidence:
     """How evidence is calibrated: divided by T, and bounded by the outliers of each class.
 
-    The formula and its reasons are in ``likely.objectives.evidence``.
+    The formula and its reasons are in ``likely.calibrate.evidence``.
     """
 
     temperature: float = 1.0

@@ -18,26 +18,25 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.calibrate.evidence import N_FOLDS, ScoredRows, cooled_by_scores, rows_scored
+from likely.calibrate.length_cooling import ScoredDocuments, documents_scored, joined_documents
+from likely.calibrate.length_evidence import (
+    HeldOutRows,
+    Learn,
+    absence_with,
+    cooled_by_documents,
+    factor_of_least_loss,
+    folds_by_words,
+    folds_of_factor,
+    of_words,
+    word_keys,
+)
 from likely.distributions.lumped_counts import LumpedColumns, LumpedCounts
 from likely.distributions.product import ProductStatistics
 from likely.distributions.smoothing import UNSEEN
 from likely.generative.class_counts import ClassCounts, class_totals
 from likely.objectives.components import Components, ComponentTotals
 from likely.objectives.cooled_evidence import Absence, CooledEvidence
-from likely.objectives.evidence import N_FOLDS, ScoredRows, cooled_by_scores, rows_scored
-from likely.objectives.held_out_rows import HeldOutRows, Learn
-from likely.objectives.length_cooling import ScoredDocuments
-from likely.objectives.length_evidence import (
-    absence_with,
-    cooled_by_documents,
-    documents_scored,
-    factor_of_least_loss,
-    folds_by_words,
-    folds_of_factor,
-    joined_documents,
-    of_words,
-    word_keys,
-)
 from likely.text.term_counts import counted, stacked
 from likely.text_models.class_sums import ClassSums
 from likely.text_models.kept_documents import KeptDocuments, KeptPart

@@ -11,10 +11,10 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.calibrate.evidence import N_FOLDS
+from likely.calibrate.length_cooling import SAMPLE_SEED
+from likely.calibrate.length_evidence import EXACT, FEWEST_WORDS, is_scored
 from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
-from likely.objectives.evidence import N_FOLDS
-from likely.objectives.length_cooling import SAMPLE_SEED
-from likely.objectives.length_evidence import EXACT, FEWEST_WORDS, is_scored
 from likely.text.term_tables import TermIds
 from likely.text_models.labelled import LabelledBatch
 

@@ -109,7 +109,7 @@ class ModelEntry:
     @property
     def is_mixture(self) -> bool:
         """Whether it is a mixture, which gives the density of rows without a target."""
-        from likely.generative.mixture_surface import FittedMixture
+        from likely.generative.mixture import FittedMixture
 
         own = self.load() if self.example is None else type(self._inner)
         return not self.supervised and issubclass(own, FittedMixture)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array, Codes
-from likely.generative.held_out_fits import fits_without, is_of_totals
+from likely.generative.class_counts import fits_without, is_of_totals
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.identifiers import MOSTLY, may_be_called
 from likely.workbench.preparation.cells import Cells, gaps_of

@@ -34,15 +34,34 @@ Guo, Pleiss, Sun & Weinberger, On calibration of modern neural networks, ICML 20
 Bennett, Assessing the calibration of naive Bayes' posterior estimates, CMU-CS-00-155, 2000.
 """
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, Protocol, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive, pairwise_total
+from likely.calibrate.evidence import (
+    N_FOLDS,
+    WORDS,
+    FoldTotals,
+    calibrate_evidence,
+    fold_of_rows,
+    warn_nothing_to_calibrate,
+    with_copies_in_one_fold,
+)
+from likely.calibrate.length_cooling import (
+    SAMPLE_SEED,
+    ScoredDocuments,
+    best_cooling,
+    best_mixed_cooling,
+    documents_scored,
+    joined_documents,
+    search_cooling,
+)
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.split import FOLD_SEED, hashed_uniforms, hashed_values
@@ -56,6 +75,7 @@ from likely.distributions.lengths import (
     split_scores,
     word_parts,
 )
+from likely.distributions.lumped_counts import LumpedColumns
 from likely.distributions.product import ProductFamily
 from likely.objectives.components import (
     Components,
@@ -64,22 +84,6 @@ from likely.objectives.components import (
     no_smaller_than_totals,
 )
 from likely.objectives.cooled_evidence import Absence, CooledEvidence
-from likely.objectives.evidence import (
-    LOWEST_SCORE,
-    N_FOLDS,
-    WORDS,
-    FoldTotals,
-    fold_of_rows,
-    with_copies_in_one_fold,
-)
-from likely.objectives.length_cooling import (
-    SAMPLE_SEED,
-    ScoredDocuments,
-    best_cooling,
-    search_cooling,
-)
-from likely.objectives.mixed_evidence import best_mixed_cooling
-from likely.objectives.temperature import warn_nothing_to_calibrate
 
 FEWEST_WORDS = 5  # different words of documents that are not equal by chance
 EXACT = 2.0**24  # keys of words are multiples of 1/EXACT
@@ -88,6 +92,60 @@ MOST_SCORED = 20_000  # rows whose scores are used: two numbers need no more
 STEP = 4.0  # between the strengths of smoothing that are tried
 MOST_STEPS = 4  # up or down
 LARGE_TABLE = 1_000_000  # cells: its strength of smoothing is chosen on one fold
+
+
+class Learn(Protocol):
+    """A model of totals."""
+
+    def __call__(
+        self,
+        totals: ComponentTotals,
+        *,
+        factor: float = 1.0,
+        columns: LumpedColumns | None = None,
+    ) -> Components:
+        """The model; ``factor`` multiplies its smoothing, ``columns`` are those of the totals."""
+
+
+class HeldOutRows(ABC):
+    """Rows whose scores come from models that were not trained on them."""
+
+    @abstractmethod
+    def best_factor(self, learn: Learn) -> float:
+        """What to multiply the strength of smoothing by."""
+
+    @abstractmethod
+    def cooled(self, learn: Learn) -> CooledEvidence:
+        """The evidence with one temperature."""
+
+    @abstractmethod
+    def cooled_by_length(self, learn: Learn) -> CooledEvidence:
+        """The evidence with a temperature that grows with the length of a row."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeldOutBlocks(HeldOutRows):
+    """Rows in blocks, which are read once for the totals of all folds, and again to be scored."""
+
+    family: ProductFamily
+    n_components: int
+    blocks: Blocks
+    executor: Executor
+
+    def best_factor(self, learn: Learn) -> float:
+        def learned(factor: float, totals: ComponentTotals) -> Components:
+            return learn(totals, factor=factor)
+
+        return best_factor(self.family, self.n_components, self.blocks, self.executor, learned)
+
+    def cooled(self, learn: Learn) -> CooledEvidence:
+        return calibrate_evidence(self.family, self.n_components, self.blocks, self.executor, learn)
+
+    def cooled_by_length(self, learn: Learn) -> CooledEvidence:
+        return calibrate_by_length(
+            self.family, self.n_components, self.blocks, self.executor, learn
+        )
 
 
 @final
@@ -214,14 +272,6 @@ def scored_documents(
     return joined_documents(scored)
 
 
-def joined_documents(parts: Sequence[ScoredDocuments]) -> ScoredDocuments | None:
-    """The rows of all parts; None without any weight."""
-    if not parts:
-        return None
-    rows = ScoredDocuments(*map(np.concatenate, zip(*parts, strict=True)))
-    return rows if rows.weight.sum() > 0 else None
-
-
 def _block_folds(family: ProductFamily, n_components: int, block: Block) -> CountedFolds:
     assert block.y is not None  # calibration needs labels
     fold = document_folds(family, block)
@@ -321,27 +371,6 @@ def scored_block(
         row_lengths(family, X),
         absence_of(family, model, mean_length),
     )
-
-
-def documents_scored(
-    model: Components,
-    scores: SplitScores,
-    y: Codes,
-    weight: Array,
-    length: Array,
-    absence: Absence | None = None,
-) -> ScoredDocuments:
-    """Rows with their scores, of which those are left out whose class the model has not seen."""
-    score, possible = scores.words, model.log_mixing > -np.inf
-    if absence is not None:
-        score = score + absence.surplus(length)[:, None] * absence.score
-    top = np.max(score, axis=1, keepdims=True, where=possible, initial=-np.inf)
-    centred = np.subtract(score, top, where=np.isfinite(top), out=np.zeros(score.shape))
-    score = np.clip(np.where(possible, centred, LOWEST_SCORE), LOWEST_SCORE, 0.0)
-    known = score[np.arange(len(y)), y] > LOWEST_SCORE
-    log_prior = np.broadcast_to(np.maximum(model.log_mixing, LOWEST_SCORE), score.shape)
-    found = (score, log_prior, y, weight, length, scores.others)
-    return ScoredDocuments(*(each[known] for each in found))
 
 
 def _scores(family: ProductFamily, distribution: Any, X: Any) -> SplitScores:

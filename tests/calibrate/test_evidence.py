@@ -12,14 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.metrics import log_loss
 
 from likely import NaiveBayes
-from likely.compute.executor import Serial
-from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense
-from likely.distributions import DiagonalFamily
-from likely.errors import NothingToCalibrate, RedundantColumns
-from likely.objectives.components import Components, log_shares
-from likely.objectives.cooled_evidence import CooledEvidence
-from likely.objectives.evidence import (
+from likely.calibrate.evidence import (
     N_FOLDS,
     FoldTotals,
     block_fold_totals,
@@ -28,6 +21,13 @@ from likely.objectives.evidence import (
     outlier_shares,
     scored_rows,
 )
+from likely.compute.executor import Serial
+from likely.data.block import ArrayBlocks
+from likely.data.layouts.intercept import Dense
+from likely.distributions import DiagonalFamily
+from likely.errors import NothingToCalibrate, RedundantColumns
+from likely.objectives.components import Components, log_shares
+from likely.objectives.cooled_evidence import CooledEvidence
 
 
 def doubled_evidence(seed=0, n=400):

@@ -13,13 +13,13 @@ from sklearn.metrics import log_loss
 import likely
 import likely.runtime
 from likely import NaiveBayes
+from likely.calibrate.evidence import N_FOLDS
+from likely.calibrate.length_cooling import ScoredDocuments, best_cooling, length_loss
+from likely.calibrate.length_evidence import document_folds, folds_of, scored_documents
 from likely.data.block import Block
 from likely.data.layouts.intercept import Dense
 from likely.data.split import FOLD_SEED, fold_of
 from likely.errors import InvalidInput, NothingToCalibrate
-from likely.objectives.evidence import N_FOLDS
-from likely.objectives.length_cooling import ScoredDocuments, best_cooling, length_loss
-from likely.objectives.length_evidence import document_folds, folds_of, scored_documents
 
 
 def bursty(n, seed=0, n_classes=4, n_words=60, burst=5.0):

@@ -9,9 +9,9 @@ from sklearn.metrics import log_loss
 import likely
 import likely.runtime
 from likely import NaiveBayes
+from likely.calibrate.evidence import WARMEST
 from likely.distributions.lengths import row_lengths
 from likely.errors import NothingToCalibrate, RedundantColumns
-from likely.objectives.temperature import WARMEST
 
 N_WORDS = 40
 MIXED = {0: "gaussian", 1: "categorical"}

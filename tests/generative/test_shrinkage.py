@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
-from likely.objectives.shrinkage import fourth_powers
+from likely.generative.discriminant import fourth_powers
 
 
 def test_fourth_powers_are_the_sums_they_claim():

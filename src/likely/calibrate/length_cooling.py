@@ -3,28 +3,58 @@
     minimise  −Σ_i w_i [ (1 − ε) log p(y_i | x_i) + ε log p(j_i | x_i) ],   j_i = argmax_{k≠y} s_k
               p(k | x) ∝ π_k exp(β(L) s_k),  β(L) = a / (1 + b L),  ε = 1/(n + 2)
 
-``length_evidence.py`` has the reasons, and makes the scores.
+``length_evidence.py`` has the reasons, and makes the scores.  Other columns of a row have a
+temperature T of their own:
+
+    p(k | x) ∝ π_k exp(β(L) s_k) q_k        s_k = log p(words | k)
+                                            q_k = (1 − λ_k) exp(δ_k) + λ_k
+                                            δ_k = (t_k − max_j t_j) / T
+                                            t_k = log [p(other columns | k) + f]
+
+Words and other columns are wrong in different ways.  Words repeat each other; a number whose
+distribution is far from its event model (a price with a long tail) gives evidence that grows with
+the square of its distance.  With one temperature for both, one such number outweighs a text, or
+cools it until it says nothing.  T is chosen with a and b by the loss of out-of-fold scores.
+
+λ_k bounds the evidence against a class by the number of its rows, as in ``evidence.py``.  f is the
+lowest density that a row of the fit has in its own likeliest class: by the rule of succession one
+row in n + 2 is further away than that, and nothing is known about such rows, so that they say
+nothing about the class.  Between Gaussian columns the class with the largest variance would have
+them all.
+
+Other columns are used if their gain exceeds ``CAUTION`` of its standard errors.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.data.split import hashed_uniforms
-from likely.objectives.cooled_evidence import CooledEvidence
-from likely.objectives.evidence import LOWEST_SCORE, SAME, WORDS
-from likely.objectives.temperature import (
+from likely.calibrate.evidence import (
+    CAUTION,
+    LOWEST_SCORE,
+    SAME,
     WARMEST,
+    WORDS,
+    outlier_shares,
+    peak,
     warn_no_information,
     warn_nothing_to_calibrate,
 )
+from likely.data.split import hashed_uniforms
+from likely.distributions.lengths import SplitScores
+from likely.objectives.components import Components
+from likely.objectives.cooled_evidence import Absence, CooledEvidence
 from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.minimise import search
 from likely.solvers.newton import Newton
 from likely.special import log_softmax
 
+FIRST_MIXED_LOOK = 2000  # rows of the coarse grid of T
+COARSE = np.geomspace(1e-6, 1e1, 15)  # of 1/T
+FINE = np.geomspace(10**-0.5, 10**0.5, 7)  # times the best of the coarse grid
 SAMPLE_SEED = 1  # of the rows that are scored; the folds have their own
 FIRST_LOOK = 500  # rows of the grid where the search starts
 LEAST, MOST = np.log(1 / WARMEST), np.log(1e6)  # of log a
@@ -148,3 +178,85 @@ def shuffled(rows: ScoredDocuments) -> ScoredDocuments:
     """The rows in an order without folds."""
     order = np.argsort(hashed_uniforms(0, len(rows.y), SAMPLE_SEED))
     return ScoredDocuments(*(each[order] for each in rows))
+
+
+def joined_documents(parts: Sequence[ScoredDocuments]) -> ScoredDocuments | None:
+    """The rows of all parts; None without any weight."""
+    if not parts:
+        return None
+    rows = ScoredDocuments(*map(np.concatenate, zip(*parts, strict=True)))
+    return rows if rows.weight.sum() > 0 else None
+
+
+def documents_scored(
+    model: Components,
+    scores: SplitScores,
+    y: Codes,
+    weight: Array,
+    length: Array,
+    absence: Absence | None = None,
+) -> ScoredDocuments:
+    """Rows with their scores, of which those are left out whose class the model has not seen."""
+    score, possible = scores.words, model.log_mixing > -np.inf
+    if absence is not None:
+        score = score + absence.surplus(length)[:, None] * absence.score
+    top = np.max(score, axis=1, keepdims=True, where=possible, initial=-np.inf)
+    centred = np.subtract(score, top, where=np.isfinite(top), out=np.zeros(score.shape))
+    score = np.clip(np.where(possible, centred, LOWEST_SCORE), LOWEST_SCORE, 0.0)
+    known = score[np.arange(len(y)), y] > LOWEST_SCORE
+    log_prior = np.broadcast_to(np.maximum(model.log_mixing, LOWEST_SCORE), score.shape)
+    found = (score, log_prior, y, weight, length, scores.others)
+    return ScoredDocuments(*(each[known] for each in found))
+
+
+def best_mixed_cooling(rows: ScoredDocuments, count: Array) -> CooledEvidence:
+    """The a, b and T of the smallest loss; ``count`` is the number of rows of each class."""
+    share, lowest = outlier_shares(count), _lowest_density(rows)
+
+    def others(beta: float) -> CooledEvidence:
+        return CooledEvidence(1 / beta, share, lowest=lowest)
+
+    few = ScoredDocuments(*(each[:FIRST_MIXED_LOOK] for each in shuffled(rows)))
+    coarse = [_loss(few, others(beta)) for beta in COARSE]
+    betas = COARSE[int(np.argmin(coarse))] * FINE
+    losses = np.array([_loss(rows, others(beta)) for beta in betas])
+    best = others(peak(betas, -losses))
+    if not _is_gain(rows, best):
+        best = others(1 / WARMEST)
+    words = search_cooling(_given(rows, best)).evidence
+    if words.temperature == best.temperature == WARMEST:
+        warn_no_information(WORDS)
+    return CooledEvidence(words.temperature, None, words.length_rate, others=best)
+
+
+def _lowest_density(rows: ScoredDocuments) -> float:
+    """log f; where no row has a density above 0, the lowest number that is used."""
+    top = rows.others.max(axis=1)
+    top = top[np.isfinite(top) & (rows.weight > 0)]
+    return float(top.min()) if len(top) else LOWEST_SCORE
+
+
+def _given(rows: ScoredDocuments, others: CooledEvidence) -> ScoredDocuments:
+    """The rows with the evidence of their other columns in the prior of their words."""
+    return rows._replace(log_prior=rows.log_prior + others.log_factor(rows.log_prior, rows.others))
+
+
+def _loss(rows: ScoredDocuments, others: CooledEvidence) -> float:
+    """The loss with the best a and b."""
+    return search_cooling(_given(rows, others)).loss
+
+
+def _is_gain(rows: ScoredDocuments, others: CooledEvidence) -> bool:
+    """Whether other columns reduce the loss by more than chance."""
+    without, given = _log_probability(rows), _log_probability(_given(rows, others))
+    d = given - without
+    first, second = np.dot(rows.weight, d), np.dot(rows.weight, d**2)
+    variance = max(second - first**2 / rows.weight.sum(), 0.0)
+    return bool(first > CAUTION * np.sqrt(variance))
+
+
+def _log_probability(rows: ScoredDocuments) -> Array:
+    """log p(y | x) of each row, with the best a and b."""
+    evidence = search_cooling(rows).evidence
+    log_p = evidence.log_posterior(rows.log_prior, rows.score, rows.length)
+    return np.asarray(log_p[np.arange(len(rows.y)), rows.y])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-from likely.objectives.temperature import (
+from likely.calibrate.evidence import (
     TemperatureObjective,
     Wording,
     search_temperature,
