@@ -123,7 +123,7 @@ def test_the_figure_of_arrays_is_the_difference_nearest_to_what_is_allowed():
         "numpy.exp",
         "likely.special.no_such_function",
         "likely.special.np",  # there, and not public
-        "likely.linear.separation.separability",  # a module that is not public
+        "likely.fitting.separation.separability",  # a module that is not public
         "likely.solvers.stopping.Tolerance",  # a module within a public one
     ],
 )

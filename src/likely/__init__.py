@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from likely.features.discretize import Discretizer
     from likely.features.log_count_ratios import LogCountRatios
     from likely.features.polynomial import PolynomialFeatures
+    from likely.fitting.inference import Inference, likelihood_ratio_test
+    from likely.fitting.separation import Separability, separability
     from likely.generative.bayesian_network_classifier import BayesianNetworkClassifier
     from likely.generative.discriminant import DiscriminantAnalysis
     from likely.generative.hidden_markov import HiddenMarkovModel
@@ -55,14 +57,11 @@ if TYPE_CHECKING:
     from likely.graphical.model.markov_field import MarkovField
     from likely.linear.frank_hall import FrankHall
     from likely.linear.glm import GLM
-    from likely.linear.inference import Inference
-    from likely.linear.likelihood_ratio import likelihood_ratio_test
     from likely.linear.logistic import LogisticRegression
     from likely.linear.maxent import MaxEntropy
     from likely.linear.ordinal import OrdinalRegression
     from likely.linear.path import PenaltyPath
     from likely.linear.regression import LinearRegression
-    from likely.linear.separation import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
     from likely.neural.classifier import NeuralNetworkClassifier
     from likely.neural.many import fit_many
@@ -245,7 +244,7 @@ _HOME = {  # public name: the module that defines it
     "GaussianMixture": "likely.generative.mixture",
     "HiddenMarkovModel": "likely.generative.hidden_markov",
     "Importance": "likely.explanations.importance",
-    "Inference": "likely.linear.inference",
+    "Inference": "likely.fitting.inference",
     "IsotonicScaling": "likely.calibrate.isotonic",
     "LikelyError": "likely.errors",
     "LikelyWarning": "likely.errors",
@@ -268,7 +267,7 @@ _HOME = {  # public name: the module that defines it
     "PolynomialFeatures": "likely.features.polynomial",
     "Prepared": "likely.workbench.preparation.prepared",
     "Sealed": "likely.sealing.sealed",
-    "Separability": "likely.linear.separation",
+    "Separability": "likely.fitting.separation",
     "Sequences": "likely.data.sequences",
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
@@ -291,7 +290,7 @@ _HOME = {  # public name: the module that defines it
     "WeightPenalty": "likely.neural.settings",
     "fit_many": "likely.neural.many",
     "learning_curve": "likely.workbench.curves.curves",
-    "likelihood_ratio_test": "likely.linear.likelihood_ratio",
+    "likelihood_ratio_test": "likely.fitting.inference",
     "load": "likely.persist",
     "look": "likely.workbench.look.look",
     "open_seal": "likely.runs.seal_surface",
@@ -304,7 +303,7 @@ _HOME = {  # public name: the module that defines it
     "report": "likely.reports.report",
     "save": "likely.persist",
     "seal": "likely.runs.seal_surface",
-    "separability": "likely.linear.separation",
+    "separability": "likely.fitting.separation",
     "split": "likely.workbench.data.split",
     "training_curve": "likely.workbench.curves.training_curve",
     "tune": "likely.workbench.search.tune",

@@ -13,7 +13,7 @@ import likely
 from likely.compute.executor import Serial, Threads
 from likely.data import block, source_blocks
 from likely.errors import InvalidInput
-from likely.linear import framing
+from likely.fitting import framing
 
 TIGHT = 1e-14  # a gap that, from the same start, leaves the same coefficients to 1e-9
 ROOT = 1e-6  # what a gap of TIGHT leaves of coefficients that were reached by another way

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from likely import SoftmaxRegression, load, save
 from likely.errors import InvalidInput
-from likely.linear.marginal_penalty import CLEAR, STRONGEST, Determined, marginal_l2
+from likely.linear.softmax import CLEAR, STRONGEST, Determined, marginal_l2
 
 
 def rows(n, signal, *, columns=6, seed=0):

@@ -12,7 +12,7 @@ from likely.errors import InvalidInput, OutsideLink, RedundantColumns, Separatio
 from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.constant_mean import constant_mean
+from likely.linear.glm import constant_mean
 
 
 def rates(n=400):

@@ -13,8 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from likely.errors import AlphabeticalOrder, InvalidInput, RedundantColumns, Separation
 from likely.linear.logistic import LogisticRegression
-from likely.linear.ordinal import OrdinalRegression
-from likely.linear.ordinal_fitting import with_falling_thresholds
+from likely.linear.ordinal import OrdinalRegression, with_falling_thresholds
 from likely.links import Probit
 from likely.solvers.search_problem import Found
 

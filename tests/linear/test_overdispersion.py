@@ -7,8 +7,8 @@ from scipy import optimize, stats
 
 import likely
 from likely.errors import InvalidInput
+from likely.fitting.goodness import boundary_test
 from likely.likelihoods import NegativeBinomial, Poisson
-from likely.linear.hypothesis import boundary_test
 
 TIGHT = 1e-14
 

@@ -6,10 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from likely.linear.logistic import LogisticRegression
-from likely.linear.path import PenaltyPath
-from likely.linear.path_fitting import PenaltyGrid, step_by_step, walk
-from likely.linear.path_models import PathRows
-from likely.linear.path_penalties import moved_along
+from likely.linear.path import (
+    PenaltyGrid,
+    PenaltyPath,
+    step_by_step,
+    walk,
+)
+from likely.linear.path_penalties import PathRows, moved_along
 from likely.linear.regression import LinearRegression
 
 

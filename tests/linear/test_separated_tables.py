@@ -12,9 +12,9 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.errors import Separation
+from likely.fitting.divergence import deciding_columns
 from likely.likelihoods import likelihood_of
 from likely.likelihoods.negative_binomial import NegativeBinomial
-from likely.linear.divergence import deciding_columns
 
 CLASSES = {
     "logit": {},

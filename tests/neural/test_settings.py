@@ -10,7 +10,7 @@ from likely import Batches, EarlyStopping, StartValues, Training, WeightPenalty
 from likely.errors import InvalidInput, UnknownName, UnknownParameter
 from likely.neural.options import checked_options, plan_of_batches
 from likely.neural.settings import GROUPED, grouped_arguments
-from likely.penalties.elastic_net import L2
+from likely.penalties import L2
 from likely.solvers import BalancedBatches, SampledBatches, ShuffledBatches
 from tests.neural.estimators import blobs, waves
 

@@ -16,11 +16,11 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
+from likely.fitting.covariance import infer
+from likely.fitting.inference import likelihood_ratio_test
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.responses import likelihood_of
 from likely.likelihoods.tweedie import Tweedie
-from likely.linear.infer import infer
-from likely.linear.likelihood_ratio import likelihood_ratio_test
 from likely.objectives.linear import LinearObjective
 from likely.penalties import NoPenalty
 from likely.solvers.minimise import minimise

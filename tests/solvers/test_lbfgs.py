@@ -8,9 +8,8 @@ from numpy.testing import assert_allclose
 from scipy.linalg import cholesky
 
 from likely.errors import LimitReached
-from likely.solvers.lbfgs import LBFGS, Pair, two_loops
+from likely.solvers.lbfgs import LBFGS, Pair, PerClass, Triangular, robust_factor, two_loops
 from likely.solvers.minimise import minimise, search
-from likely.solvers.preconditioners import PerClass, Triangular, robust_factor
 from tests.solver_objectives import Quadratic, random_logistic, random_quadratic
 
 

@@ -15,9 +15,9 @@ from likely.solvers.line_search import (
     along,
     armijo_trials,
     armijo_with_slope,
-    overshoots,
     strong_wolfe,
 )
+from likely.solvers.newton import overshoots
 
 
 def armijo(*arguments, **options):

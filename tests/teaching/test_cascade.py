@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.differences import check_gradient
 from likely.errors import InvalidInput
+from likely.fitting.separation import separability
 from likely.likelihoods import likelihood_of
-from likely.linear.separation import separability
 from likely.special import expit
 from likely.teaching.cascade import Cascade, CascadeObjective
 

@@ -10,8 +10,8 @@ from likely.differences import check_gradient
 from likely.errors import InvalidInput, UnknownName
 from likely.features.basis_functions import BasisFunctions
 from likely.features.polynomial import PolynomialFeatures
+from likely.fitting.separation import separability
 from likely.linear.logistic import LogisticRegression
-from likely.linear.separation import separability
 from likely.solvers import LBFGS, Newton, minimise
 from likely.special import expit
 from likely.teaching.hinge import Smoothing

@@ -141,7 +141,7 @@ class PlattScaling(Scaling):
         f = scores.against_rest()
         positive = codes[:, None] == (np.arange(f.shape[1]) if f.shape[1] > 1 else [1])
         self.a_, self.b_, self.solution_ = fit_platt(f, positive, weight)
-        warn_unless_converged(self, self.solution_)
+        warn_unless_converged(type(self).__name__, self.solution_)
 
     def _curves(self) -> tuple[NamedTable, ...]:
         columns = (

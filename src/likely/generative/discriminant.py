@@ -585,7 +585,7 @@ class DiscriminantAnalysis(
         none = replace(self._imagined(observed.statistics), values=values)
         objective = ComponentsObjective(family, data.blocks, data.executor, none, log_prior)
         solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
-        warn_unless_converged(self, solution)
+        warn_unless_converged(type(self).__name__, solution)
         self.solution_ = solution
         return ComponentTotals(state.totals.count, replace(state.totals.statistics, values=values))
 

@@ -588,7 +588,7 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
         self.solution_ = found.solution
         self.totals_ = ComponentTotals(found.totals.count, found.totals.statistics)
         self.log_likelihood_traces_ = [list(trace) for trace in found.traces]
-        warn_unless_converged(self, found.solution)
+        warn_unless_converged(type(self).__name__, found.solution)
         if found.collapsed:
             given = self.start is not None
             warn_collapsed(found.collapsed, self.n_states, given_start=given, noun="states")

@@ -332,7 +332,7 @@ class FittedMixture(FittedComponents, ComponentProbabilities, DescribedComponent
         self.lower_bound_ = -found.solution.trace[-1] / self.n_rows_
         self.log_likelihood_traces_ = [list(trace) for trace in found.traces]
         self.n_components_ = len(found.components.log_mixing)
-        warn_unless_converged(self, found.solution)
+        warn_unless_converged(type(self).__name__, found.solution)
         if found.collapsed:
             warn_collapsed(found.collapsed, self.n_components_, given_start=self.start is not None)
         else:

@@ -527,7 +527,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, Estimator):
         self.components_, self.solution_, totals = both.complete(
             self.totals_, self.unlabelled_weight_
         )
-        warn_unless_converged(self, self.solution_)
+        warn_unless_converged(type(self).__name__, self.solution_)
         self.class_count_, self.statistics_ = totals.count, totals.statistics
         counts = self.totals_.count, totals.count
         warn_if_moved(*counts, self.classes_, self.unlabelled_weight_, both.n_rows)

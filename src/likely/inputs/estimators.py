@@ -110,13 +110,13 @@ def unchanged_if_refused(estimator: Any) -> Iterator[None]:
         raise
 
 
-def warn_unless_converged(estimator: Any, solution: Any) -> None:
-    """Warn that a search stopped early, and what to do, unless a rule was asked to stop it."""
+def warn_unless_converged(name: str, solution: Any) -> None:
+    """Warn that the search of an estimator stopped early, unless a rule was asked to stop it."""
     if not solution.converged and not solution.stopped:
         in_batches = solution.solver == StochasticDescent.name  # its reason has the advice
         advice = "" if in_batches else " Raise max_iter, or loosen tol."
         warn_user(
-            f"{type(estimator).__name__} did not converge: {solution.reason}.{advice}",
+            f"{name} did not converge: {solution.reason}.{advice}",
             ConvergenceWarning,
         )
 

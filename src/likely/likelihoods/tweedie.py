@@ -14,6 +14,11 @@ window around n* contains nearly all of the sum.  Where it is wide, the sum over
 over points σ/3 apart, times σ/3: both are the integral to within e^(−2π²·9) (Poisson's summation
 formula).  So a row costs at most a few hundred terms, for any dispersion.
 
+The distribution function, P the regularised incomplete gamma, is a sum over the n within eight
+standard deviations of λ; quantiles are searched for:
+
+    P(Y ≤ y) = e^−λ + Σ_{n ≥ 1} e^−λ λⁿ/n! · P(na, y/s)
+
 References
 ----------
 Dunn & Smyth (2005), Series evaluation of Tweedie exponential dispersion model densities, §4.
@@ -24,16 +29,17 @@ from math import inf, pi
 from typing import Any, final
 
 import numpy as np
+from scipy.special import gammainc, gammaln, xlogy
 
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Likelihood, Response, refuse
-from likely.likelihoods.compound_distribution import CompoundDistribution
 from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.power_variance import PowerVarianceLog
+from likely.likelihoods.quantile_search import search_quantiles
 from likely.likelihoods.stirling import lgamma_rest
 from likely.links import Link, Log
 from likely.special import log, log1p, logsumexp
@@ -43,6 +49,51 @@ MARGIN = 40  # further terms: near n = 1 the series is not Gaussian
 STEP = 1 / 3  # standard deviations between points of a wide window
 PEAK_OF_INTEGRAL, SPREAD_OF_INTEGRAL = 200.0, 1.5  # from here on the window is wide
 ROWS = 256  # summed at once, so that the terms stay in the cache
+SPREAD = 8.0  # standard deviations of N on either side of λ
+MARGIN_OF_COUNTS = 20  # further terms: a small λ has a long tail
+CELLS = 1_000_000  # terms at once
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CompoundDistribution:
+    """N ~ Poisson(rate) amounts of Gamma(shape, scale), summed; like SciPy's distributions."""
+
+    rate: Array
+    shape: float
+    scale: Array
+
+    def cdf(self, y: Any) -> Array:
+        """P(Y ≤ y)."""
+        y, rate, scale = np.broadcast_arrays(np.asarray(y, float), self.rate, self.scale)
+        shape, width = y.shape, self._width()
+        y, rate, scale = np.ravel(y), np.ravel(rate), np.ravel(scale)
+        out, rows = np.empty(y.size), max(1, CELLS // width)
+        for start in range(0, y.size, rows):
+            part = slice(start, start + rows)
+            out[part] = self._below(y[part], rate[part], scale[part], width)
+        return out.reshape(shape)
+
+    def ppf(self, share: Any) -> Array:
+        """The least y with P(Y ≤ y) ≥ share."""
+        rate, scale = np.broadcast_arrays(self.rate, self.scale)
+        high = np.asarray((rate + 1) * (self.shape + 1) * scale)
+        while (short := self.cdf(high) < share).any():
+            high = np.where(short, 2 * high, high)
+        found = search_quantiles(self.cdf, float(share), np.zeros(high.shape), high)
+        return np.where(np.exp(-rate) >= share, 0.0, found)
+
+    def _width(self) -> int:
+        largest = float(np.max(self.rate, initial=0.0))
+        return int(np.ceil(2 * SPREAD * np.sqrt(largest))) + MARGIN_OF_COUNTS
+
+    def _below(self, y: Array, rate: Array, scale: Array, width: int) -> Array:
+        first = np.maximum(np.floor(rate - SPREAD * np.sqrt(rate)), 1.0)
+        n = first[:, None] + np.arange(width)
+        log_mass = xlogy(n, rate[:, None]) - rate[:, None] - gammaln(n + 1)
+        amounts = gammainc(n * self.shape, np.maximum(y / scale, 0.0)[:, None])
+        total = np.exp(-rate) + (np.exp(log_mass) * amounts).sum(axis=1)
+        return np.where(y < 0, 0.0, np.minimum(total, 1.0))
 
 
 @final

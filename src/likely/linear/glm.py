@@ -2,39 +2,70 @@
 
     minimise  −Σ_i w_i log p(y_i | x_i) + l1·‖β‖₁ + ½·l2·‖β‖²        at dispersion 1
 
+The α of a negative binomial may be estimated too, by maximum likelihood:
+
+    ℓ_p(α) = max_β ℓ(β, α) − penalty(β)        dℓ_p/d ln α = ∂ℓ/∂ln α at β̂(α)
+
+The search is over one number; each of its steps is a fit that starts from the previous one.  β and
+α are orthogonal, so that ∂²ℓ/∂(ln α)² at β̂ is nearly that of ℓ_p, and Newton's steps in ln α
+converge fast; they are kept between the last α at which ℓ_p increased and the last at which it
+decreased.
+
+ℓ_p may have a maximum at α = 0 and another inside, so the search begins at the best of several α
+around the estimate by moments, Σ w((y − μ)² − y)/Σ w μ², at the means of the Poisson fit.  Where
+none is better than the Poisson, the estimate is 0 and the model is the Poisson.
+
 References
 ----------
 McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.5.
 """
 
 from collections.abc import Mapping
-from typing import Any, Self
+from copy import copy
+from dataclasses import replace
+from math import nan, sqrt
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import Executor
-from likely.data.block import Block
-from likely.errors import InvalidInput
+from likely.compute.executor import Executor, Serial
+from likely.data.block import ArrayBlocks, Block, Blocks, redesigned
+from likely.data.layouts.dense import Dense
+from likely.data.layouts.intercept import Intercept
+from likely.errors import InvalidInput, warn_user
+from likely.fitting.covariance import check_covariance
+from likely.fitting.driver import DesignRows, FitSettings, LinearFit, refuse_if_not_finite
+from likely.fitting.edge import EVERYWHERE
+from likely.fitting.framing import Framing
+from likely.fitting.goodness import AlphaEstimate
+from likely.fitting.predictor import OnePredictor
+from likely.fitting.problem import Problem, linear_problem, with_orthogonal_columns
 from likely.graphical.model.model_plates import PlateParameter
-from likely.inputs.estimators import generator
+from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of, response_named
-from likely.linear.coding import LinearRows, open_linear
-from likely.linear.constant_mean import constant_mean
-from likely.linear.contributions import remember_means
-from likely.linear.fitting import LinearFit, fit_linear
-from likely.linear.objective import linear_objective
-from likely.linear.overdispersion import fit_with_alpha
-from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
+from likely.linear.fit import (
+    LinearRows,
+    design_rows,
+    fitted,
+    model_objective,
+    open_linear,
+    predictor_of,
+    remember_means,
+)
+from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
 from likely.linear.prediction_interval import (
     check_interval_of,
@@ -46,10 +77,29 @@ from likely.linear.prediction_interval import (
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Identity, Link
 from likely.objectives.inference import has_constant_variance
+from likely.objectives.linear import LinearObjective
 from likely.objectives.model import ModelObjective, Reduction
-from likely.penalties import Penalty
+from likely.objectives.overdispersion import (
+    AlphaTotals,
+    PoissonTotals,
+    alpha_totals,
+    best_decade,
+    block_count_table,
+    gains,
+    maximise_alpha,
+    no_columns,
+    poisson_totals,
+)
+from likely.penalties import NoPenalty, Penalty
+from likely.solvers.choice import solve
+from likely.solvers.minimise import minimise
+from likely.solvers.newton import Newton
+from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
+
+INNER_TOL = 1e-12  # of the coefficients at each α
+CONSTANT_TOL = 1e-14  # one parameter: exact costs one more step
 
 
 class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
@@ -204,7 +254,8 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
                 "optimum. Give alpha, as NegativeBinomial(1.0), or leave stop out."
             )
         if likelihood.response.shape_is_known:
-            fit = fit_linear(self, rows, likelihood)
+            specify = predictor_of(self, rows.coding, likelihood)
+            fit = fitted(self, design_rows(rows), specify)
         else:
             fit, likelihood, self.alpha_ = fit_with_alpha(self, rows, likelihood)
         return self._store(fit, rows, likelihood)
@@ -230,15 +281,23 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset, exposure))
-        return linear_objective(model, rows, likelihood, reduction)
+        specify = predictor_of(model, rows.coding, likelihood)
+        return model_objective(
+            model,
+            design_rows(rows),
+            specify,
+            lambda fit: copy(model)._store(fit, rows, likelihood),
+            reduction,
+            rows.position,
+        )
 
     def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
         remember_means(self, rows)
         self.likelihood_, self.coding_ = likelihood, rows.coding
-        self.coef_, self.intercept_ = fit.coef, fit.intercept
+        self.coef_, self.intercept_ = fit.coef, float(fit.intercept)
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
-        self.dispersion_, self.ml_dispersion_ = fit.dispersion, fit.ml_dispersion
+        self.dispersion_, self.ml_dispersion_ = fit.dispersion
         return self
 
     def open_path(self, rows: PathRows) -> LinearRows:
@@ -398,3 +457,174 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
             low = -np.inf
         tags.target_tags.positive_only = low >= 0
         return tags
+
+
+class WithAlpha(NamedTuple):
+    """The likelihood at α̂, the estimate, and the search."""
+
+    likelihood: Likelihood
+    estimate: AlphaEstimate
+    log_likelihood: float
+    passes: float
+
+
+def fit_with_alpha(
+    estimator: GLM, rows: LinearRows, likelihood: Likelihood
+) -> tuple[LinearFit, Likelihood, float]:
+    """α̂, and the fit at it with its warnings and its errors."""
+    given, settings = design_rows(rows), FitSettings.of(estimator)
+    if settings.standard_errors is not None:
+        check_covariance(settings.standard_errors, rows.n_groups)
+    predictor = predictor_of(estimator, rows.coding, likelihood)(given)
+    with columns_named(estimator), rows.executor.session():
+        found = with_estimated_alpha(settings, predictor)
+    fit = fitted(estimator, given, predictor_of(estimator, rows.coding, found.likelihood))
+    passes = (fit.solution.passes or 0.0) + found.passes
+    fit = fit._replace(solution=replace(fit.solution, passes=passes))
+    if fit.inference is not None:
+        with rows.executor.session():
+            null = null_log_likelihood(settings, predictor)
+        inference = replace(fit.inference, alpha=found.estimate, null_log_likelihood=null)
+        fit = fit._replace(inference=inference)
+    return fit, found.likelihood, found.estimate.alpha
+
+
+def with_estimated_alpha(settings: FitSettings, predictor: OnePredictor) -> WithAlpha:
+    """α̂ for the rows, weights, offsets and penalties of a predictor."""
+    rows = replace(predictor.rows, blocks=predictor.valid_blocks())
+    profile = _Profile.of(settings, replace(predictor, rows=rows))
+    if not profile.problem.n_parameters:
+        return profile.maximum()
+    found = profile.search(profile.poisson.likelihood, None)
+    other = with_orthogonal_columns(profile.problem, found)
+    if other is None:
+        return profile.maximum(found.theta)
+    return profile._replace(problem=other.problem).maximum()
+
+
+def null_log_likelihood(settings: FitSettings, predictor: OnePredictor) -> float:
+    """The log-likelihood of the intercept alone, with its own α, or of the offset alone."""
+    if not predictor.intercept and predictor.likelihood.etas != EVERYWHERE:
+        return nan  # 0 may be no valid predictor
+    given = predictor.rows
+    if next(iter(given.blocks)).offset is None:
+        blocks: Blocks = given.executor.sum(block_count_table, given.blocks).blocks
+    else:
+        blocks = redesigned(given.blocks, no_columns, n_features=0)
+    rows = DesignRows(blocks, given.executor, tuple)
+    alone = replace(predictor, rows=rows, penalty=_no_penalty, centre=True)
+    return _Profile.of(settings, alone).maximum().log_likelihood
+
+
+def _no_penalty(framing: Framing) -> Penalty:
+    return NoPenalty()
+
+
+class _Profile(NamedTuple):
+    """ℓ_p and its slope, a fit for each α."""
+
+    settings: FitSettings
+    poisson: OnePredictor
+    problem: Problem  # of the Poisson, in units of its null deviance
+
+    @classmethod
+    def of(cls, settings: FitSettings, predictor: OnePredictor) -> "_Profile":
+        likelihood = Poisson().with_link(predictor.likelihood.link)
+        poisson = replace(predictor, likelihood=likelihood)
+        return cls(settings, poisson, poisson.begin(poisson.problem()).problem)
+
+    def maximum(self, theta: Array | None = None) -> WithAlpha:
+        """α̂ and the log-likelihood there, from the coefficients of the Poisson if known."""
+        theta = self.coefficients(self.poisson.likelihood, None) if theta is None else theta
+        at_zero = poisson_totals(self.poisson.likelihood, theta, self.blocks, self.problem.executor)
+        alpha = self.beginning(theta, at_zero)
+        fitted, best, error = self.poisson.likelihood, at_zero.log_likelihood, nan
+        if alpha is not None:
+            alpha, totals = self.maximise(alpha, theta)
+            best = totals.gain + totals.poisson
+            error = 1 / sqrt(-totals.curvature) if totals.curvature < 0 else nan
+            fitted = NegativeBinomial(alpha).with_link(self.poisson.likelihood.link)
+        penalised = self.problem.penalty.value(np.ones(self.problem.n_parameters)) > 0
+        ratio = nan if penalised else max(2 * (best - at_zero.log_likelihood), 0.0)
+        found = AlphaEstimate(alpha or 0.0, error, ratio)
+        return WithAlpha(fitted, found, best, float(sum(self.problem.data.passes)))
+
+    @property
+    def blocks(self) -> Blocks:
+        return self.problem.data.blocks
+
+    def coefficients(self, likelihood: Likelihood, last: Array | None) -> Array:
+        """β̂ at one α."""
+        return self.search(likelihood, last).theta if self.problem.n_parameters else np.zeros(0)
+
+    def search(self, likelihood: Likelihood, last: Array | None) -> Found:
+        """The end of a search for β at one α."""
+        of = self.problem
+        problem = linear_problem(likelihood, of.penalty, of.data, of.executor)
+        found = solve(
+            replace(problem, unit=of.unit, nat=of.nat, n_rows=of.n_rows),
+            replace(self.poisson, likelihood=likelihood).start(of.data),
+            last=last,
+            solver=self.settings.solver,
+            tol=min(self.settings.tol, INNER_TOL),
+            max_iter=self.settings.max_iter,
+        )
+        refuse_if_not_finite(found, self.poisson.rows)
+        return found
+
+    def beginning(self, theta: Array, at: PoissonTotals) -> float | None:
+        """The best of several α at the means of the Poisson fit; None if the Poisson is better."""
+        moments = at.score / at.information if at.information > 0 else 0.0
+        about = moments if moments > 0 else at.weight / max(at.count, 1.0)
+        return best_decade(
+            lambda tried: gains(
+                self.poisson.likelihood, theta, tried, self.blocks, self.problem.executor
+            ),
+            about,
+        )
+
+    def maximise(self, alpha: float, theta: Array) -> tuple[float, AlphaTotals]:
+        """α̂, by a search in which each step is a fit that starts from the previous one."""
+
+        def totals_at(alpha: float) -> AlphaTotals:
+            nonlocal theta
+            likelihood = NegativeBinomial(alpha).with_link(self.poisson.likelihood.link)
+            theta = self.coefficients(likelihood, theta)
+            return alpha_totals(likelihood, theta, alpha, self.blocks, self.problem.executor)
+
+        found = maximise_alpha(totals_at, alpha)
+        if not found.converged:
+            warn_user(
+                f"{self.settings.name}: alpha was not found; the last was "
+                f"{found.alpha:.3g}. Give one, such as NegativeBinomial(1.0), or a penalty "
+                "(l2=1.0).",
+                ConvergenceWarning,
+            )
+        return found.alpha, found.totals
+
+
+def constant_mean(
+    likelihood: Likelihood,
+    y: Array,
+    weight: Array,
+    offset: Array | float = 0.0,
+    *,
+    intercept: bool = True,
+) -> Array:
+    """E[y] of each row under the constant model, g(μ_i) = b + o_i; without an intercept b is 0.
+
+    b is that of maximum likelihood; without offsets μ_i = ȳ.
+    """
+    if not intercept:
+        return likelihood.mean(np.broadcast_to(offset, y.shape))
+    mean = np.dot(weight, y) / weight.sum()
+    if not np.any(offset):
+        return np.full(len(y), mean)
+    offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
+    rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
+    blocks = redesigned(rows, Intercept, 1)
+    unit = float(np.dot(weight, likelihood.response.deviance(y, np.full(len(y), mean)))) or None
+    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial(), unit)
+    start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
+    found = minimise(Newton(), objective, start, tol=CONSTANT_TOL)
+    return likelihood.mean(float(found.theta[0]) + offsets)

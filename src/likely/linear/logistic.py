@@ -4,15 +4,30 @@
 
 The boundary p = ½ is a hyperplane for every link.  A row on it is assigned to class 1.
 
+With ``firth=True`` estimates are always finite, and have less bias:
+
+    f(θ) = nll(θ) − ½ ln |I(θ)|        I = Σ w c x xᵀ,   c = p(1 − p)
+    ∇f = Σ_i w_i [(p_i − y_i) − h_i (½ − p_i)] x_i,   h_i = c_i x_iᵀ I⁻¹ x_i
+
+The penalty is Jeffreys' prior.  One evaluation costs two passes: I, then the leverages h.  A
+coefficient is tested by the penalised likelihood with it fixed at 0.  |I| uses all columns in both
+fits: without the tested column it would depend on that column's unit.
+
+    T_j = 2 (min {f(θ): θ_j = 0} − min f)  ~  χ²₁
+
 References
 ----------
 McCullagh & Nelder, Generalized Linear Models, 2nd ed., §4.3 (links), §4.4 (fitting).
 Firth, Bias reduction of maximum likelihood estimates, Biometrika 80, 1993.
+Heinze & Schemper, A solution to the problem of separation in logistic regression, Statistics in
+Medicine 21, 2002.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Self
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -20,11 +35,25 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
+from likely.cholesky import factorise, inverse_root, unit_diagonal
 from likely.compute.executor import Executor
-from likely.data.block import Block
+from likely.data.block import Block, Blocks
 from likely.distributions.base import NamedForm
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
+from likely.fitting.driver import (
+    Begun,
+    DesignRows,
+    End,
+    FitSettings,
+    LinearFit,
+    Specification,
+    has_errors,
+)
+from likely.fitting.framing import Framing
+from likely.fitting.inference import Inference
+from likely.fitting.predictor import OnePredictor
+from likely.fitting.problem import Problem
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.inputs.estimators import feature_names
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
@@ -35,12 +64,17 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.coding import LinearRows, open_linear
-from likely.linear.contributions import class_explanation, remember_means
-from likely.linear.firth import fit_firth
-from likely.linear.fitting import LinearFit, fit_linear
-from likely.linear.objective import linear_objective
-from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
+from likely.linear.fit import (
+    LinearRows,
+    Specify,
+    design_rows,
+    fitted,
+    model_objective,
+    open_linear,
+    predictor_of,
+    remember_means,
+)
+from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
 from likely.linear.prediction_interval import check_interval_of, refuse_zero_or_one
 from likely.linear.row_graph import (
@@ -49,13 +83,21 @@ from likely.linear.row_graph import (
     row_graph,
     weights_of,
 )
-from likely.linear.surface import FittedLinear, warn_outside
+from likely.linear.surface import FittedLinear, class_explanation, warn_outside
 from likely.links import Link
-from likely.objectives.linear import weighted_sum
-from likely.objectives.model import ModelObjective, Reduction
-from likely.penalties import Penalty, Strengths
+from likely.objectives.linear import Total, block_eta, block_second_order, weighted, weighted_sum
+from likely.objectives.model import ModelObjective, Packing, Reduction
+from likely.penalties import NoPenalty, Penalty, Strengths
+from likely.solvers.base import SecondOrder, SmoothObjective
+from likely.solvers.choice import check_search
+from likely.solvers.minimise import minimise, search
+from likely.solvers.newton import Newton
+from likely.solvers.search_problem import Found, LastDigits
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
+
+MOST_RATIOS = 50  # coefficients that are each tested: a search for every one
+RATIO_TOL = 1e-10  # of those searches
 
 
 class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
@@ -193,8 +235,20 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
         likelihood = likelihood_of(Bernoulli(), self.link)
-        fit = (fit_firth if self.firth else fit_linear)(self, rows, likelihood)
+        fit = fitted(self, design_rows(rows), self._specify(rows, likelihood))
         return self._store(fit, rows, likelihood)
+
+    def _specify(self, rows: LinearRows, likelihood: Likelihood) -> Specify:
+        specify = predictor_of(self, rows.coding, likelihood, classes=True)
+        if not self.firth:
+            return specify
+        if likelihood.link.name != "logit":
+            raise InvalidInput(
+                f"firth=True needs the logit link; the link is {likelihood.link.name!r}. "
+                "Use link='logit', or a penalty l2 > 0."
+            )
+        free = partial(specify, penalty=_no_penalty, centre=True)
+        return lambda given: Firth(given, free(given), self.tol, self.max_iter)
 
     def objective(
         self,
@@ -216,12 +270,20 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset))
-        return linear_objective(model, rows, likelihood_of(Bernoulli(), self.link), reduction)
+        likelihood = likelihood_of(Bernoulli(), self.link)
+        return model_objective(
+            model,
+            design_rows(rows),
+            model._specify(rows, likelihood),
+            lambda fit: copy(model)._store(fit, rows, likelihood),
+            reduction,
+            rows.position,
+        )
 
     def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
         remember_means(self, rows)
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
-        self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
+        self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
         return self
@@ -392,3 +454,135 @@ def _refuse_more_classes(classes: Array) -> None:
             f"is multiclass: y has {len(classes)} classes. Use SoftmaxRegression, or "
             "OrdinalRegression where they are ordered."
         )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FirthObjective(SmoothObjective):
+    """The objective for the logit link."""
+
+    likelihood: Likelihood
+    blocks: Blocks
+    executor: Executor
+    unit: float | None = None
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        """With the information as the Hessian, as in Fisher scoring."""
+        here = self.executor.sum(partial(block_second_order, self.likelihood, theta), self.blocks)
+        factor = factorise(here.hessian)
+        inverse = np.nan_to_num(factor.inverse(), nan=0.0)
+        term = partial(block_leverage_score, self.likelihood, theta, inverse)
+        pull = np.asarray(self.executor.sum(term, self.blocks).value)
+        return SecondOrder(
+            here.value - factor.log_determinant() / 2, here.gradient - pull, here.hessian
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Within(SmoothObjective):
+    """An objective on the span of some directions: θ = Sφ."""
+
+    objective: SmoothObjective
+    span: Array  # S
+    unit: float | None = None
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        here, S = self.objective.second_order(self.span @ theta), self.span
+        return SecondOrder(here.value, S.T @ here.gradient, S.T @ here.hessian @ S)
+
+
+def block_leverage_score(
+    likelihood: Likelihood, theta: Array, inverse: Array, block: Block
+) -> Total:
+    """Σ w h (½ − p) x."""
+    eta = block_eta(theta, block)
+    curvature = likelihood.derivatives(block.target, eta)[2]
+    leverage = curvature * block.X.row_quadratic(inverse)
+    pull = leverage * (0.5 - likelihood.mean(eta))
+    return Total(block.X.rmatmat(weighted(block.weight, pull)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Firth(Specification):
+    """A predictor with Firth's penalty in place of all others."""
+
+    rows: DesignRows
+    predictor: OnePredictor
+    tol: float
+    max_iter: int
+
+    @property
+    def packing(self) -> Packing:
+        return self.predictor.packing
+
+    def problem(self, *, centre: bool = True) -> Problem:
+        return self.predictor.problem(centre=centre)
+
+    def begin(self, problem: Problem) -> Begun:
+        return self.predictor.begin(problem)
+
+    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
+        """By Newton's method on the penalised likelihood, to its last digits."""
+        check_search(self.tol, self.max_iter)
+        wanted = LastDigits.of(problem, self.tol)
+        tol = wanted.aim if has_errors(problem, settings) else self.tol
+        objective = self.objective(problem)
+        solution, state = search(Newton(), objective, start, tol=tol, max_iter=self.max_iter)
+        least = 0.0 if state.held else state.least_pivot
+        solution = wanted.settled(solution)
+        return Found(state.theta, solution, state.hessian, state.held, least_pivot=least)
+
+    def objective(self, problem: Problem) -> FirthObjective:
+        """The penalised likelihood on the rows of a problem."""
+        unit = (problem.unit or 0.0) + problem.n_parameters  # nats: ½ ln |I| has a size of its own
+        likelihood = self.predictor.likelihood
+        return FirthObjective(likelihood, problem.data.blocks, problem.executor, unit)
+
+    def divergence(self, problem: Problem, found: Found, start: Array) -> None:
+        """None: every estimate is finite."""
+
+    def last_digits(
+        self, problem: Problem, found: Found, start: Array, settings: FitSettings
+    ) -> Found:
+        return found
+
+    def inference(self, problem: Problem, end: End, kind: str) -> Inference:
+        inference = self.predictor.inference(problem, end, kind)
+        jacobian, objective = problem.data.framing.jacobian(), self.objective(problem)
+        ratios = firth_ratios(objective, end.found, jacobian, self.tol, self.max_iter)
+        return replace(inference, firth_ratios=ratios)
+
+
+def firth_ratios(
+    objective: FirthObjective, found: Found, jacobian: Array, tol: float, max_iter: int
+) -> Array:
+    """T_j of each parameter of the data, by one search each; nan if they are too many, or it fails.
+
+    Row j of the Jacobian has β_j as a function of θ.  The search on the θ with β_j = 0 starts where
+    the quadratic model of the likelihood at its maximum is largest.
+    """
+    theta, p = found.theta, found.theta.size
+    ratios = np.full(p, np.nan)
+    if p > MOST_RATIOS or not found.solution.converged or found.hessian is None:
+        return ratios
+    kept, value = np.setdiff1d(np.arange(p), found.held), objective.second_order(theta).value
+    inside = np.ix_(kept, kept)
+    units, root = unit_diagonal(found.hessian[inside])[0], inverse_root(found.hessian[inside]).root
+    for j in kept:
+        slope = jacobian[j, kept]
+        others = np.linalg.qr((slope / units)[:, None], mode="complete")[0][:, 1:]
+        span = np.zeros((p, others.shape[1]))
+        span[kept] = others / units[:, None]
+        along = root @ (root.T @ slope)
+        nearest = theta[kept] - along * (slope @ theta[kept]) / (slope @ along)
+        within, start = Within(objective, span, objective.unit), others.T @ (units * nearest)
+        there = minimise(Newton(), within, start, tol=min(tol, RATIO_TOL), max_iter=max_iter)
+        if there.converged:
+            ratios[j] = max(2 * (there.trace[-1] - value), 0.0)
+    return ratios
+
+
+def _no_penalty(framing: Framing) -> Penalty:
+    return NoPenalty()

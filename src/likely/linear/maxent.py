@@ -13,8 +13,11 @@ Berger, Della Pietra & Della Pietra, A maximum entropy approach to natural langu
 1996.
 """
 
+from collections.abc import Sequence
 from copy import copy
-from typing import Any, Self
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self, cast, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -23,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
-from likely.data.block import ArrayBlocks
+from likely.data.block import ArrayBlocks, Blocks, CountedBlocks
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
 from likely.description import Description
@@ -35,6 +38,12 @@ from likely.features.maxent import (
     check_features,
     feature_array,
 )
+from likely.fitting.class_inference import ClassEstimate, check_kind, infer_classes
+from likely.fitting.driver import Begun, DesignRows, End, LinearFit, Specification
+from likely.fitting.framing import Framed, Framing
+from likely.fitting.inference import Inference
+from likely.fitting.problem import Problem
+from likely.fitting.summary import describe_coefficients
 from likely.formatting import count
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import COLUMNS, PlateParameter
@@ -46,19 +55,15 @@ from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, group_codes
 from likely.inputs.soft_labels import ClassProbabilities, n_axes
 from likely.inputs.tables import check_table
-from likely.linear.class_inference import check_kind
-from likely.linear.coding import open_classes, refuse_idle_groups
-from likely.linear.covariance import check_covariance
-from likely.linear.maxent_fitting import fit_weights, weights_problem
-from likely.linear.objective import Weights, feature_objective
-from likely.linear.penalty import has_penalty, penalty_described
+from likely.linear.fit import Specify, fitted, model_objective, open_classes, refuse_idle_groups
+from likely.linear.penalty import Spread, has_penalty, penalty_described, strengths_of
 from likely.linear.row_graph import TARGET, graph_of_factors, weights_of
 from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression
-from likely.linear.summary import describe_coefficients, remarks_on_held_rows
-from likely.linear.surface import StandardErrors
+from likely.linear.surface import StandardErrors, remarks_on_held_rows
+from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
-from likely.objectives.model import ModelObjective, Reduction
-from likely.penalties import NoPenalty, Penalty
+from likely.objectives.model import ModelObjective, Packing, Reduction
+from likely.penalties import NoPenalty, Penalty, PenaltySum
 from likely.solvers.choice import check_search
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
@@ -163,8 +168,8 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator)
         self.softmax_: SoftmaxRegression | None = None
         if self.features is None and n_axes(X) != 3:
             return self._fit_indicators(X, y, RowExtras(sample_weight, groups=groups), before)
-        rows, n_weights = self._open(X, y, sample_weight, groups)
-        return self._store(fit_weights(self, rows, self._names(n_weights)))
+        rows = self._open(X, y, sample_weight, groups)
+        return self._store(fitted(self, rows, self._specify(rows)))
 
     def objective(
         self, X: Any, y: Any, sample_weight: Any = None, *, reduction: Reduction = "sum"
@@ -175,28 +180,31 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator)
             of = model._softmax().objective(X, y, sample_weight, reduction=reduction)
             name = type(self).__name__
             return of.stored_by(name, lambda fitted: copy(model)._store_softmax(fitted))
-        rows, n_weights = model._open(X, y, sample_weight)
-        problem = weights_problem(model, rows, model._names(n_weights))
-        return feature_objective(model, problem, reduction)
+        rows = model._open(X, y, sample_weight)
+        specify = model._specify(rows)
+        return model_objective(model, rows, specify, lambda fit: copy(model)._store(fit), reduction)
 
-    def _open(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any = None
-    ) -> tuple[ArrayBlocks, int]:
-        """Rows of features, all of the first class and then of the second; how many each has."""
+    def _open(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> DesignRows:
+        """Rows of features, all of the first class and then of the second, named by weight."""
         X = self._table(X, reset=True)
         weight = check_weight(sample_weight, n_rows=len(X))
         self.classes_, codes = check_labels(required(y, self), n_rows=len(X))
         refuse_one_class(self.classes_, self)
         refuse_idle_groups(self, groups)
         clusters, n_clusters = group_codes(groups, len(X))
-        if self.standard_errors is not None:
-            check_covariance(self.standard_errors, n_clusters)
         F = self._features(X)
-        return ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight, group=clusters), F.shape[2]
+        blocks = ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight, group=clusters)
+        executor, names = executor_for(self.executor, blocks.nbytes), self._names(F.shape[2])
+        return DesignRows(blocks, executor, lambda: names, n_clusters)
 
-    def _store(self, fit: Weights) -> Self:
+    def _specify(self, rows: DesignRows) -> Specify:
+        penalty = _penalty(self, rows.names())
+        return partial(FeatureWeights, n_classes=len(self.classes_), penalty=penalty)
+
+    def _store(self, fit: LinearFit) -> Self:
         self.softmax_ = None
-        self.coef_, self.solution_, self.inference_, self.separated_ = fit
+        self.coef_, self.solution_, self.inference_ = fit.coef, fit.solution, fit.inference
+        self.separated_ = fit.separated
         return self
 
     @property
@@ -384,3 +392,64 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator)
             design.rmatmat(each * seen).T.ravel(),
             design.rmatmat(each * model.predict_proba(X)).T.ravel(),
         )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FeatureWeights(Specification):
+    """One weight for each feature of x and y; a block's X holds the features of every class."""
+
+    rows: DesignRows  # named by weight
+    n_classes: int
+    penalty: Penalty  # on each weight
+
+    has_columns = False
+
+    @property
+    def packing(self) -> Packing:
+        return Packing((len(self.rows.names()),), (), n_constants=0)
+
+    def problem(self, *, centre: bool = True) -> Problem:
+        passes, framing = list[float](), Framing(self.packing.size, False, None)
+        counted = CountedBlocks(self.rows.blocks, passes)
+
+        def on(blocks: Blocks, share: float, executor: Executor) -> MaxEntropyObjective:
+            return MaxEntropyObjective(self.n_classes, self.penalty.scaled(share), blocks, executor)
+
+        data = Framed(counted, counted, 1.0, framing, passes, self.rows.blocks)
+        return Problem(on, self.penalty, data, self.rows.executor)
+
+    def begin(self, problem: Problem) -> Begun:
+        """Equal probabilities."""
+        rows = cast(ArrayBlocks, self.rows.blocks)
+        total = rows.n_rows if rows.weight is None else rows.weight.sum()
+        even = np.full(self.n_classes, float(total) / self.n_classes)
+        null = NullTotals.of_counts(even, rows.n_rows)
+        return Begun(problem.measured(null), np.zeros(problem.n_parameters))
+
+    def redundancy(self, held: Sequence[int]) -> str:
+        return (
+            f"feature {held[0]} can be computed from those before it, or is the same for every "
+            "label; its weight is fixed at 0. Drop it, or give a penalty (l2=1.0)."
+        )
+
+    def inference(self, problem: Problem, end: End, kind: str) -> Inference:
+        size = problem.n_parameters
+        estimate = ClassEstimate(
+            problem.objective,
+            self.n_classes,
+            end.found.theta,
+            names=self.rows.names(),
+            jacobian=np.eye(size),
+            held=end.found.held,
+            infinite=() if end.infinite is None else end.infinite.columns,
+        )
+        return infer_classes(estimate, kind)
+
+
+def _penalty(model: MaxEntropy, names: Sequence[str]) -> Penalty:
+    """On each weight; groups name features, or are of their positions."""
+    given, n_weights = strengths_of(model), len(names)
+    l1, l2 = (np.broadcast_to(np.asarray(s, dtype=float), (n_weights,)) for s in given[:2])
+    own = tuple(group.on_columns(tuple(names), np.arange(n_weights)) for group in given.groups)
+    return Spread(l1, l2, PenaltySum(own).grouped(n_weights)).penalty

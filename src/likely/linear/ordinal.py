@@ -12,7 +12,10 @@ McCullagh (1980), Regression models for ordinal data, JRSS B 42, 109–142.
 Agresti, Analysis of Ordinal Categorical Data, 2nd ed., §3.2 and §5.1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self, final
 
 import numpy as np
@@ -20,27 +23,53 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
 from likely._typing import Array
-from likely.data.block import Block
+from likely.caching import cached_property
+from likely.compute.executor import Executor, Serial
+from likely.data.block import Block, Blocks, MappedBlocks, redesigned
+from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation
+from likely.fitting.class_inference import ClassEstimate, check_kind, infer_classes
+from likely.fitting.divergence import Divergence
+from likely.fitting.driver import Begun, DesignRows, End, FitSettings, LinearFit, Specification
+from likely.fitting.framing import Framed, Framing, centre_of, framed, refuse_too_large
+from likely.fitting.inference import Inference
+from likely.fitting.problem import Problem
 from likely.graphical.model.model_plates import CUTS, PlateParameter
+from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import feature_names
+from likely.inputs.labels import ordered_classes, refuse_one_class
 from likely.inputs.parameters import Estimator
+from likely.inputs.rows import RowExtras
 from likely.inputs.soft_labels import ClassProbabilities
+from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal
-from likely.linear.class_inference import check_kind
-from likely.linear.coding import LinearRows
-from likely.linear.contributions import predictor_explanation, remember_means
+from likely.linear.fit import (
+    LinearRows,
+    Specify,
+    design_rows,
+    fitted,
+    model_objective,
+    open_linear,
+    remember_means,
+)
 from likely.linear.formula import FormulaTerms
-from likely.linear.objective import ordinal_objective
-from likely.linear.ordinal_fitting import UNIT_LINKS, OrdinalFit, fit_ordinal, open_ordered
-from likely.linear.path_models import PathModel, PathRows, PathSlopes
-from likely.linear.surface import FittedLinear
-from likely.links import UnitLink
+from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
+from likely.linear.penalty import spread, strengths_of
+from likely.linear.surface import FittedLinear, predictor_explanation
+from likely.links import LINKS, UnitLink
 from likely.names import lookup
-from likely.objectives.model import ModelObjective, Reduction
+from likely.objectives.inference import NullTotals
+from likely.objectives.model import ModelObjective, Packing, Reduction
+from likely.objectives.ordinal import OrdinalObjective
+from likely.objectives.softmax import block_class_weight
 from likely.penalties import Penalty
+from likely.solvers.base import SecondOrder
+from likely.solvers.search_problem import Found
 from likely.solvers.stopping import StoppingRule
+
+MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
+UNIT_LINKS = {name: link for name, link in LINKS.items() if isinstance(link, UnitLink)}
 
 
 @final
@@ -166,23 +195,44 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_ordered``."""
+        return self._store(fitted(self, design_rows(rows), self._specify(rows)), rows)
+
+    def _likelihood(self, rows: LinearRows) -> Ordinal:
         link = lookup("link of an ordinal response", self.link, UNIT_LINKS)
-        likelihood = Ordinal(len(rows.classes), link)
-        return self._store(fit_ordinal(self, rows, likelihood), rows, likelihood)
+        return Ordinal(len(rows.classes), link)
+
+    def _specify(self, rows: LinearRows) -> Specify:
+        return partial(
+            OrderedClasses,
+            labels=tuple(rows.classes.tolist()),
+            likelihood=self._likelihood(rows),
+            penalty=partial(_penalty, self, rows),
+        )
 
     def objective(
         self, X: Any, y: Any, sample_weight: Any = None, *, reduction: Reduction = "sum"
     ) -> ModelObjective:
         """What ``fit`` minimises on these rows, as a function of θ = (coef, thresholds)."""
-        link = lookup("link of an ordinal response", self.link, UNIT_LINKS)
+        lookup("link of an ordinal response", self.link, UNIT_LINKS)  # refused before rows are read
         model = self.for_prediction()
         rows = open_ordered(model, X, y, sample_weight)
-        return ordinal_objective(model, rows, Ordinal(len(rows.classes), link), reduction)
 
-    def _store(self, fit: OrdinalFit, rows: LinearRows, likelihood: Ordinal) -> Self:
+        def store(fit: LinearFit) -> Self:
+            thresholds = fit.intercept
+            if (np.diff(thresholds) >= 0).any():
+                raise InvalidInput(
+                    f"The thresholds are {thresholds.tolist()}; each must be below the one before. "
+                    "Sort them from the highest to the lowest."
+                )
+            return copy(model)._store(fit, rows)
+
+        specify, given = model._specify(rows), design_rows(rows)
+        return model_objective(model, given, specify, store, reduction, rows.position)
+
+    def _store(self, fit: LinearFit, rows: LinearRows) -> Self:
         remember_means(self, rows)
-        self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
-        self.coef_, self.thresholds_ = fit.coef, fit.thresholds
+        self.likelihood_, self.coding_ = self._likelihood(rows), rows.coding
+        self.classes_, self.coef_, self.thresholds_ = rows.classes, fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
         return self
@@ -258,3 +308,195 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True  # where the classes have no order to follow
         return tags
+
+
+def recoded(rank: Array, block: Block) -> Block:
+    """The block with its class codes in another order: ``rank`` maps old codes to new ones."""
+    return replace(block, y=rank[block.target])
+
+
+def open_ordered(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> LinearRows:
+    """Rows whose class codes increase from the lowest class to the highest."""
+    X, y, sample_weight, groups = own_columns(X, y, sample_weight, groups)
+    extras, given = RowExtras(sample_weight, groups=groups), strengths_of(estimator)
+    reference = estimator.reference
+    rows = open_linear(estimator, X, y, extras, target="class", given=given, reference=reference)
+    refuse_one_class(rows.classes, estimator)
+    if len(rows.classes) > MOST_CLASSES:
+        raise InvalidInput(
+            f"y has {len(rows.classes)} different labels; ordered classes are {MOST_CLASSES} at "
+            "most. Use GLM for numbers, or cut them into classes."
+        )
+    order = ordered_categories(y) if estimator.order is None else estimator.order
+    classes, rank = ordered_classes(rows.classes, order)
+    if estimator.order is not None:
+        _refuse_empty(list(estimator.order), classes)
+    return rows._replace(
+        blocks=MappedBlocks(rows.blocks, partial(recoded, rank), rows.blocks.n_features),
+        classes=classes,
+    )
+
+
+def _refuse_empty(order: list[Any], classes: Array) -> None:
+    present = set(classes.tolist())
+    for label in order:
+        if label not in present:
+            raise InvalidInput(
+                f"The order has the class {label!r}, which no row has, so its thresholds cannot "
+                "be estimated. Leave it out of the order, or give examples of it."
+            )
+
+
+def _penalty(estimator: OrdinalRegression, rows: LinearRows, framing: Framing) -> Penalty:
+    given = strengths_of(estimator)
+    on_coef = spread(estimator, rows.coding, framing, given, intercept=False)
+    return on_coef.with_free(len(rows.classes) - 1).penalty
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OrderedClasses(Specification):
+    """One predictor, and thresholds that fall.
+
+    The search uses centred columns, which change only the thresholds: b = b̃ − cᵀβ.  Standard errors
+    come from the observed information, as is usual for ordered responses.
+    """
+
+    rows: DesignRows
+    labels: tuple[Any, ...]  # of the classes, from the lowest to the highest
+    likelihood: Ordinal
+    penalty: Callable[[Framing], Penalty]  # on the coefficients and the thresholds
+
+    @property
+    def packing(self) -> Packing:
+        n_thresholds = self.likelihood.n_classes - 1
+        return Packing((self.rows.blocks.n_features,), (n_thresholds,), n_thresholds)
+
+    @cached_property
+    def count(self) -> Array:
+        """The weight of each class."""
+        term = partial(block_class_weight, self.likelihood.n_classes)
+        return np.asarray(self.rows.executor.sum(term, self.rows.blocks).value)
+
+    def problem(self, *, centre: bool = True) -> Problem:
+        data = self._framed(centre=centre)
+        penalty = self.penalty(data.framing)
+        if self.rows.blocks.n_rows is None:  # counting classes in a file
+            data.passes.append(1.0)
+
+        def on(blocks: Blocks, share: float, executor: Executor) -> OrdinalObjective:
+            return OrdinalObjective(self.likelihood, penalty.scaled(share), blocks, executor)
+
+        return Problem(on, penalty, data, self.rows.executor, start_executor=Serial())
+
+    def _framed(self, *, centre: bool) -> Framed:
+        """Columns minus their means; thresholds take the place of an intercept."""
+        rows, n_columns = self.rows, self.rows.blocks.n_features
+        data = framed(rows.blocks, rows.executor, names=rows.names, intercept=False)
+        if data.share < 1 and not _has_every_class(self.likelihood, data.start):
+            data = data._replace(start=data.blocks, share=1.0)
+        means = centre_of(rows.blocks, data.start, rows.executor) if centre else None
+        if means is not None and not np.isfinite(means).all():
+            refuse_gaps(rows.blocks, rows.names)  # by their row in the data, not among some
+        if means is not None:
+            refuse_too_large(means, rows.names)
+        framing = Framing(n_columns + self.likelihood.n_classes - 1, False, means)
+        return data._replace(
+            blocks=redesigned(data.blocks, framing, n_columns),
+            start=redesigned(data.start, framing, n_columns),
+            framing=framing,
+        )
+
+    def begin(self, problem: Problem) -> Begun:
+        share, n_rows = problem.share, self.rows.blocks.n_rows or np.nan
+        null = NullTotals.of_counts(share * self.count, share * n_rows)
+        return Begun(problem.measured(null), problem.objective.start(self.count))
+
+    def last(self, problem: Problem, theta: Array | None) -> Array | None:
+        if theta is None:
+            return None
+        there, framing = np.array(theta), problem.data.framing
+        centre, basis = framing.centre, framing.basis
+        if centre is not None:  # exactly, so that a coefficient at 0 stays there
+            there[problem.data.blocks.n_features :] += np.dot(theta[: centre.size], centre)
+        if basis is not None:
+            there[: len(basis)] = np.dot(basis, theta[: len(basis)])
+        return there if np.isfinite(problem.objective.value(there)) else None
+
+    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
+        found = super().search(problem, start, settings)
+        return with_falling_thresholds(found, self.rows.blocks.n_features)
+
+    def divergence(self, problem: Problem, found: Found, start: Array) -> Divergence | None:
+        """A direction to infinity, named by its coefficients, if any."""
+        infinite = super().divergence(problem, found, start)
+        if infinite is None:
+            return None
+        p = problem.data.blocks.n_features
+        on_coef = tuple(j for j in infinite.columns if j < p)
+        return infinite._replace(columns=on_coef or infinite.columns)
+
+    def is_centred(self, problem: Problem) -> bool:
+        return True
+
+    def names(self) -> tuple[str, ...]:
+        """The coefficients, then each threshold b_j: the intercept of Y > j."""
+        return (*self.rows.names(), *(f"Y > {label}" for label in self.labels[:-1]))
+
+    def inference(self, problem: Problem, end: End, kind: str) -> Inference:
+        found, infinite = end.found, end.infinite
+        estimate = ClassEstimate(
+            problem.objective,
+            self.likelihood.n_classes,
+            found.theta,
+            names=self.names(),
+            jacobian=_jacobian(problem),
+            held=found.held,
+            infinite=() if infinite is None else infinite.columns,
+            constants=tuple(range(problem.data.blocks.n_features, found.theta.size)),
+            known=self._evaluated_hessian(problem, found),
+        )
+        return infer_classes(estimate, kind)
+
+    def _evaluated_hessian(
+        self, problem: Problem, found: Found
+    ) -> tuple[SecondOrder, Array] | None:
+        """The likelihood and its Hessian, where the search ended at a point that it evaluated."""
+        theta, concave = found.theta, self.likelihood.link.log_concave
+        known = concave and found.hessian is not None  # else the search has the expected Hessian
+        if not known or not np.array_equal(theta, found.solution.theta):
+            return None
+        hessian = np.asarray(found.hessian) - np.diag(problem.penalty.curvature(theta))
+        nll = found.solution.trace[-1] - problem.penalty.value(theta)
+        return SecondOrder(nll, np.zeros(theta.size), hessian), self.count
+
+    def to_user(self, problem: Problem, theta: Array) -> Array:
+        return np.asarray(np.dot(_jacobian(problem), theta))
+
+
+def with_falling_thresholds(found: Found, n_coefficients: int) -> Found:
+    """The end of a search, without its last step if that one made thresholds cross.
+
+    A step from a point that has converged is not checked.
+    """
+    falls = (np.diff(found.theta[n_coefficients:]) < 0).all()
+    if falls or found.direction is None:
+        return found
+    return found._replace(theta=found.theta - found.direction)
+
+
+def _has_every_class(likelihood: Ordinal, blocks: Blocks) -> bool:
+    count = Serial().sum(partial(block_class_weight, likelihood.n_classes), blocks).value
+    return bool((np.asarray(count) > 0).all())
+
+
+def _jacobian(problem: Problem) -> Array:
+    """∂(β, b)/∂(β̃, b̃), of the columns and thresholds of the search."""
+    framing, p = problem.data.framing, problem.data.blocks.n_features
+    out = np.eye(framing.n_parameters)
+    out[:p, :p] = framing.coefficients(np.eye(p)).T
+    if framing.centre is not None:
+        out[p:, :p] = -np.dot(framing.centre, out[: framing.centre.size, :p])
+    return out

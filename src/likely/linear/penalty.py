@@ -20,7 +20,7 @@ from likely.penalties import L1, L2, ElasticNet, Group, Penalty, PenaltySum, Str
 
 if TYPE_CHECKING:
     from likely.data.coding import Coding
-    from likely.linear.framing import Framing
+    from likely.fitting.framing import Framing
 
 
 def strengths_of(estimator: Any) -> Strengths:

@@ -7,14 +7,35 @@ A vector added to all w_k changes no probability.  With an L2 penalty the weight
 over classes; where nothing is penalised they are centred after the fit; with a reference class its
 weights are 0.
 
+``l2="auto"`` is the ridge penalty of largest marginal likelihood:
+
+    w ~ N(0, I/λ),   p(y | X, λ) = ∫ p(y | X, w) p(w | λ) dw        (Laplace's approximation)
+    λ = γ / ‖ŵ‖²,    γ = tr[(H + λI)⁻¹ H]                           (at its maximum)
+
+γ is the effective number of weights: what the rows determine.  Where columns have no information
+‖ŵ‖ shrinks, λ grows, and the model becomes the constant.  The fixed point is iterated from a strong
+penalty, so that of several the most cautious is found; each step is a fit.  On the way
+
+    −∂ log p(y | X, λ) / ∂ log λ = ½ (λ‖ŵ‖² − γ)
+
+adds up to the evidence for the columns, against the constant.  Unless it is strong (3 nats), the
+constant is kept.  λ is at least 1, the usual prior of columns scaled to one: rows to come may
+differ from those seen.  With very many rows for each weight the penalty hardly matters, and it is
+1; so it is for more weights than their Hessian may have.
+
 References
 ----------
-Bishop, Pattern Recognition and Machine Learning, §4.3.4.
+Bishop, Pattern Recognition and Machine Learning, §3.5.2, §4.3.4 and §4.4.
 Böhning (1992), Multinomial logistic regression algorithm.
+MacKay (1992), The evidence framework applied to classification networks, Neural Computation 4.
+Kass & Raftery (1995), Bayes factors, JASA 90.
 """
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import partial
+from math import log
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -23,11 +44,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.data.block import ArrayBlocks, Block
+from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.description import ColumnsRead, Description
 from likely.distributions.base import NamedForm
-from likely.errors import UnknownName
+from likely.errors import InvalidInput, UnknownName
 from likely.explanations.explanation import Explanation, like_its_rows
+from likely.fitting.class_inference import check_kind
+from likely.fitting.covariance import MOST_FOR_INFERENCE
+from likely.fitting.driver import LinearFit
+from likely.fitting.inference import inference_of
+from likely.fitting.summary import describe_coefficients
 from likely.formatting import count
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import CLASSES, PlateParameter
@@ -36,22 +62,23 @@ from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import ClassProbabilities, is_soft, soft_total
-from likely.linear.class_inference import check_kind
-from likely.linear.coding import LinearRows, open_classes
-from likely.linear.contributions import (
-    class_explanation,
-    linear_contributions,
-    means_of,
+from likely.linear.fit import (
+    LinearRows,
+    Specify,
+    design_rows,
+    fitted,
+    model_objective,
+    open_classes,
     remember_means,
 )
-from likely.linear.marginal_penalty import forget_choice, marginal_l2_of
-from likely.linear.objective import softmax_objective
-from likely.linear.path_models import PathModel, PathRows, PathSlopes
+from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import (
+    has_groups,
     has_penalty,
     is_auto,
     is_penalised,
     penalty_described,
+    spread,
     strengths_of,
 )
 from likely.linear.row_graph import (
@@ -60,9 +87,14 @@ from likely.linear.row_graph import (
     row_graph,
     weights_of,
 )
-from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
-from likely.linear.summary import describe_coefficients, remarks_on_held_rows
-from likely.linear.surface import StandardErrors
+from likely.linear.softmax_specification import ClassPredictors
+from likely.linear.surface import (
+    StandardErrors,
+    class_explanation,
+    linear_contributions,
+    means_of,
+    remarks_on_held_rows,
+)
 from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
 from likely.solvers.stochastic import StochasticDescent
@@ -74,6 +106,13 @@ CENTRED = (
     "the geometric mean of all."
 )
 REFERENCE_ADVICE = " reference= compares with one class."
+USUAL = 1.0  # the least λ, and that where there is nothing to choose
+ENOUGH = 100  # rows for each weight
+MOST_WEIGHTS = MOST_FOR_INFERENCE // 2  # with those that classes share, their Hessian is known
+MOST_STEPS = 20
+NEAR = 0.05  # of log λ: a smaller step changes no probability that matters
+CLEAR = 3.0  # nats of evidence for the columns: "strong", in the words of Kass and Raftery
+STRONGEST = 10.0  # λ for each row: the model is the constant
 
 
 class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, ClassifierMixin, Estimator):
@@ -204,11 +243,23 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
 
     def fit_opened(self, rows: LinearRows, *, warned_by: Any = None) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_classes``."""
-        reference = self._reference(rows.classes)
-        fit = fit_softmax(
-            self, rows, n_classes=len(rows.classes), reference=reference, warned_by=warned_by
+        specify = self._specify(rows)
+        return self._store(fitted(self, design_rows(rows), specify, warned_by=warned_by), rows)
+
+    def _specify(self, rows: LinearRows) -> Specify:
+        l1, _, groups = given = strengths_of(self)
+        intercept = self.penalise_intercept
+        return partial(
+            ClassPredictors,
+            labels=tuple(rows.classes.tolist()),
+            reference=self._reference(rows.classes),
+            penalty=lambda framing: spread(self, rows.coding, framing, given, intercept=intercept),
+            rough=(is_penalised(l1), has_groups(groups)),
+            solver=self.solver,
+            intercept=self.fit_intercept,
+            centre=not intercept,
+            given=self.start,
         )
-        return self._store(fit, rows)
 
     def objective(
         self, X: Any, y: Any, sample_weight: Any = None, *, reduction: Reduction = "sum"
@@ -217,12 +268,19 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
 
         y as in ``fit``, soft labels included.  A reference class has no row in θ.
         """
-        model = self.for_prediction()
+        model = self.for_prediction().set_params(start=None)
         rows = open_classes(model, X, y, sample_weight)
         refuse_one_class(rows.classes, self)
-        return softmax_objective(model, rows, self._reference(rows.classes), reduction)
+        return model_objective(
+            model,
+            design_rows(rows),
+            model._specify(rows),
+            lambda fit: copy(model)._store(fit, rows),
+            reduction,
+            rows.position,
+        )
 
-    def _store(self, fit: SoftmaxFit, rows: LinearRows) -> Self:
+    def _store(self, fit: LinearFit, rows: LinearRows) -> Self:
         remember_means(self, rows)
         self.classes_, self.coding_ = rows.classes, rows.coding
         self.coef_, self.intercept_ = _of_two(fit) if len(rows.classes) == 2 else fit[:2]
@@ -395,6 +453,76 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
         return int(labels.index(self.reference))
 
 
-def _of_two(fit: SoftmaxFit) -> tuple[Array, Array]:
+def _of_two(fit: LinearFit) -> tuple[Array, Array]:
     """w₁ − w₀ and b₁ − b₀, which are all that two classes determine."""
     return np.diff(fit.coef, axis=0), np.diff(fit.intercept)
+
+
+class Determined(NamedTuple):
+    """What a fit with a given λ has determined."""
+
+    effective: float  # γ, without intercepts
+    squares: float  # ‖ŵ‖²
+
+    def slope(self, strength: float) -> float:
+        """−∂ log p(y | X, λ) / ∂ log λ."""
+        return (strength * self.squares - self.effective) / 2
+
+
+def forget_choice(model: SoftmaxRegression) -> None:
+    """Forget the λ of an earlier fit; one that is to be chosen is the usual one at first."""
+    if is_auto(model.l2):
+        model.l2_ = USUAL
+    elif "l2_" in vars(model):
+        del model.l2_
+
+
+def marginal_l2_of(model: SoftmaxRegression, rows: LinearRows) -> float:
+    """λ that the marginal likelihood of the rows prefers for a softmax regression."""
+    if is_penalised(model.l1):
+        raise InvalidInput(
+            f"l1={model.l1!r} and l2='auto' were given; the marginal likelihood that chooses l2 is "
+            "that of a ridge alone. Give l2 as a number, or leave l1 out."
+        )
+    n_free, probe = len(rows.classes) - 1, copy(model)
+    n_weights = n_free * rows.blocks.n_features
+    shared = n_free == 1 and model.reference is None  # by two opposite weights
+    constants = n_free if model.fit_intercept else 0
+    probe.standard_errors = "model"
+
+    def fitted_at(l2: float) -> Determined:
+        probe.l2 = l2
+        probe.fit_opened(rows, warned_by=model)
+        effective = inference_of(probe).n_parameters - constants
+        squares = float(np.square(probe.coef_).sum())
+        return Determined(effective, squares / 2 if shared else squares)
+
+    return marginal_l2(fitted_at, n_weights, total_weight(rows.blocks, ENOUGH * n_weights))
+
+
+def total_weight(blocks: Blocks, enough: float) -> float:
+    """The weights of all rows together, or of the first that are enough."""
+    found = 0.0
+    for block in blocks:
+        found += block.n_rows if block.weight is None else float(block.weight.sum())
+        if found >= enough:
+            break
+    return found
+
+
+def marginal_l2(fitted_at: Callable[[float], Determined], n_weights: int, n_rows: float) -> float:
+    """λ of the largest marginal likelihood; ``fitted_at`` fits with a λ."""
+    if not 0 < n_weights <= MOST_WEIGHTS or n_rows >= ENOUGH * n_weights:
+        return USUAL
+    strength = strongest = STRONGEST * n_rows
+    found, evidence = fitted_at(strength), 0.0
+    for _ in range(MOST_STEPS):
+        ratio = max(found.effective, 0.0) / found.squares if found.squares > 0 else strongest
+        better = min(max(ratio, USUAL), strongest)
+        if abs(log(better / strength)) < NEAR:
+            break
+        last, found = found, fitted_at(better)
+        slopes = last.slope(strength) + found.slope(better)
+        evidence += log(strength / better) * slopes / 2
+        strength = better
+    return strength if evidence > CLEAR else strongest

@@ -1,9 +1,17 @@
 """Methods of fitted linear models: predictors, coefficients by name, summaries, classes.
 
-η = b + xᵀβ + o        o = offset + ln exposure        μ = g⁻¹(η)
+    η = b + xᵀβ + o        o = offset + ln exposure        μ = g⁻¹(η)
+
+Contributions of columns to a linear predictor are relative to the mean of the training rows:
+
+    η = [b + x̄ᵀβ] + Σ_j (x_j − x̄_j) β_j
+
+A column of categories stands for its columns of 0 and 1, whose means are the shares of the
+categories, and contributes their sum.  Of sparse columns, which are mostly 0, x̄ is 0.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,11 +21,20 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.data.coding import Coding
-from likely.data.layouts.base import Design
-from likely.data.layouts.intercept import Intercept
+from likely.data.layouts.base import Csr, Design
+from likely.data.layouts.intercept import Intercept, Mixed
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
-from likely.explanations.explanation import Explanation, like_its_rows
+from likely.explanations.explanation import (
+    Explanation,
+    like_its_rows,
+    log_odds_explanation,
+    refuse_against,
+)
+from likely.fitting.goodness import HypothesisTest
+from likely.fitting.inference import Inference, inference_of
+from likely.fitting.summary import Summary, describe_coefficients
+from likely.fitting.summary_notes import ratio_of
 from likely.formatting import count, listed
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
@@ -26,21 +43,13 @@ from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
-from likely.linear.contributions import linear_contributions, means_of, predictor_explanation
 from likely.linear.formula import FormulaTerms, column_given, formula_rows
-from likely.linear.hypothesis import HypothesisTest
-from likely.linear.inference import Inference, inference_of
 from likely.linear.penalty import has_penalty, penalty_described
-from likely.linear.ratios import ratio_of
-from likely.linear.summary import (
-    Summary,
-    describe_coefficients,
-    remarks_on_held_rows,
-    response_described,
-    summarise,
-)
 from likely.link_means import mean_or_end, outside
 from likely.solvers.minimise import Solution
+
+MOST_CELLS = 50_000_000  # of one explanation: 400 MB
+RELATIVE = "Contributions are relative to the mean of the training rows."
 
 
 class StandardErrors(ABC):
@@ -383,6 +392,64 @@ class FittedLinear(StandardErrors):
         return new_rows(self, self.coding_, X)
 
 
+def summarise(
+    model: Any,
+    inference: Inference,
+    described: str,
+    remarks: tuple[str, ...] = (),
+    *,
+    ratio: str = "",
+    level: float = 0.95,
+) -> Summary:
+    """The summary of a fitted estimator; ``described`` describes its response."""
+    fitted, solution = vars(model), model.solution_
+    coding = fitted.get("coding_")
+    steps = count(solution.n_iter, "step") if solution.n_iter else ""
+    return Summary(
+        inference,
+        title=f"{type(model).__name__}: {described}",
+        solver=", ".join(filter(None, (solution.solver, steps))),
+        converged=solution.converged,
+        stopped=solution.reason if solution.stopped and not solution.converged else "",
+        separated=bool(fitted.get("separated_", False)),
+        library=fitted.get("library_"),
+        remarks=remarks,
+        n_iter=max(1, solution.n_iter),
+        penalty=penalty_described(model) if inference.penalised else "",
+        level=level,
+        ratio=ratio,
+        references=coding.references() if isinstance(coding, Coding) else (),
+    )
+
+
+def remarks_on_held_rows(model: Any) -> tuple[str, ...]:
+    """How many rows a rule held out of the fit, where one did."""
+    if not model.solution_.held_out:
+        return ()
+    held, fitted = model.held_out_
+    return (
+        f"{count(held, 'row was', 'rows were')} held out to decide when to stop; the estimates are "
+        f"from the other {count(fitted, 'row')}.",
+    )
+
+
+def response_described(fitted: dict[str, Any]) -> str:
+    """The response and the link, and for two classes which of them has the probability."""
+    likelihood: Any
+    likelihood, classes = fitted.get("likelihood_"), fitted.get("classes_", ())
+    link = likelihood.link if likelihood is not None else fitted.get("link")
+    if link is None:
+        return "least squares"
+    name = link if isinstance(link, str) else link.name
+    if len(classes) == 2:
+        return f"P(y = {classes.tolist()[1]!r}), {name} link"
+    if len(classes):
+        return f"{len(classes)} ordered classes, {name} link"
+    if fitted.get("alpha_") == 0:
+        return f"negative-binomial response (alpha = 0: Poisson), {name} link"
+    return f"{likelihood.response.name} response, {name} link"
+
+
 def check_exposure(link: str, exposure: Any) -> None:
     if exposure is not None and link != "log":
         raise InvalidInput(
@@ -414,3 +481,71 @@ def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> None:
             f"Use the {everywhere} link, which has a mean everywhere.",
             OutsideLink,
         )
+
+
+def means_of(model: Any) -> Array:
+    """The means that the fit stored; 0 for a model of an earlier version, or made by hand."""
+    stored = vars(model).get("column_means_")
+    return np.zeros(np.shape(model.coef_)[-1]) if stored is None else np.asarray(stored)
+
+
+def linear_contributions(
+    coding: Coding, design: Design, coef: Array, means: Array
+) -> tuple[Array, Array]:
+    """The contribution of each column to each predictor, (n, d, G), and the means' part (G,)."""
+    column = coding.column_of_coefficient()
+    n_columns = len(coding.schema.as_codes)
+    cells = design.n_rows * n_columns * len(coef)
+    if cells > MOST_CELLS:
+        raise InvalidInput(
+            f"{design.n_rows:,} rows of {n_columns:,} columns were given, an explanation of "
+            f"{cells:,} contributions; at most {MOST_CELLS:,} are computed at once. Explain fewer "
+            "rows."
+        )
+    values: Any = design.expanded().stored() if isinstance(design, Mixed) else design.stored()
+    if isinstance(design, Csr):
+        values = values.toarray()
+    terms = (np.asarray(values, dtype=np.float64) - means)[:, :, None] * coef.T
+    if not np.isfinite(terms).all():
+        refuse_gaps(ArrayBlocks(design), coding.names)
+    out = np.zeros((design.n_rows, n_columns, len(coef)))
+    for j, place in enumerate(column):
+        out[:, place] += terms[:, j]
+    return out, np.dot(coef, means)
+
+
+def predictor_explanation(
+    parts: tuple[Array, Array],
+    intercept: Any,
+    names: Sequence[str],
+    against: Any,
+    *,
+    link: str,
+    groups: Sequence[str],
+) -> Explanation:
+    """Contributions to linear predictors that are not of classes."""
+    quantity = "prediction" if link == "identity" else f"linear predictor ({link} link)"
+    refuse_against(against, quantity)
+    contributions, at_means = parts
+    return Explanation(
+        contributions,
+        np.atleast_1d(np.asarray(intercept, dtype=np.float64)) + at_means,
+        np.array(groups, dtype=object),
+        tuple(names),
+        quantity=quantity,
+        notes=(RELATIVE,),
+    )
+
+
+def class_explanation(
+    parts: tuple[Array, Array], intercept: Any, classes: Array, names: Sequence[str], against: Any
+) -> Explanation:
+    """Contributions to the log-odds of classes; one predictor compares the second of two."""
+    contributions, at_means = parts
+    base = np.atleast_1d(np.asarray(intercept, dtype=np.float64)) + at_means
+    if contributions.shape[2] == 1:
+        contributions = np.concatenate([np.zeros_like(contributions), contributions], axis=2)
+        base = np.append(0.0, base)
+    return log_odds_explanation(
+        contributions, base, classes, against, names, notes=(RELATIVE,), base_is="base"
+    )

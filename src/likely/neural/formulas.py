@@ -35,8 +35,8 @@ from likely.inputs.estimators import is_number
 from likely.keyed_random import keyed_uniform
 from likely.neural.architecture import Architecture, Layer
 from likely.neural.outputs import Output
-from likely.objectives.penalised import Total
-from likely.penalties.base import Strength
+from likely.objectives.linear import Total
+from likely.penalties import Strength
 from likely.solvers.base import FirstOrder
 from likely.special import ACTIVATIONS
 

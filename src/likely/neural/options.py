@@ -32,7 +32,7 @@ from likely.neural.settings import (
     Training,
     WeightPenalty,
 )
-from likely.penalties.base import Penalty, checked_strength
+from likely.penalties import Penalty, checked_strength
 from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.mini_batches import WINDOW, BalancedBatches, BatchPlan, ShuffledBatches
 from likely.solvers.schedules import Constant, Schedule, schedule_of

@@ -49,7 +49,7 @@ from likely.neural.tensors import (
     on_device,
     tensor_dtype,
 )
-from likely.penalties.base import Strength
+from likely.penalties import Strength
 from likely.solvers.updates import Update
 
 MOST_STEPS = 32  # steps that are gathered, and recorded, together

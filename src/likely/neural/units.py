@@ -17,7 +17,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
 from likely.neural.settings import WeightPenalty
-from likely.penalties.base import Strength
+from likely.penalties import Strength
 
 
 class WeightStrengths(NamedTuple):

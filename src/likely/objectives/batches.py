@@ -28,7 +28,7 @@ from likely.data.block import (
     taken_rows,
 )
 from likely.errors import UnsupportedAccess
-from likely.objectives.penalised import PenalisedSum
+from likely.objectives.linear import PenalisedSum
 from likely.solvers.batched import MOST_TRIED, Batch, BatchedObjective
 from likely.solvers.mini_batches import BatchPlan, ShuffledBatches, epoch_order
 

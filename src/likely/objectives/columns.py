@@ -10,7 +10,7 @@ another layout.  The gap is certified if the convex conjugate of the likelihood 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import cast, final
 
@@ -23,10 +23,10 @@ from likely.caching import cached_property
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.dense import Dense
+from likely.errors import UnsupportedAccess
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.likelihoods.gaussian import GaussianIdentity
-from likely.objectives.in_memory import filled, in_memory
 from likely.solvers.coordinate_descent import ColumnObjective, Slopes
 from likely.solvers.lasso_path import PathObjective
 
@@ -307,3 +307,21 @@ class LeastSquaresColumns(PathObjective):
 
     def rows_of(self, columns: Array) -> Array:
         return self.store.rows_of(columns)
+
+
+def in_memory(
+    blocks: Blocks, layouts: Collection[type[Design]], *, reads: str, instead: str
+) -> ArrayBlocks:
+    """The blocks, if they are views of one design of these layouts; refused for a file."""
+    design = blocks.X if isinstance(blocks, ArrayBlocks) else None
+    if type(design) not in layouts:
+        what = type(blocks if design is None else design).__name__
+        raise UnsupportedAccess(
+            f"{reads}, which {what} cannot give. Use solver={instead!r}, which needs only sums."
+        )
+    return cast(ArrayBlocks, blocks)
+
+
+def filled(values: Array | None, default: float, n: int) -> Array:
+    """One number per example; ``default`` if none were given."""
+    return np.full(n, default) if values is None else np.asarray(values, dtype=float)

@@ -39,11 +39,11 @@ from likely.likelihoods.base import SMALLEST_MEAN, Likelihood
 from likely.moments import Moments
 from likely.objectives.linear import (
     LinearObjective,
+    Total,
     block_eta,
     weighted,
     weighted_sum,
 )
-from likely.objectives.penalised import Total
 from likely.penalties import NoPenalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton

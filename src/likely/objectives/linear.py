@@ -1,23 +1,31 @@
-"""The objective of every linear model with one predictor: a penalised sum over examples.
+"""A penalised sum over examples, and that of every linear model with one predictor.
 
+    f(θ) = Σ_blocks term(θ, block) + smooth penalty(θ)           F(θ) = f(θ) + rough penalty(θ)
     f(θ) = Σ_i w_i nll(y_i, x_iᵀθ + o_i) + ½ Σ_j κ_j θ_j²        F(θ) = f(θ) + Σ_j λ_j|θ_j|
+
+The executor sums the blocks; the penalty is one more term, added once.
 
 A likelihood sees only y and η; a design sees only vectors.  They are independent, so a new
 likelihood works with sparse data, and a new layout works with every likelihood.
 """
 
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, final
+from math import inf
+from typing import NamedTuple, Protocol, TypeVar, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.objectives.penalised import PenalisedSum, Terms, Total
 from likely.penalties import Penalty
-from likely.solvers.base import FirstOrder, SecondOrder
+from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
+from likely.solvers.group_model import Grouping
+from likely.solvers.proximal_newton import L1Objective
 
 
 class Loss(Protocol):
@@ -27,6 +35,109 @@ class Loss(Protocol):
 
     def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
         """The loss, its slope and its curvature in η."""
+
+
+Summary = TypeVar("Summary", bound=Additive)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Total(FieldwiseAdditive):
+    """One number or array that adds."""
+
+    value: Array | float
+
+
+class Terms(NamedTuple):
+    """What a block contributes at θ."""
+
+    value: Callable[[Array, Block], Total]
+    first_order: Callable[[Array, Block], FirstOrder]
+    second_order: Callable[[Array, Block], SecondOrder]
+
+
+class PenalisedSum(SmoothObjective, L1Objective):
+    """The contract: a model gives its terms and its number of parameters."""
+
+    penalty_on: Penalty  # one strength per entry of θ; 0 on intercepts and thresholds
+    blocks: Blocks
+    executor: Executor
+
+    @property
+    @abstractmethod
+    def terms(self) -> Terms: ...
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The length of θ."""
+
+    @property
+    def l1(self) -> Array:
+        return self.penalty_on.corners(self.size)
+
+    @property
+    def groups(self) -> Grouping | None:
+        group = self.penalty_on.grouped(self.size)
+        return (
+            None if group is None else Grouping(group.members(self.size), group.of_each(self.size))
+        )
+
+    def allows(self, theta: Array) -> bool:
+        """Whether θ is a parameter of the model; f is inf where it is not."""
+        return True
+
+    def value(self, theta: Array) -> float:
+        if not self.allows(theta):
+            return inf
+        return float(self.total(self.terms.value, theta).value) + self.smooth(theta)
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        if not self.allows(theta):
+            return FirstOrder(inf, np.zeros_like(theta))
+        here = self.total(self.terms.first_order, theta)
+        return FirstOrder(
+            here.value + self.smooth(theta), here.gradient + self.smooth_gradient(theta)
+        )
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        return self.second_order_by(self.terms.second_order, theta)
+
+    def second_order_by(
+        self, term: Callable[[Array, Block], SecondOrder], theta: Array
+    ) -> SecondOrder:
+        """With the Hessian that ``term`` gives: a model may have several."""
+        if not self.allows(theta):
+            return SecondOrder(inf, np.zeros_like(theta), np.eye(theta.size))
+        here = self.total(term, theta)
+        return SecondOrder(
+            here.value + self.smooth(theta),
+            here.gradient + self.smooth_gradient(theta),
+            here.hessian + self.smooth_hessian(theta, np.arange(theta.size)),
+        )
+
+    def hessian_on(self, theta: Array, columns: Array) -> Array:
+        return self.second_order(theta).hessian[np.ix_(columns, columns)]
+
+    def penalty(self, theta: Array) -> float:
+        return self.penalty_on.rough().value(theta)
+
+    def prox(self, theta: Array, step: Array | float) -> Array:
+        return self.penalty_on.rough().prox(theta, step)
+
+    def smooth(self, theta: Array) -> float:
+        """The smooth part of the penalty."""
+        return self.penalty_on.value(theta) - self.penalty_on.rough().value(theta)
+
+    def smooth_gradient(self, theta: Array) -> Array:
+        return self.penalty_on.gradient(theta)
+
+    def smooth_hessian(self, theta: Array, columns: Array) -> Array:
+        return np.diag(self.penalty_on.curvature(theta)[columns])
+
+    def total(self, term: Callable[..., Summary], theta: Array, *further: Array) -> Summary:
+        """Σ over blocks of ``term(θ, *further, block)``."""
+        return self.executor.sum(partial(term, theta, *further), self.blocks)
 
 
 def block_eta(theta: Array, block: Block) -> Array:

@@ -27,8 +27,7 @@ from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.objectives.linear import weighted, weighted_sum
-from likely.objectives.penalised import PenalisedSum, Terms, Total
+from likely.objectives.linear import PenalisedSum, Terms, Total, weighted, weighted_sum
 from likely.objectives.scores import RowScores, Scoring
 from likely.objectives.softmax import (
     categorical_curvature,

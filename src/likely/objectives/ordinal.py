@@ -28,8 +28,7 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.layouts.base import Design
 from likely.likelihoods.ordinal import Ordinal, OrdinalCurvature, ordinal_curvature
-from likely.objectives.linear import block_eta, weighted, weighted_sum
-from likely.objectives.penalised import PenalisedSum, Terms, Total
+from likely.objectives.linear import PenalisedSum, Terms, Total, block_eta, weighted, weighted_sum
 from likely.objectives.scores import RowScores, Scoring
 from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder

@@ -17,7 +17,7 @@ from likely.data.block import ArrayBlocks, Blocks
 from likely.data.layouts.base import Csr
 from likely.data.layouts.dense import Dense
 from likely.errors import InvalidInput
-from likely.objectives.in_memory import filled, in_memory
+from likely.objectives.columns import filled, in_memory
 from likely.solvers.dual_coordinate_descent import RowObjective
 
 LAYOUTS = (Dense, Csr)

@@ -25,7 +25,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.block import ArrayBlocks, Block
 from likely.objectives.inference import NOTHING_LEFT, ClusterScores, cluster_scores
-from likely.objectives.penalised import Total
+from likely.objectives.linear import Total
 
 CHUNK_CELLS = 2**20  # numbers in a temporary: 8 MB
 

@@ -31,8 +31,7 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.layouts.base import Design
 from likely.likelihoods.categorical import Categorical
-from likely.objectives.linear import weighted_sum
-from likely.objectives.penalised import PenalisedSum, Terms, Total
+from likely.objectives.linear import PenalisedSum, Terms, Total, weighted_sum
 from likely.objectives.scores import RowScores, Scoring
 from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder

@@ -27,10 +27,10 @@ from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.distributions.product import Product, ProductFamily
 from likely.errors import InvalidInput
+from likely.fitting.inference import Inference
 from likely.graphical.exact.chain import Chain
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.likelihoods.ordinal import Ordinal
-from likely.linear.inference import Inference
 from likely.neural.architecture import Architecture
 from likely.neural.outputs import Output
 from likely.objectives.components import Components, ComponentTotals

@@ -15,13 +15,13 @@ from likely.data.schema import Schema
 from likely.distributions.base import Family, Statistics
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
+from likely.fitting.inference import Inference
 from likely.generative.events import EventPlan
 from likely.generative.network_columns import NetworkColumns
 from likely.graphical.exact.chain import Chain
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.ordinal import Ordinal
-from likely.linear.inference import Inference
 from likely.linear.softmax import SoftmaxRegression
 from likely.neural.architecture import Architecture
 from likely.neural.average import NetworkAverage

@@ -13,12 +13,12 @@ import numpy as np
 
 from likely.distributions.base import Distribution
 from likely.distributions.product import Positions, Product, ProductFamily, Selection
+from likely.fitting.inference import Inference
 from likely.generative.events import EventPlan
 from likely.generative.network_columns import LearnedColumns
 from likely.graphical.exact.chain import Chain
 from likely.likelihoods.power_variance import PowerVarianceLog
 from likely.likelihoods.tweedie import Tweedie
-from likely.linear.inference import Inference
 from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components

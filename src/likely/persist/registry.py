@@ -33,8 +33,8 @@ PART_MODULES = (
     "likely.graphical.learning.hill_climbing",
     "likely.graphical.learning.structure",
     "likely.graphical.model.variable",
-    "likely.linear.alpha",
-    "likely.linear.inference",
+    "likely.fitting.goodness",
+    "likely.fitting.inference",
     "likely.links",
     "likely.neural.architecture",
     "likely.neural.average",
@@ -42,8 +42,7 @@ PART_MODULES = (
     "likely.neural.outputs",
     "likely.neural.settings",
     "likely.objectives.components",
-    "likely.penalties.elastic_net",
-    "likely.penalties.group",
+    "likely.penalties",
     "likely.quantiles",
     "likely.solvers.mini_batches",
     "likely.solvers.minimise",
@@ -53,7 +52,13 @@ PART_MODULES = (
     "likely.solvers.updates",
     "likely.text.terms",
 )
-WITH_PACKAGE = ("likelihoods", "linear", "links", "penalties")  # parts named with it
+PREFIXES = {  # of parts that are named with their package, by the package
+    "fitting": "linear",
+    "likelihoods": "likelihoods",
+    "linear": "linear",
+    "links": "links",
+    "penalties": "penalties",
+}
 
 
 @runtime_checkable
@@ -163,7 +168,7 @@ def _parts() -> dict[str, type[Any]]:
 def _registered_name(part: type[Any]) -> str:
     """``Threads``, ``likelihoods.Poisson``, ``links.Log``."""
     package = part.__module__.removeprefix("likely.").partition(".")[0]
-    return f"{package}.{part.__name__}" if package in WITH_PACKAGE else part.__name__
+    return f"{PREFIXES[package]}.{part.__name__}" if package in PREFIXES else part.__name__
 
 
 def part_modules() -> list[str]:

@@ -15,7 +15,6 @@ from likely.solvers.gradient_descent import FixedStep, GradientDescent, gradient
 from likely.solvers.gradient_noise import GradientNoise, gradient_noise
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.least_squares import solve_minimum_norm, solve_normal_equations, solve_qr
-from likely.solvers.maximise import Negated, maximise
 from likely.solvers.mini_batches import (
     BalancedBatches,
     BatchPlan,
@@ -24,7 +23,7 @@ from likely.solvers.mini_batches import (
     batches,
     epoch_order,
 )
-from likely.solvers.minimise import Solution, minimise
+from likely.solvers.minimise import Negated, Solution, maximise, minimise
 from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton

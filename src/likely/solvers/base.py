@@ -173,6 +173,8 @@ class State:
 
 
 Objective = TypeVar("Objective", contravariant=True)
+
+
 S = TypeVar("S", bound=State)
 
 
@@ -188,3 +190,15 @@ class Solver(ABC, Generic[Objective, S]):
 
     @abstractmethod
     def step(self, objective: Objective, state: S) -> S: ...
+
+
+class Kinked(Measured, ABC):
+    """f(θ) with kinks, which certifies its own gap.
+
+    A smooth solver uses the decrease predicted by a quadratic model as its gap.  At a kink the
+    model is wrong: a search may stall far from the optimum with a gap of 0.
+    """
+
+    @abstractmethod
+    def gap(self, theta: Array) -> float:
+        """f(θ) − min f at most; inf where no bound is known."""

@@ -18,8 +18,8 @@ To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``; it
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
-from typing import Any, NamedTuple, final
+from math import inf, isfinite
+from typing import Any, final
 
 import numpy as np
 
@@ -27,37 +27,33 @@ from likely._typing import Array
 from likely.cholesky import factorise
 from likely.errors import InvalidInput
 from likely.names import known_name
-from likely.solvers.base import Solver, State, without_curvature
+from likely.solvers.base import SecondOrder, SmoothObjective, Solver, State, without_curvature
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
 from likely.solvers.gradient_descent import GradientDescent
 from likely.solvers.lbfgs import LBFGS
-from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE
 from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA, InUnits
 from likely.solvers.proximal_newton import ProximalNewton
-from likely.solvers.search_problem import Found, HeldOutLoss, Limits, SearchProblem, Shape
-from likely.solvers.some_rows import start_on_some_rows
-from likely.solvers.stochastic import StochasticDescent
-from likely.solvers.stochastic_search import search_in_batches
+from likely.solvers.search_problem import (
+    Found,
+    HeldOutLoss,
+    LastDigits,
+    Limits,
+    SearchProblem,
+    Shape,
+)
+from likely.solvers.stochastic import StochasticDescent, search_in_batches
 from likely.solvers.stopping import StoppingRule
+from likely.solvers.tolerances import MOST_FOR_GRAM, MOST_LAST_STEPS
 
 CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")  # of least squares
-MOST_FOR_GRAM = 3000  # columns: a Gram matrix of that size costs 72 MB and a few seconds
-CONDITION_FOR_QR = 1e4  # the normal equations keep half of a double's digits up to here
 MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
-DECREMENT = 1e-10  # nats, of a fit whose estimates have errors
-CHEAP_PASS = 1e7  # multiplications for a Hessian: below, all digits cost next to nothing
-FEW = 1e4  # multiplications for a Hessian: less than what surrounds them costs
-SMALLEST_SHARE = 1e-6  # of the weight of such a table, in a row that counts
-ALL_DIGITS = 1e-19  # nats, for a row per parameter: nine digits are those of any layout
-LAST_STEP = 5e-13  # nats: it moves no estimate by 1e-6 of its error, nor the error by 1e-6 of it
-LAST_STEP_OF_A_ROW = 5e-17  # nats: predictors then move by 1e-8, in the quadratic mean
-MOST_LAST_STEPS = 25  # scoring with a link that is not canonical gains a digit in a step or two
-
-
 Search = Callable[[SearchProblem, Array, Limits], Found]
+START_TOL = 1e-3  # of a search on some rows: their optimum is not nearer to that of all rows
+START_STEPS = 20
+START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
 
 
 def solve(
@@ -101,38 +97,6 @@ def _entry(shape: Shape, solver: str | StochasticDescent) -> tuple[str, "NamedSo
         name = choose(shape) if solver == "auto" else known_name("solver", solver, SOLVERS)
         return name, SOLVERS[name]
     return solver_name(solver), _in_batches(solver)
-
-
-class LastDigits(NamedTuple):
-    """The gaps at which standard errors are computed."""
-
-    aim: float
-    all_digits: float  # below, a further step is rounding
-    enough: float
-    tol: float  # will do where the other digits are lost in rounding
-
-    @classmethod
-    def of(cls, problem: SearchProblem, tol: float) -> "LastDigits":
-        enough = min(tol, DECREMENT * problem.nat)
-        n, p = problem.n_rows, problem.shape.n_parameters
-        all_digits = last = ALL_DIGITS * n / p
-        if n * p**2 > CHEAP_PASS:
-            last = min(LAST_STEP, LAST_STEP_OF_A_ROW * n)
-        if has_few_rows(problem):
-            all_digits *= SMALLEST_SHARE
-        aim = min(enough, last * problem.nat)
-        return cls(aim, min(aim, all_digits * problem.nat), enough, tol)
-
-    def one_more(self, gap: float) -> bool:
-        """Whether a step that is not evaluated is worth taking, and the Hessian stays the same."""
-        return self.all_digits < gap <= self.aim
-
-    def settled(self, solution: Solution) -> Solution:
-        """The solution, converged if its gap is small enough, also if rounding stopped it."""
-        rounded = solution.reason in (NO_FURTHER_DIGITS, NO_LOWER_VALUE)
-        if solution.converged or not solution.gap <= (self.tol if rounded else self.enough):
-            return solution
-        return replace(solution, converged=True, reason=f"the gap is {solution.gap:.1e}")
 
 
 def finish(
@@ -260,22 +224,6 @@ def with_curvature(problem: SearchProblem, start: Array, found: Found) -> Found:
         reason = without_curvature(faded[0])
         solution = replace(solution, converged=False, reason=reason, gap=inf)
     return found._replace(held=tuple(sorted(set(found.held) - set(faded))), solution=solution)
-
-
-def has_few_rows(problem: SearchProblem) -> bool:
-    """Whether this may be a table, whose rows have weights that differ by millions."""
-    return problem.n_rows * problem.shape.n_parameters**2 <= FEW
-
-
-def hessian_at(problem: SearchProblem, found: Found) -> Array:
-    """∇² of the smooth part at the end of a search: known, or one more pass.
-
-    What is known is that before the last step, which may be long for a group with a small share of
-    the weight.  A table of few rows is read again.
-    """
-    if found.hessian is None or (found.solution.converged and has_few_rows(problem)):
-        return np.asarray(problem.objective.second_order(found.theta).hessian)
-    return found.hessian
 
 
 def _newton(problem: SearchProblem, start: Array, limits: Limits) -> Found:
@@ -408,3 +356,37 @@ SOLVERS: dict[str, NamedSolver] = {
     ),
     "sgd": _in_batches(StochasticDescent(schedule="cosine", epochs=50, average=True)),
 }
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Pulled(SmoothObjective):
+    """f(θ) + ½ Σ_j s_j (θ_j − θ⁰_j)²: a subset of rows may be separated."""
+
+    objective: Any
+    start: Array
+    strength: Array
+    unit: float | None = None
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        here, move = self.objective.second_order(theta), theta - self.start
+        pull = self.strength * move
+        return SecondOrder(
+            here.value + float(np.dot(pull, move)) / 2,
+            here.gradient + pull,
+            here.hessian + np.diag(self.strength),
+        )
+
+
+def start_on_some_rows(problem: SearchProblem, start: Array) -> Array:
+    """The optimum for the rows to start from, or ``start`` if they have none."""
+    if problem.share == 1.0:
+        return start
+    some = problem.on_start_rows
+    curvature = np.diag(some.second_order(start).hessian)
+    if not np.isfinite(curvature).all():
+        return start
+    pulled = Pulled(some, start, START_PULL * curvature, some.unit)
+    solution, state = search(Newton(), pulled, start, tol=START_TOL / 10, max_iter=START_STEPS)
+    usable = solution.converged and isfinite(state.value) and np.isfinite(state.theta).all()
+    return state.theta if usable else start

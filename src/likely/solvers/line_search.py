@@ -8,12 +8,6 @@ Near the optimum the predicted decrease is less than the rounding of f.  Both se
 that: an increase within the objective's ``rounding`` is ignored.  The slope is still accurate
 there, so the Wolfe search uses it.
 
-A Newton step s that Armijo accepts may still be too long, because values in a flat tail are low and
-have no curvature.  The next step s⁺ shows it: it would lead back past where s began, measured
-in the curvature H that s was made with.
-
-    overshoot       s⁺ᵀH s < −sᵀH s
-
 References
 ----------
 Nocedal & Wright, Numerical Optimization, 2nd ed., §3.1 and algorithms 3.5, 3.6.
@@ -97,12 +91,6 @@ def armijo_trials(
         if trial.value <= value - ARMIJO * t * decrease + slack:
             yield trial
         t /= 2
-
-
-def overshoots(hessian: Array, step: Array, following: Array) -> bool:
-    """Whether the step that follows leads back past where this one began."""
-    bent = np.dot(hessian, step)
-    return float(np.dot(bent, following)) < -float(np.dot(bent, step))
 
 
 def armijo_with_slope(

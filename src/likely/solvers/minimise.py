@@ -1,4 +1,12 @@
-"""The one optimisation loop."""
+"""The one optimisation loop.
+
+Maximisation is by the solvers that minimise:
+
+    θ + t ∇ℓ(θ) = θ − t ∇(−ℓ)(θ)
+
+Maximising the log-likelihood ℓ and minimising the cross-entropy −ℓ are the same procedure: a change
+of sign is exact, so the two visit the same θ, bit for bit.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,10 +16,19 @@ from typing import Any, final
 
 import numpy as np
 
+from likely._typing import Array
 from likely.errors import InvalidInput, LimitReached, warn_user
 from likely.progress import report
-from likely.solvers.base import Objective, S, Solver, State, as_objective
-from likely.solvers.kinked import Kinked
+from likely.solvers.base import (
+    FirstOrder,
+    FirstOrderObjective,
+    Kinked,
+    Objective,
+    S,
+    Solver,
+    State,
+    as_objective,
+)
 from likely.solvers.stopping import Progress, StoppingRule, Stuck, Tolerance, limit_of_steps
 
 
@@ -152,3 +169,44 @@ def _certified(objective: Any, state: S) -> S:
         return state
     gap = objective.gap(state.theta) / objective.scale(state.value)
     return replace(state, gap=gap)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Negated(FirstOrderObjective):
+    """−f, for an f that is to be maximised."""
+
+    objective: FirstOrderObjective
+
+    def value(self, theta: Array) -> float:
+        return -self.objective.value(theta)
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        here = self.objective.first_order(theta)
+        return FirstOrder(-here.value, -here.gradient)
+
+
+def maximise(
+    solver: Solver[FirstOrderObjective, S],
+    objective: Any,
+    start: Any,
+    *,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+    stop: StoppingRule | None = None,
+    watch: Callable[[S], None] | None = None,
+) -> Solution:
+    """Maximise a function as ``minimise`` minimises one; the trace is that of the function.
+
+    ``watch`` and ``stop`` see the descent of −f.
+    """
+    solution = minimise(
+        solver,
+        Negated(as_objective(objective, type(solver))),
+        start,
+        tol=tol,
+        max_iter=max_iter,
+        stop=stop,
+        watch=watch,
+    )
+    return replace(solution, trace=tuple(-value for value in solution.trace))

@@ -10,8 +10,9 @@ Where H is not positive definite, as for a function that is not convex, it is
 damped: its eigenvalues are replaced by their absolute values, bounded from below.  Such a step
 decreases f, and no search ends on it.
 
-A step can lower f and still end in a flat tail, where the curvature has nearly vanished: the next
-step would lead back past the start of this one, or a column is fixed that could move before.  Such
+A step s can lower f and still end in a flat tail, where the curvature has nearly vanished: the next
+step s⁺ would lead back past the start of this one, s⁺ᵀH s < −sᵀH s in the curvature H that s was
+made with, or a column is fixed that could move before.  Such
 a point is not accepted; the step is halved.  This is computed from the totals of the trial, so an
 ordinary fit needs no further pass.  Where a fixed column has a gradient of its own, no search may
 end: the gap is infinite.
@@ -37,7 +38,7 @@ from likely.solvers.base import (
     State,
     without_curvature,
 )
-from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE, overshoots
+from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE
 
 NOT_DEFINITE = "the Hessian is not positive definite"
 LEAST_CURVATURE = 1e-8  # relative, of a Hessian that is damped
@@ -148,6 +149,12 @@ def _too_far(state: NewtonState, trial: NewtonState) -> bool:
     if trial.least_pivot < FADED * state.least_pivot:  # separation lets it fade too, step by step
         return True
     return overshoots(state.hessian, trial.theta - state.theta, trial.direction)
+
+
+def overshoots(hessian: Array, step: Array, following: Array) -> bool:
+    """Whether the step that follows leads back past where this one began."""
+    bent = np.dot(hessian, step)
+    return float(np.dot(bent, following)) < -float(np.dot(bent, step))
 
 
 def _noted(state: NewtonState, trial: NewtonState, slack: float) -> NewtonState:

@@ -33,7 +33,8 @@ from likely._typing import Array
 from likely.cholesky import factorise
 from likely.solvers.base import UNDERFLOW, Solver, State, without_curvature
 from likely.solvers.group_model import Grouping, minimise_groups
-from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials, overshoots
+from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials
+from likely.solvers.newton import overshoots
 from likely.solvers.proximal import CompositeObjective
 
 SMALLEST_SET = 100  # columns that a working set may always have

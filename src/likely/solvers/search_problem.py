@@ -5,13 +5,26 @@ A model builds one ``SearchProblem``; every solver of ``SOLVERS`` can then be ru
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from likely._typing import Array
+from likely.solvers.lbfgs import Preconditioner
+from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE
 from likely.solvers.minimise import Solution
-from likely.solvers.preconditioners import Preconditioner
 from likely.solvers.stopping import StoppingRule
+from likely.solvers.tolerances import (
+    ALL_DIGITS,
+    CHEAP_PASS,
+    DECREMENT,
+    FEW,
+    LAST_STEP,
+    LAST_STEP_OF_A_ROW,
+    SMALLEST_SHARE,
+)
 
 MOST_FOR_NEWTON = 2000  # parameters: a factorisation of that size costs as much as a pass
 MOST_OF_SEVERAL = 1500  # parameters of several predictors
@@ -161,3 +174,51 @@ class SearchProblem(ABC):
     @abstractmethod
     def steps_between_units(self) -> int | None:
         """The number of steps after which the units are computed again; None is never."""
+
+
+class LastDigits(NamedTuple):
+    """The gaps at which standard errors are computed."""
+
+    aim: float
+    all_digits: float  # below, a further step is rounding
+    enough: float
+    tol: float  # will do where the other digits are lost in rounding
+
+    @classmethod
+    def of(cls, problem: SearchProblem, tol: float) -> "LastDigits":
+        enough = min(tol, DECREMENT * problem.nat)
+        n, p = problem.n_rows, problem.shape.n_parameters
+        all_digits = last = ALL_DIGITS * n / p
+        if n * p**2 > CHEAP_PASS:
+            last = min(LAST_STEP, LAST_STEP_OF_A_ROW * n)
+        if has_few_rows(problem):
+            all_digits *= SMALLEST_SHARE
+        aim = min(enough, last * problem.nat)
+        return cls(aim, min(aim, all_digits * problem.nat), enough, tol)
+
+    def one_more(self, gap: float) -> bool:
+        """Whether a step that is not evaluated is worth taking, and the Hessian stays the same."""
+        return self.all_digits < gap <= self.aim
+
+    def settled(self, solution: Solution) -> Solution:
+        """The solution, converged if its gap is small enough, also if rounding stopped it."""
+        rounded = solution.reason in (NO_FURTHER_DIGITS, NO_LOWER_VALUE)
+        if solution.converged or not solution.gap <= (self.tol if rounded else self.enough):
+            return solution
+        return replace(solution, converged=True, reason=f"the gap is {solution.gap:.1e}")
+
+
+def has_few_rows(problem: SearchProblem) -> bool:
+    """Whether this may be a table, whose rows have weights that differ by millions."""
+    return problem.n_rows * problem.shape.n_parameters**2 <= FEW
+
+
+def hessian_at(problem: SearchProblem, found: Found) -> Array:
+    """∇² of the smooth part at the end of a search: known, or one more pass.
+
+    What is known is that before the last step, which may be long for a group with a small share of
+    the weight.  A table of few rows is read again.
+    """
+    if found.hessian is None or (found.solution.converged and has_few_rows(problem)):
+        return np.asarray(problem.objective.second_order(found.theta).hessian)
+    return found.hessian

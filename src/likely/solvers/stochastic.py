@@ -13,6 +13,12 @@ best epoch is then kept.
 With ``average`` the answer of an epoch is the mean of θ over its steps, which removes most of the
 noise of the last steps.
 
+As the solver of a model, the search sees batches only.  Its end is judged afterwards by one pass:
+½ gᵀH⁻¹g, the gap that Newton's method, or proximal Newton, certifies there.  Where a Hessian is too
+costly the gap stays unknown.  The search has converged only if that gap is within ``tol``.  It is
+taken as stopped on purpose, without a warning, if all its epochs are done or no longer help and the
+gap is small for predictions.
+
 References
 ----------
 Robbins & Monro, A stochastic approximation method, 1951.
@@ -33,7 +39,11 @@ from likely.solvers.base import Solver, State
 from likely.solvers.batched import PENALTY_SCALINGS, Batch, BatchedObjective
 from likely.solvers.gradient_descent import refuse_step
 from likely.solvers.mini_batches import BatchPlan, batches_of
+from likely.solvers.minimise import Solution, search
+from likely.solvers.newton import Newton
+from likely.solvers.proximal_newton import ProximalNewton
 from likely.solvers.schedules import Schedule, schedule_of
+from likely.solvers.search_problem import Found, Limits, SearchProblem
 from likely.solvers.settings import refuse_unless_number, refuse_unless_whole
 from likely.solvers.stopping import steps_since_best
 from likely.solvers.updates import Update, update_of
@@ -41,6 +51,8 @@ from likely.solvers.updates import Update, update_of
 FACTOR = 10**0.5  # between two rates that are tried
 MOST_RATES = 24  # up from 1, and down: twelve decades
 NO_FALL, EPOCHS_DONE = "the objective has not fallen", "all epochs are done"
+SMALL_GAP = 1e-4  # of the null deviance: a fit that is as good for predictions
+ADVICE = ". More epochs of StochasticDescent come nearer; solver='auto' finds the exact optimum"
 
 
 @final
@@ -261,3 +273,53 @@ def tried_rate(solver: StochasticDescent, objective: BatchedObjective, phi: Arra
             elif factor > 1 or isfinite(least):  # below a rate that diverges another may not
                 break
     return best
+
+
+def search_in_batches(
+    solver: StochasticDescent, problem: SearchProblem, start: Array, limits: Limits
+) -> Found:
+    """The end of a search by batches, with its gap where that can be known."""
+    batched = problem.batches(start)
+    if solver.penalty_scaling != "sum" and batched.penalty_value(np.ones_like(start)) > 0:
+        raise InvalidInput(
+            f"penalty_scaling={solver.penalty_scaling!r} was given to the solver of a model, whose "
+            "penalty stands beside the sum of its losses; 'sum' was expected. Multiply the penalty "
+            "instead, or use minimise with objective(X, y).in_batches()."
+        )
+    solver = replace(solver, epochs=min(solver.epochs, limits.max_iter))
+    solution, state = search(
+        solver,
+        batched,
+        start,
+        tol=limits.tol,
+        max_iter=solver.epochs + 1,  # the solver itself says that its epochs are done
+        stop=limits.stop,
+        held_out=problem.held_out,
+    )
+    gap = certified_gap(problem, state.theta)
+    return Found(state.theta, judged(replace(solution, gap=gap), limits.tol), None)
+
+
+def judged(solution: Solution, tol: float) -> Solution:
+    """The solution, converged only if its gap is within ``tol``."""
+    gap, reason = solution.gap, solution.reason
+    if gap <= tol and not solution.stopped:
+        return replace(solution, converged=True, reason=f"the gap {gap:.1e} is within tol={tol:g}")
+    size = f"a gap of {gap:.1e}" if np.isfinite(gap) else "a gap of unknown size"
+    if not reason.startswith((NO_FALL, EPOCHS_DONE)):
+        return replace(solution, converged=False, reason=f"{reason}; it ended with {size}")
+    near = gap <= SMALL_GAP
+    reason = f"{reason}, with {size}{'' if near else ADVICE}"
+    return replace(solution, converged=False, stopped=solution.stopped or near, reason=reason)
+
+
+def certified_gap(problem: SearchProblem, theta: Array) -> float:
+    """The gap at θ by a Newton step that is not taken; infinite where a Hessian is too costly."""
+    shape = problem.shape
+    if not np.isfinite(theta).all():
+        return inf
+    if not shape.rough and shape.hessian_is_affordable:
+        return Newton(problem.intercepts).init(problem.objective, theta).gap
+    if shape.rough and shape.has_working_sets and shape.hessian_is_affordable:
+        return ProximalNewton().init(problem.objective, theta).gap
+    return inf

@@ -24,17 +24,17 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
-from likely.linear.edge import damped_newton
+from likely.fitting.edge import damped_newton
 from likely.objectives.linear import LinearObjective
 from likely.solvers.base import (
     FirstOrder,
     FirstOrderObjective,
+    Kinked,
     SecondOrder,
     SmoothObjective,
     Solver,
     State,
 )
-from likely.solvers.kinked import Kinked
 from likely.special import expit, log_expit
 from likely.teaching.margin import Hinge, MarginLoss
 

@@ -126,7 +126,6 @@ def test_validation_rows_of_a_network_are_no_copies_of_training_rows():
 
 
 def test_rows_held_out_to_stop_a_search_are_no_copies_of_fitted_rows():
-
     X = np.repeat(np.random.default_rng(0).normal(size=(60, 3)), 4, axis=0)
     assert_array_equal(copies_in_blocks(ArrayBlocks(Dense(X))), np.arange(240) // 4 * 4)
 

@@ -314,7 +314,7 @@ def fit_log_linear(
     )
     design, theta = objective.design, solution.theta
     if tol > 0 and watch is None:  # tol=0 asks for max_iter steps
-        warn_unless_converged(design.field, solution)
+        warn_unless_converged(type(design.field).__name__, solution)
     _warn_of_absent_features(objective, theta)
     likelihood = objective.penalty.value(theta) - solution.trace[-1]
     shown = objective.shown

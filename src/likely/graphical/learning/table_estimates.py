@@ -156,7 +156,7 @@ def _fit_by_em(
         EM(), objective, start, tol=settings.tol, max_iter=settings.max_iter, watch=watch
     )
     if settings.tol > 0 and watch is None:  # tol=0 asks for max_iter steps
-        warn_unless_converged(network, solution)
+        warn_unless_converged(type(network).__name__, solution)
     reached = state.totals.log_likelihood
     report = FitReport("em", totals.weight, reached, solution)
     return network.with_tables(solution.theta, report)

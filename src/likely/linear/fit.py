@@ -1,0 +1,298 @@
+"""How a table becomes the coefficients of a linear model: which categories have one, and the fit.
+
+Without a penalty, one category of a column is the reference and has no coefficient: the one that
+``reference`` names, or the first, in the order of a categorical column or sorted.  With a penalty
+every category has one, so that all are treated alike.
+
+``fitted`` is the fit of a model by the driver; ``model_objective`` is what that fit minimises, on
+rows as they came: not centred, θ = [W b].  Its vectors are stored in a model as the result of a fit
+is.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.block import ArrayBlocks, first_rows
+from likely.data.coding import Coding
+from likely.data.layouts.base import Csr
+from likely.data.schema import Schema
+from likely.errors import InvalidInput, UnknownName
+from likely.fitting.covariance import kind_of_errors
+from likely.fitting.driver import DesignRows, FitSettings, LinearFit, Specification, fit, given_fit
+from likely.fitting.framing import Framing, block_sums, start_share
+from likely.fitting.predictor import OnePredictor
+from likely.inputs.coding import category_flags, refuse_gaps
+from likely.inputs.estimators import columns_named
+from likely.inputs.rows import AT_PREDICTION, EncodedRows, RowExtras, TargetForm, check_rows
+from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers
+from likely.likelihoods.base import Likelihood
+from likely.linear.penalty import in_a_group, per_column, spread, strengths_of
+from likely.objectives.model import ModelObjective, Reduction
+from likely.penalties import Penalty, Strengths
+
+Specify = Callable[[DesignRows], Specification]
+LinearRows = EncodedRows[Coding]  # designs without an intercept
+
+
+def open_linear(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    extras: RowExtras,
+    *,
+    target: TargetForm,
+    given: Strengths,
+    reference: Mapping[Any, Any] | None = None,
+) -> LinearRows:
+    """Check everything, and cut it into blocks.
+
+    X is an array, a CSR array, a frame, or a file; y and the extras may be names of columns of a
+    frame or a file.  ``reference`` names the reference category of some columns.
+    """
+    refuse_idle_groups(estimator, extras.groups)
+    vars(estimator).pop("formula_", None)  # of an earlier fit
+    estimator.beside_ = tuple(name for name in (y, *extras) if isinstance(name, str))
+    estimator.moved_by_ = tuple(name for name in AT_PREDICTION if getattr(extras, name) is not None)
+    found = check_rows(estimator, X, y, extras, target=target)
+    rows = found.encode(category_flags(found.kinds))
+    chosen = _chosen_references(rows.coding, reference)
+    flags = _references(estimator, rows.coding, given, chosen)
+    orders = found.orders() if any(rows.coding.as_codes) else ()
+    coding = Coding(rows.coding, flags, _order(rows.coding, orders, chosen))
+    with columns_named(estimator):
+        blocks = coding.to_fit(rows.blocks)
+    return EncodedRows(blocks, coding, *rows[2:])
+
+
+def open_classes(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> LinearRows:
+    """Rows with class codes, or with soft labels where y has several columns."""
+    soft = is_soft(y)
+    rows = open_linear(
+        estimator,
+        X,
+        soft_numbers(y) if soft else y,
+        RowExtras(sample_weight, groups=groups),
+        target="numbers" if soft else "class",
+        given=strengths_of(estimator),
+    )
+    if not soft:
+        return rows
+    for block in rows.blocks:
+        check_soft(block.target, block.start)
+    return rows._replace(classes=soft_classes(y))
+
+
+def refuse_idle_groups(estimator: Any, groups: Any) -> None:
+    """Refuse groups unless the standard errors are clustered."""
+    if groups is not None and kind_of_errors(estimator) != "clustered":
+        raise InvalidInput(
+            "groups were given, which only clustered standard errors use; the kind asked for is "
+            f"{kind_of_errors(estimator)!r}. Ask for 'clustered', or leave the groups out."
+        )
+
+
+def _references(
+    estimator: Any, schema: Schema, given: Strengths, chosen: Mapping[int, int]
+) -> tuple[bool, ...]:
+    """Per column of codes, whether its coefficients are free and need a reference."""
+    n = len(schema.kinds)
+    free = np.zeros(n, dtype=bool)
+    if any(schema.as_codes):
+        l1, l2 = (
+            per_column(estimator, name, strength, n)
+            for name, strength in (("l1", given.l1), ("l2", given.l2))
+        )
+        free = (l1 == 0) & (l2 == 0) & ~in_a_group(estimator, given, n)
+    _refuse_idle_references(schema, free, chosen)
+    coded = [j for j, is_coded in enumerate(schema.as_codes) if is_coded]
+    flags = [bool(free[j]) for j in coded]
+    if not vars(estimator).get("fit_intercept", True) and True in flags:
+        # one column has all its levels in place of an intercept: rather one without a reference
+        places = sorted((j in chosen, k) for k, j in enumerate(coded) if flags[k])
+        flags[places[0][1]] = False
+    return tuple(flags)
+
+
+def _chosen_references(schema: Schema, given: Mapping[Any, Any] | None) -> dict[int, int]:
+    """By column, the code of the category that ``reference`` names."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"reference={given!r} was given; a mapping from columns to categories was expected. "
+            "Use reference={'colour': 'red'}, for instance."
+        )
+    labels = [str(j) for j in range(len(schema.kinds))] if schema.names is None else schema.names
+    return {
+        j: _code_of(schema, j, name, value)
+        for name, value in given.items()
+        for j in [_column(labels, name)]
+    }
+
+
+def _column(labels: Sequence[str], name: Any) -> int:
+    if str(name) not in labels:
+        raise UnknownName("column for reference", str(name), list(labels))
+    return list(labels).index(str(name))
+
+
+def _code_of(schema: Schema, j: int, name: Any, value: Any) -> int:
+    """The code of a category, as it is, as text or as the number that it is written as."""
+    found: Array | None = schema.categories[j]
+    if found is None:
+        raise InvalidInput(
+            f"reference names the column {name!r}, which holds {schema.kinds[j]}s; a reference is "
+            "one of the categories of a column of text. Leave it out, or make the column text."
+        )
+    values = found.tolist()
+    same = [code for code, known in enumerate(values) if known == value]
+    same = same or [code for code, known in enumerate(values) if str(known) == str(value)]
+    same = same or [code for code, known in enumerate(values) if _number(known) == _number(value)]
+    if len(same) != 1:
+        raise UnknownName(f"category of {name!r} for reference", str(value), map(str, values))
+    return same[0]
+
+
+def _number(value: Any) -> Any:
+    """The number that a text is, such as 1 for the code 01; other text as it is."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _refuse_idle_references(schema: Schema, free: Array, chosen: Mapping[int, int]) -> None:
+    idle = [j for j in chosen if not free[j]]
+    if idle:
+        name = idle[0] if schema.names is None else schema.names[idle[0]]
+        raise InvalidInput(
+            f"reference names the column {name!r}, which is penalised: with a penalty every "
+            "category has a coefficient, so there is no reference. Use l1=0 and l2=0, or leave "
+            "the reference out."
+        )
+
+
+def _order(
+    schema: Schema, orders: Sequence[list[Any] | None], chosen: Mapping[int, int]
+) -> tuple[tuple[int, ...], ...]:
+    """Per column of codes, the codes in order: the reference, then as the column's type says."""
+    if not chosen and not any(order is not None for order in orders):
+        return ()
+    found = []
+    for j, values in enumerate(schema.categories):
+        if values is None:
+            continue
+        given = {value: k for k, value in enumerate(orders[j] or [])}
+        labels = values.tolist()
+        places = sorted(range(len(labels)), key=lambda k: given.get(labels[k], k))
+        if j in chosen:
+            places.remove(chosen[j])
+            places.insert(0, chosen[j])
+        found.append(tuple(places))
+    if all(list(places) == sorted(places) for places in found):
+        return ()
+    return tuple(found)
+
+
+def remember_means(model: Any, rows: LinearRows) -> None:
+    """Store the means of the columns of the design as ``column_means_``; of sparse ones, 0.
+
+    Of a large table the means of some rows, and of a file those of its first block: where
+    contributions are 0 need not be exact.
+    """
+    if vars(model).get("coding_") is rows.coding:  # the next penalty of a path, on the same rows
+        return
+    blocks = rows.blocks
+    model.column_means_ = np.zeros(blocks.n_features)
+    first = next(iter(blocks))
+    if isinstance(first.X, Csr):
+        return
+    if isinstance(blocks, ArrayBlocks):
+        share = start_share(blocks.n_rows, blocks.n_features)
+        some = blocks if share >= 1 else first_rows(blocks, share)
+        total = rows.executor.sum(block_sums, some)
+    else:
+        total = block_sums(first)
+    means = np.asarray(total.x / total.weight)
+    if np.isfinite(means).all():
+        model.column_means_ = means
+
+
+def design_rows(rows: LinearRows) -> DesignRows:
+    """Encoded rows, as the driver takes them."""
+    coding = rows.coding
+    return DesignRows(rows.blocks, rows.executor, coding.names, rows.n_groups, coding.references)
+
+
+def fitted(
+    estimator: Any, rows: DesignRows, specify: Specify, *, warned_by: Any = None
+) -> LinearFit:
+    """The fit of an estimator; ``warned_by`` is the one that warnings name, if it is another."""
+    name = None if warned_by is None else type(warned_by).__name__
+    with columns_named(estimator):
+        found = fit(specify, rows, FitSettings.of(estimator, name=name))
+    if found.held_out is not None:
+        estimator.held_out_ = found.held_out
+    return found
+
+
+def model_objective(
+    model: Any,
+    rows: DesignRows,
+    specify: Specify,
+    store: Callable[[LinearFit], Any],
+    reduction: Reduction,
+    position: Array | None = None,
+) -> ModelObjective:
+    """The objective of a model that is not fitted; ``store`` makes the model of a fit."""
+    with columns_named(model), rows.executor.session():
+        refuse_gaps(rows.blocks, rows.names)
+        specification = specify(rows)
+        problem = specification.problem(centre=False)
+        start = specification.begin(problem).start
+    return ModelObjective(
+        problem.on,
+        problem.data.blocks,
+        rows.executor,
+        specification.packing,
+        start,
+        lambda theta: store(given_fit(specification, problem, theta)),
+        type(model).__name__,
+        reduction,
+        position,
+    )
+
+
+def predictor_of(
+    estimator: Any,
+    coding: Coding,
+    likelihood: Likelihood,
+    *,
+    classes: bool = False,
+    student: bool = False,
+) -> Callable[..., OnePredictor]:
+    """The specification of one predictor with the settings of an estimator."""
+    firth = ", or firth=True" if "firth" in vars(estimator) else ""
+    return partial(
+        OnePredictor,
+        likelihood=likelihood,
+        penalty=partial(_penalty, estimator, coding),
+        intercept=estimator.fit_intercept,
+        centre=not estimator.penalise_intercept,
+        classes=classes,
+        student=student,
+        given=vars(estimator).get("start"),
+        remedy=Specification.remedy + firth,
+    )
+
+
+def _penalty(estimator: Any, coding: Coding, framing: Framing) -> Penalty:
+    intercept = estimator.penalise_intercept
+    given = strengths_of(estimator)
+    return spread(estimator, coding, framing, given, intercept=intercept).penalty
