@@ -53,6 +53,7 @@ from likely.fast.strided import (
     add_factor,
     add_rows,
     add_weighted_rows,
+    loop_named,
     max_rows_onto,
     multiply,
     multiply_factor,
@@ -73,13 +74,13 @@ def _is_sliced(plan, f):
     return False
 
 
-def _base_filler(in_logs):
+def _base_filler(name, in_logs):
     """Fill ``base`` with ⊗ of each clique's factors that are the same in every row.
 
     ``base_spans`` (n_cliques,) become the products of the spans of all its factors.
     """
 
-    @njit(cache=True, nogil=True)
+    @loop_named(name)
     def fill_base(values, spans, plan, base, base_spans):
         count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
         for k in range(base_spans.size):
@@ -98,7 +99,8 @@ def _base_filler(in_logs):
     return fill_base
 
 
-base_tables, base_scores = _base_filler(False), _base_filler(True)
+base_tables = _base_filler("base_tables", False)
+base_scores = _base_filler("base_scores", True)
 
 
 @njit(cache=True, nogil=True)
@@ -116,10 +118,10 @@ def _row_starts(codes, rows, first, n, plan, f, starts):
         step *= plan[plan[N_STATES] + v]
 
 
-def _taker(in_logs):
+def _taker(name, in_logs):
     """Fill a clique's tables of n rows: base ⊗ sliced factors ⊗ evidence ⊗ messages."""
 
-    @njit(cache=True, nogil=True)
+    @loop_named(name)
     def take(codes, rows, first, n, values, base, plan, k, work, starts, count):
         at, room = plan[plan[CLIQUE_AT] + k], plan[plan[MESSAGE_AT + 1] - 1]
         for p in range(uint64(at), uint64(plan[plan[CLIQUE_AT] + k + 1])):
@@ -161,7 +163,8 @@ def _taker(in_logs):
     return take
 
 
-_take_numbers, _take_scores = _taker(False), _taker(True)
+_take_numbers = _taker("_take_numbers", False)
+_take_scores = _taker("_take_scores", True)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

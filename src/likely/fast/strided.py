@@ -21,6 +21,20 @@ DIMS, SIZES, STRIDES = 0, 1, 2  # the first sections of a plan
 UNDERFLOW = -750.0  # exp is 0 below
 
 
+def loop_named(name, **options):
+    """A loop that a factory makes, under a name of its own.
+
+    Two loops of one name, compiled by different processes, may have the same symbol; loaded from
+    disk into a third, one of them would be called for both.
+    """
+
+    def compiled(function):
+        function.__name__ = function.__qualname__ = name
+        return njit(cache=True, nogil=True, **options)(function)
+
+    return compiled
+
+
 @njit(cache=True, nogil=True)
 def merged_axes(op_table, op_starts, op_axes, table_starts, table_axes, n_states):
     """The merged axes of operations: table ``op_table[o]`` with a C-ordered one over ``op_axes``.
@@ -88,10 +102,10 @@ def _begin(plan, o, inner, count):
     return first, last, outer
 
 
-def _combiner(in_logs):
+def _combiner(name, in_logs):
     """⊗ of a table with another: × of numbers, + of their logs."""
 
-    @njit(cache=True, nogil=True)
+    @loop_named(name)
     def combine(table, at, other, start, plan, o, count):
         first, last, outer = _begin(plan, o, 2, count)
         n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
@@ -119,7 +133,8 @@ def _combiner(in_logs):
     return combine
 
 
-multiply, add = _combiner(False), _combiner(True)  # table ⊗= other, from ``at``, from ``start``
+multiply = _combiner("multiply", False)  # table ⊗= other, from ``at``, from ``start``
+add = _combiner("add", True)
 
 
 @njit(cache=True, nogil=True)
@@ -136,10 +151,10 @@ def assign(table, at, other, start, plan, o, count):
         base = _next(base, first, outer, plan, count)
 
 
-def _reducer(in_logs):
+def _reducer(name, in_logs):
     """⊕ of a table over the axes that the other does not have: Σ of numbers, max of logs."""
 
-    @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+    @loop_named(name, fastmath={"reassoc", "contract"})
     def reduce(other, start, table, at, plan, o, count):
         first, last, outer = _begin(plan, o, 2, count)
         n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
@@ -168,7 +183,8 @@ def _reducer(in_logs):
     return reduce
 
 
-sum_onto, max_onto = _reducer(False), _reducer(True)  # other ⊕= table
+sum_onto = _reducer("sum_onto", False)  # other ⊕= table
+max_onto = _reducer("max_onto", True)
 
 
 @njit(cache=True, nogil=True)
@@ -190,10 +206,10 @@ def exp_sum_onto(other, start, tops, tops_start, table, at, plan, o, count):
 # ── rows side by side: work[cell, row] ───────────────────────────────────────────────────────
 
 
-def _row_combiner(in_logs):
+def _row_combiner(name, in_logs):
     """work[at…] ⊗= work[start…], row by row."""
 
-    @njit(cache=True, nogil=True)
+    @loop_named(name)
     def combine_rows(work, n, at, start, plan, o, count):
         first, last, outer = _begin(plan, o, 1, count)
         n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
@@ -210,10 +226,10 @@ def _row_combiner(in_logs):
     return combine_rows
 
 
-def _row_factor_combiner(in_logs):
+def _row_factor_combiner(name, in_logs):
     """work[at…] ⊗= the part of a factor's table that each row has, from its start on."""
 
-    @njit(cache=True, nogil=True)
+    @loop_named(name)
     def combine_factor(work, n, at, values, starts, plan, o, count):
         first, last, outer = _begin(plan, o, 1, count)
         n0, t0 = uint64(plan[plan[SIZES] + last - 1]), uint64(plan[plan[STRIDES] + last - 1])
@@ -230,11 +246,11 @@ def _row_factor_combiner(in_logs):
     return combine_factor
 
 
-def _row_reducer(in_logs):
+def _row_reducer(name, in_logs):
     """work[start…] = ⊕ work[at…] over the axes that it does not have, row by row."""
     zero = -np.inf if in_logs else 0.0
 
-    @njit(cache=True, nogil=True)
+    @loop_named(name)
     def reduce_rows(work, n, start, size, at, plan, o, count):
         for q in range(uint64(start), uint64(start + size)):
             for r in range(uint64(n)):
@@ -254,9 +270,12 @@ def _row_reducer(in_logs):
     return reduce_rows
 
 
-multiply_rows, add_rows = _row_combiner(False), _row_combiner(True)
-multiply_factor, add_factor = _row_factor_combiner(False), _row_factor_combiner(True)
-sum_rows_onto, max_rows_onto = _row_reducer(False), _row_reducer(True)
+multiply_rows = _row_combiner("multiply_rows", False)
+add_rows = _row_combiner("add_rows", True)
+multiply_factor = _row_factor_combiner("multiply_factor", False)
+add_factor = _row_factor_combiner("add_factor", True)
+sum_rows_onto = _row_reducer("sum_rows_onto", False)
+max_rows_onto = _row_reducer("max_rows_onto", True)
 
 
 @njit(cache=True, nogil=True)
