@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, get_args
 
-from likely.formatting import all_listed, count
+from likely.output.formatting import all_listed, count
 
 TargetKind = Literal["binary", "classes", "ordinal", "count", "positive", "real"]
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
-from likely.normal import hazard, log_ndtr, ndtr, ndtri
+from likely.numerics.normal import hazard, log_ndtr, ndtr, ndtri
 from likely.special import exp, expit, expm1, log, log1p, log_expit, logit, ones_like
 
 __all__ = [

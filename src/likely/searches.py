@@ -24,8 +24,8 @@ import numpy as np
 from likely.compute.executor import Executor
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
-from likely.intervals import Estimate
 from likely.metrics.base import Better
+from likely.numerics.intervals import Estimate
 from likely.solvers.settings import refuse_unless_whole
 from likely.solvers.stopping import Iterations, Seconds, StoppingRule
 from likely.spaces import Choice, Parameters, Real, Space, space_from

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import likely as lk
-from likely.formatting import estimate_cells
-from likely.intervals import Estimate
+from likely.numerics.intervals import Estimate
+from likely.output.formatting import estimate_cells
 
 SENTENCE = re.compile(
     r"Log loss \d\.\d+ \(95 % interval \d\.\d+ to \d\.\d+\) on 40 sealed rows; evaluation 1 of 1\. "

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from likely.formatting import estimate_cells
 from likely.metrics import Score
+from likely.output.formatting import estimate_cells
 from likely.reports.sections.verdict import held_out_verdict, verdict_of
 from likely.runs import RunFacts, read_run
 

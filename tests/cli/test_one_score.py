@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import likely as lk
-from likely.formatting import estimate_cells
+from likely.output.formatting import estimate_cells
 from likely.reports.sections.verdict import score_of_run
 from likely.runs import read_run
 from likely.sealing.folder import opened, read_parquet

@@ -8,7 +8,7 @@ import pytest
 from likely.cli import table_files
 from likely.cli.main import run
 from likely.cli.terminal import Settings, showing_progress
-from likely.progress import report
+from likely.output.progress import report
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ATTACKS = {

@@ -6,7 +6,7 @@ import pytest
 import likely
 from likely.cli import terminal as screen
 from likely.cli.terminal import Settings
-from likely.progress import report
+from likely.output.progress import report
 
 
 def work(settings, monkeypatch, *, terminal):

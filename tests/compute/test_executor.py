@@ -8,7 +8,7 @@ import scipy.linalg  # noqa: F401  # the BLAS that is counted
 from threadpoolctl import threadpool_info
 
 from likely.compute.executor import Serial, Threads, one_blas_thread
-from likely.progress import report
+from likely.output.progress import report
 
 
 def threads():

@@ -58,7 +58,7 @@ def test_neighbours_fall_independently():
 
 def test_the_hash_is_splitmix64():
     """From the state 0 the generator's first output is 0xE220A8397B1DCDAF."""
-    from likely.keyed_random import GOLDEN, mix
+    from likely.numerics.keyed_random import GOLDEN, mix
 
     assert int(mix(np.array([GOLDEN]))[0]) == 0xE220A8397B1DCDAF
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import likely
-from likely import pictures
 from likely.errors import InvalidInput, MissingFont
+from likely.output import pictures
 
 mpl.use("agg")
 

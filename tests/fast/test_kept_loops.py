@@ -7,7 +7,7 @@ import pytest
 
 from likely.errors import LoopsNotKept
 from likely.fast import kept_loops
-from likely.progress import listening
+from likely.output.progress import listening
 
 INNER = """from numba import njit
 

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.description_text import MOST_ROWS
 from likely.fitting.inference import Inference
 from likely.fitting.summary import Summary
-from likely.formatting import WIDEST
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.surface import response_described, summarise
+from likely.output.description_text import MOST_ROWS
+from likely.output.formatting import WIDEST
 from likely.solvers.minimise import Solution
 
 

@@ -6,9 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely import DiscriminantAnalysis, NaiveBayes
-from likely.description import ColumnsRead
 from likely.errors import InvalidInput
 from likely.explanations.explanation import MOST_COLUMNS, log_odds_explanation
+from likely.output.description import ColumnsRead
 from tests.fits import CLASSIFIERS, FITS
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import threadpoolctl
 
-from likely.additive import FieldwiseAdditive
 from likely.compute.executor import (
     EXECUTORS,
     SERIAL_BYTES,
@@ -24,6 +23,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.distributions import DISTRIBUTIONS
 from likely.errors import InvalidInput, UnknownName
+from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.components import block_totals
 from tests.event_models import N_COMPONENTS, assert_same
 

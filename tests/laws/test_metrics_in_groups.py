@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.intervals import clipped
 from likely.metrics import METRICS, Truth, constant_prediction, score_of
 from likely.metrics.prediction import Prediction
+from likely.numerics.intervals import clipped
 from tests.metric_data import every_metric, some_rows
 
 every = pytest.mark.parametrize(("name", "kind"), every_metric())

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likely.additive import pairwise_total
 from likely.distributions import Labels
+from likely.numerics.additive import pairwise_total
 from tests.event_models import MODELS, N_COMPONENTS, assert_same, data, rows
 
 N = 40

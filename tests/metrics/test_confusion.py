@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likely.intervals import wilson
 from likely.metrics import METRICS, Prediction, Truth
 from likely.metrics.classes import Confusion, confusion_of
+from likely.numerics.intervals import wilson
 
 TABLE = Confusion(np.array([[20.0, 5.0], [10.0, 15.0]]))
 

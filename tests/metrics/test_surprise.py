@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from scipy.stats import t
 
 from benchmarks.interval_coverage import coverage
-from likely.intervals import about_mean, about_mean_with_surprise, wilson
 from likely.metrics import METRICS, Prediction, Truth
 from likely.metrics.prediction import RowValues
+from likely.numerics.intervals import about_mean, about_mean_with_surprise, wilson
 
 
 def certain(n, p):

@@ -7,7 +7,6 @@ from scipy import sparse
 
 from likely.differences import check_gradient
 from likely.errors import InvalidInput
-from likely.keyed_random import keyed_uniform
 from likely.neural.architecture import Architecture
 from likely.neural.formulas import (
     backward,
@@ -17,6 +16,7 @@ from likely.neural.formulas import (
     loss_first_order,
     predictor,
 )
+from likely.numerics.keyed_random import keyed_uniform
 from likely.special import ACTIVATIONS
 from tests.neural.networks import output_and_target, some_network, some_rows
 

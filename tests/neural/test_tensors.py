@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import LikelyWarning
-from likely.keyed_random import keyed, keyed_uniform
 from likely.neural import tensors, torch_networks
 from likely.neural.engine import EngineSettings
 from likely.neural.formulas import dropout_rates
@@ -22,6 +21,7 @@ from likely.neural.tensors import (
     signed,
 )
 from likely.neural.torch_networks import TorchEngine
+from likely.numerics.keyed_random import keyed, keyed_uniform
 from likely.solvers.mini_batches import epoch_order
 from likely.solvers.updates import UPDATES, Momentum
 from tests.neural.networks import many_rows, some_network

@@ -8,7 +8,7 @@ import pytest
 from likely.errors import TrainingDiverged
 from likely.neural.history import LossCurve
 from likely.neural.training import Ending, Losses, Steps, TrainingRules, replayed, scheduled, train
-from likely.progress import listening
+from likely.output.progress import listening
 from likely.solvers.schedules import Constant, ReduceOnPlateau
 
 SEL_4 = (5.0, 4.0, 3.0, 3.5, 3.2, 2.9, 3.0)

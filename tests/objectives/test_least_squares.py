@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.additive import pairwise_total
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
+from likely.numerics.additive import pairwise_total
 from likely.objectives.least_squares import block_factor, block_gram, without_intercept
 from likely.solvers.least_squares import solve_normal_equations, solve_qr
 

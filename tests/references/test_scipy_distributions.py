@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from likely import DiscriminantAnalysis
-from likely.cholesky import inverse_root
 from likely.distributions import (
     Bernoulli,
     DiagonalGaussian,
@@ -21,6 +20,7 @@ from likely.distributions import (
     normal_quantile,
 )
 from likely.distributions.categorical import Categorical
+from likely.numerics.cholesky import inverse_root
 
 CLOSE = {"rtol": 1e-13, "atol": 1e-13}
 RNG = np.random.default_rng(0)

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 import likely
 from likely.data.arrow import digest_of_file
-from likely.intervals import Estimate
 from likely.json_files import as_json
 from likely.metrics import constant_prediction, metrics_for, score_of
+from likely.numerics.intervals import Estimate
 from likely.runs import RunFolder, versions
 from likely.sealing.folder import TRAIN
 from likely.sealing.sealed import folder_of

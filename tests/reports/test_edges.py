@@ -7,8 +7,8 @@ import pytest
 
 from likely import GLM, NaiveBayes, OrdinalRegression
 from likely.cli.main import run
-from likely.formatting import estimate_cells
 from likely.metrics import Prediction
+from likely.output.formatting import estimate_cells
 from likely.reports.page import report_of
 from likely.runs import read_run
 from likely.special import LOG_FLOOR

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.additive import pairwise_total
+from likely.numerics.additive import pairwise_total
 from likely.solvers.least_squares import (
     GramTotals,
     LeastSquaresTotals,

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from likely.differences import check_gradient
 from likely.errors import InvalidInput, LimitReached
-from likely.progress import listening
+from likely.output.progress import listening
 from likely.solvers import (
     EM,
     FISTA,

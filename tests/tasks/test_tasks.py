@@ -13,7 +13,7 @@ import likely as lk
 from likely import tasks
 from likely.cli.main import run as run_command
 from likely.errors import InvalidInput
-from likely.progress import report, stage
+from likely.output.progress import report, stage
 from likely.tasks.request import DataOptions, Exit, Refusal
 from tests.cli.conftest import patients
 

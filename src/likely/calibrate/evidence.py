@@ -34,13 +34,13 @@ from typing import NamedTuple, Self, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive, FieldwiseAdditive, pairwise_total
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
 from likely.data.copies import copies_in_blocks
 from likely.data.split import FOLD_SEED, fold_of
 from likely.distributions.base import Family
 from likely.errors import NothingToCalibrate, warn_user
+from likely.numerics.additive import Additive, FieldwiseAdditive, pairwise_total
 from likely.objectives.components import (
     Components,
     ComponentTotals,

@@ -18,7 +18,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from likely._typing import Array, Codes
 from likely.calibrate.scaling import Scaling, Scores
-from likely.description import NamedColumn, NamedTable
+from likely.output.description import NamedColumn, NamedTable
 
 
 @final

@@ -43,7 +43,6 @@ from typing import Any, Protocol, Self, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive, pairwise_total
 from likely.calibrate.evidence import (
     N_FOLDS,
     WORDS,
@@ -77,6 +76,7 @@ from likely.distributions.lengths import (
 )
 from likely.distributions.lumped_counts import LumpedColumns
 from likely.distributions.product import ProductFamily
+from likely.numerics.additive import Additive, pairwise_total
 from likely.objectives.components import (
     Components,
     ComponentTotals,

@@ -19,9 +19,9 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.calibrate.scaling import Scaling, Scores, log_odds
-from likely.description import NamedColumn, NamedTable
 from likely.inputs.estimators import warn_unless_converged
 from likely.likelihoods.responses import likelihood_of
+from likely.output.description import NamedColumn, NamedTable
 from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton

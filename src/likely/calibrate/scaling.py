@@ -21,7 +21,6 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
-from likely.description import Description, Fact, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained
 from likely.explanations.explanation import Explanation, like_its_rows
@@ -44,7 +43,8 @@ from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import own_columns, refuse_file, rows_at
 from likely.names import has_method
-from likely.pictures import draw_reliability
+from likely.output.description import Description, Fact, NamedTable, describe
+from likely.output.pictures import draw_reliability
 from likely.special import LOG_FLOOR, logsumexp
 
 PREFIT = "prefit"

@@ -20,7 +20,7 @@ from likely.calibrate.evidence import (
     temperature_loss,
 )
 from likely.calibrate.scaling import Scaling, Scores, log_odds
-from likely.description import Fact
+from likely.output.description import Fact
 from likely.special import log_softmax
 
 WORDS = Wording("all classes are equally probable", "use the estimator as it is")

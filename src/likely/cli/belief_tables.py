@@ -5,7 +5,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from likely.cli.terminal import table, wrapped
-from likely.formatting import count, fixed, number, shortened
+from likely.output.formatting import count, fixed, number, shortened
 
 if TYPE_CHECKING:
     from likely.graphical.model.beliefs import Beliefs, Configuration

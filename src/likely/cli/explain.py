@@ -72,8 +72,8 @@ def explain(
     each column adds to the prediction of each row, and of a text each word.  With --text: what each
     word adds to the prediction of a document.
     """
-    from likely.description import describe
-    from likely.description_text import text_of
+    from likely.output.description import describe
+    from likely.output.description_text import text_of
     from likely.runs import open_run
     from likely.text.text_classifier import TextClassifier
 
@@ -186,9 +186,9 @@ def _refuse_page(
 def _about_texts(opened: "Run", run: str) -> Answer:
     """A classifier of texts in numbers, and the words that say most; hashed columns have none."""
     from likely.cli.terminal import wrapped
-    from likely.description import describe
-    from likely.description_text import text_of
-    from likely.formatting import count, listed
+    from likely.output.description import describe
+    from likely.output.description_text import text_of
+    from likely.output.formatting import count, listed
 
     model = opened.model
     classes = [str(label) for label in model.classes_.tolist()]

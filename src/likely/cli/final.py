@@ -161,7 +161,7 @@ def _refuse_seal(path: str) -> None:
 def _written_features(seal: "SealFolder", output: str) -> Answer:
     """Write the features of the sealed rows, with a key of each row."""
     from likely.files import file_made_whole
-    from likely.formatting import count
+    from likely.output.formatting import count
     from likely.sealing.folder import ROW
     from likely.sealing.recognition import log_event
 
@@ -265,7 +265,7 @@ def _evaluated(
 
 def _estimates(run: "Run") -> dict[str, float]:
     """The cross-validation estimate of each metric; after a search, also that of the search."""
-    from likely.intervals import measures_from_json
+    from likely.numerics.intervals import measures_from_json
 
     scores = run.facts.get("scores") or {}
     measures = measures_from_json(scores.get("measures", ()))
@@ -322,8 +322,8 @@ def _refuse_other_roles(run: "Run", seal: "SealFolder") -> None:
 
 def _text(score: "FinalScore") -> str:
     from likely.cli.terminal import heading, table, wrapped
-    from likely.formatting import estimate_cells, percent_level
     from likely.metrics.score import gain_title, title_of
+    from likely.output.formatting import estimate_cells, percent_level
 
     text = heading(wrapped(score.sentence))
     rows = []

@@ -16,7 +16,7 @@ from likely.cli.options import gathered
 from likely.cli.table_files import refuse_json_on_stdout, write_table
 from likely.cli.terminal import Command, Settings, global_options, heading, showing_progress
 from likely.errors import InvalidInput
-from likely.formatting import all_listed, count
+from likely.output.formatting import all_listed, count
 from likely.tasks.request import Exit, Refusal
 from likely.tasks.table_files import is_same_file
 

@@ -18,7 +18,7 @@ from likely.cli.belief_tables import (
 )
 from likely.cli.graph_question import Asked, GraphQuestion
 from likely.cli.terminal import table, width, wrapped
-from likely.formatting import DASH, count, fixed, listed, number
+from likely.output.formatting import DASH, count, fixed, listed, number
 from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:

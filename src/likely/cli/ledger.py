@@ -6,7 +6,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.terminal import Settings, global_options, heading, table, wrapped
-from likely.formatting import count, short_hash
+from likely.output.formatting import count, short_hash
 from likely.tasks.request import Exit, Refusal
 
 BEFORE_DETAILS = 51  # letters of the columns before the details of a line

@@ -30,7 +30,6 @@ from likely.cli.streams import (
     output_fails,
 )
 from likely.cli.terminal import Settings, global_options
-from likely.control_characters import printable
 from likely.errors import (
     BrokenLedger,
     HonestyRefusal,
@@ -41,7 +40,8 @@ from likely.errors import (
     UnknownName,
     UnusableRun,
 )
-from likely.formatting import shortened
+from likely.output.control_characters import printable
+from likely.output.formatting import shortened
 from likely.tasks.request import Exit, Refusal
 
 VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>

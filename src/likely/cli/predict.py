@@ -147,7 +147,7 @@ def predict(
 def _answer(
     run: str, output: str, names: list[str], n: int, path: Path | None, findings: tuple[str, ...]
 ) -> Answer:
-    from likely.formatting import count
+    from likely.output.formatting import count
 
     where = "standard output" if path is None else str(path)
     return Answer(

@@ -8,7 +8,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.terminal import Settings, global_options, wrapped
-from likely.formatting import count
+from likely.output.formatting import count
 
 if TYPE_CHECKING:
     from likely.reports.page import Report

@@ -109,7 +109,7 @@ def _what(manifest: "Manifest") -> str:
 
 def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
     from likely.cli.terminal import headed, wrapped
-    from likely.formatting import count
+    from likely.output.formatting import count
     from likely.sealing.ledger import allowed_in_words
 
     manifest, name = sealed.manifest, shlex.quote(str(sealed.path))

@@ -9,7 +9,7 @@ import click
 
 from likely.cli.streams import OutputFailed, is_of_output
 from likely.cli.terminal import Settings
-from likely.control_characters import without_controls
+from likely.output.control_characters import without_controls
 from likely.tasks import table_files
 from likely.tasks.request import Exit, Refusal
 from likely.tasks.table_files import SUFFIXES, Chunk, write_delimited

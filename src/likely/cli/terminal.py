@@ -16,9 +16,9 @@ from typing import Any, final
 
 import click
 
-from likely.control_characters import printable
-from likely.formatting import WIDEST, paragraph, text_table
-from likely.progress import Event, ProgressStep, StageEnded, StageStarted, listening, stage
+from likely.output.control_characters import printable
+from likely.output.formatting import WIDEST, paragraph, text_table
+from likely.output.progress import Event, ProgressStep, StageEnded, StageStarted, listening, stage
 from likely.tasks.request import Caller
 from likely.tasks.train_text import Part
 

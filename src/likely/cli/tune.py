@@ -249,7 +249,7 @@ def _has_scores(study: Path) -> bool:
 
 
 def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") -> None:
-    from likely.formatting import count
+    from likely.output.formatting import count
     from likely.workbench.search.study_text import sentences
 
     raise Refusal(

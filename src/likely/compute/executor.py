@@ -27,9 +27,9 @@ from threading import Event, Lock, get_ident
 from threading import enumerate as running_threads
 from typing import Any, TypeVar, final
 
-from likely.additive import Additive, pairwise_total
 from likely.errors import InvalidInput, UnknownName
-from likely.progress import stopped_by, stops
+from likely.numerics.additive import Additive, pairwise_total
+from likely.output.progress import stopped_by, stops
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -47,7 +47,7 @@ from likely.data.frames import is_sparse
 from likely.data.labels import has_many_values, is_prose
 from likely.data.source import Source
 from likely.data.split import content_mask, sampled, split_mask
-from likely.keyed_random import GOLDEN, keyed, mix
+from likely.numerics.keyed_random import GOLDEN, keyed, mix
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
 from likely.data.categories import (
     Factor,
     codes_in,
@@ -36,6 +35,7 @@ from likely.data.layouts.intercept import Mixed
 from likely.data.source import column_indices, column_label
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.kinds import ColumnKind
+from likely.numerics.additive import Additive
 
 NUMERIC = frozenset({"number", "boolean", "word"})
 

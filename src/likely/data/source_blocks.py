@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
 from likely.data.arrow_columns import factor_of_arrow, floats_of_arrow
 from likely.data.block import Block, Blocks, block_rows
 from likely.data.categories import codes_of_factor
@@ -20,6 +19,7 @@ from likely.data.frames import kinds_of
 from likely.data.schema import Schema
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidInput
+from likely.numerics.additive import Additive
 
 if TYPE_CHECKING:
     import pyarrow as pa

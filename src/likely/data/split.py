@@ -2,7 +2,7 @@
 
     uᵢ = hash(i, seed) in [0, 1)        held out: uᵢ < fraction        fold: ⌊uᵢ · n_folds⌋
 
-The hash is SplitMix64 (``likely.keyed_random``).
+The hash is SplitMix64 (``likely.numerics.keyed_random``).
 
 References
 ----------
@@ -17,8 +17,8 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.source import Source, column_indices
-from likely.keyed_random import GOLDEN, mix
 from likely.kinds import ColumnKind
+from likely.numerics.keyed_random import GOLDEN, mix
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -24,11 +24,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from likely._typing import Array, Matrix, NumbersAndCodes
-from likely.additive import Additive, FieldwiseAdditive
 from likely.distributions.evidence import RowSums, drawn_evidence
 from likely.distributions.responsibility import Responsibility, first_cell
 from likely.distributions.smoothing import best_smoothing
 from likely.errors import BadCell, InvalidInput
+from likely.numerics.additive import Additive, FieldwiseAdditive
 
 SMALLEST_SHARE = 1e-13  # without a prior: a spread of a component that is lost to rounding
 CLEARLY = 100.0  # × the prior's share: all rows do spread

@@ -15,7 +15,6 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.cholesky import ROUNDING
 from likely.distributions.base import SMALLEST_SHARE, STRONG_SHARE, Statistics, pooled_mean
 from likely.distributions.resolution import united
 from likely.distributions.responsibility import (
@@ -26,7 +25,8 @@ from likely.distributions.responsibility import (
     observed_sums,
 )
 from likely.errors import BadCell
-from likely.moments import variance_beyond_rounding
+from likely.numerics.cholesky import ROUNDING
+from likely.numerics.moments import variance_beyond_rounding
 
 SMALLEST_VARIANCE = 1e-300  # a variance of exactly 0 has no logarithm
 

@@ -27,7 +27,7 @@ from likely.distributions.base import (
 )
 from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
-from likely.formatting import short_number
+from likely.output.formatting import short_number
 
 SHORTEST_MEAN = 1e-150  # a feature that was always 0: its density must stay a number
 SHORTEST_SHARE = 1e-9  # of the feature's mean: a component in which it was always 0

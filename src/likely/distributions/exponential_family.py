@@ -27,12 +27,12 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.cholesky import ROUNDING
 from likely.distributions.base import Distribution, LinearForm, Statistics, refuse_values
 from likely.distributions.diagonal_moments import diagonal_moments
 from likely.distributions.parameters import numbers, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.errors import InvalidInput
+from likely.numerics.cholesky import ROUNDING
 from likely.special import expit, lgamma, log_softmax, logit, logsumexp
 
 

@@ -26,7 +26,6 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.caching import cached_property
-from likely.cholesky import InverseRoot, inverse_root, unit_diagonal
 from likely.distributions.base import Distribution, FusedExpectation, LinearForm
 from likely.distributions.full_moments import (
     MOST_FEATURES,
@@ -57,7 +56,8 @@ from likely.distributions.responsibility import (
     Responsibility,
 )
 from likely.errors import InvalidInput
-from likely.moments import covariance_at_least, covariance_beyond_rounding
+from likely.numerics.cholesky import InverseRoot, inverse_root, unit_diagonal
+from likely.numerics.moments import covariance_at_least, covariance_beyond_rounding
 from likely.special import logsumexp, softmax
 
 FAST_GAPPY_CELLS = 10_000  # fewer than ``FAST_CELLS``: the readable step is slower with gaps

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 
 from likely._typing import Array
-from likely.cholesky import InverseRoot, inverse_root
 from likely.distributions.base import CLEARLY, SMALLEST_SHARE, STRONG_SHARE, Statistics
 from likely.distributions.diagonal_moments import DiagonalMoments, merged_means, refuse_extremes
 from likely.distributions.gaussian import LOG_2PI
@@ -32,7 +31,8 @@ from likely.distributions.responsibility import (
     weighted_sums,
 )
 from likely.errors import MissingCells
-from likely.moments import covariance_beyond_rounding
+from likely.numerics.cholesky import InverseRoot, inverse_root
+from likely.numerics.moments import covariance_beyond_rounding
 
 MOST_FEATURES = 64  # beyond, BLAS on whole blocks is as fast as the compiled loop
 

@@ -40,8 +40,8 @@ from likely.distributions.priors import GaussianPrior, refuse_other_prior
 from likely.distributions.resolution import distinct_values, rounding_variance
 from likely.distributions.responsibility import Labels, Responsibility
 from likely.errors import InvalidInput
-from likely.formatting import short_number
-from likely.moments import variance_beyond_rounding
+from likely.numerics.moments import variance_beyond_rounding
+from likely.output.formatting import short_number
 
 LOG_2PI = float(np.log(2 * np.pi))
 HARDLY = 1e-6  # × the variance over all components: a component that hardly varies

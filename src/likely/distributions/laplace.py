@@ -27,8 +27,8 @@ from likely.distributions.parameters import (
     refuse_parameters,
 )
 from likely.distributions.responsibility import Labels, Responsibility, refuse_infinity
-from likely.moments import spread_beyond_rounding
-from likely.quantiles import QuantileGrid, QuantileSummary
+from likely.numerics.moments import spread_beyond_rounding
+from likely.numerics.quantiles import QuantileGrid, QuantileSummary
 
 SMALLEST_SCALE = 1e-150  # a constant feature: its density must stay a number
 

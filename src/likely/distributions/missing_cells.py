@@ -25,10 +25,10 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.cholesky import InverseRoot, inverse_root
 from likely.distributions.full_moments import ExpectedSums
 from likely.distributions.gaussian import LOG_2PI
 from likely.distributions.responsibility import for_loop
+from likely.numerics.cholesky import InverseRoot, inverse_root
 
 MOST_BITS = 62  # columns whose pattern is a whole number
 MOST_INFLATION = 1e8  # of a variance, 1 / (1 − R²): beyond, blocks of Λ lose too many digits

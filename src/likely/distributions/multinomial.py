@@ -34,7 +34,7 @@ from likely.distributions.smoothing import (
     word_spread,
 )
 from likely.errors import InvalidInput
-from likely.formatting import short_number
+from likely.output.formatting import short_number
 from likely.special import log_multinomial_coefficient
 
 

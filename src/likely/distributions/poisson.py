@@ -31,7 +31,7 @@ from likely.distributions.evidence import RowSums, count_evidence
 from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.distributions.smoothing import EventCounts
-from likely.formatting import short_number
+from likely.output.formatting import short_number
 from likely.special import lgamma
 
 UNSEEN = 0.5  # events among all rows, for the prior of a feature without any

@@ -16,8 +16,8 @@ Sheppard, On the calculation of the most probable values of frequency-constants,
 import numpy as np
 
 from likely._typing import Array
-from likely.cholesky import ROUNDING
 from likely.distributions.responsibility import FAST_CELLS, Labels, for_loop
+from likely.numerics.cholesky import ROUNDING
 
 MOST_VALUES = 256  # of a column with a unit: a byte
 CONTINUOUS = np.inf  # stands for the values of a column that has more of them

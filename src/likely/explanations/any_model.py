@@ -24,11 +24,11 @@ from likely.explanations.explanation import (
     refuse_against,
 )
 from likely.explanations.sampled import N_ORDERS, background_rows, mixed_rows, sampled_contributions
-from likely.formatting import cell
 from likely.inputs.estimators import check_fitted_model, feature_names
 from likely.inputs.rows import offset_arguments
 from likely.inputs.tables import as_frame, is_frame, n_rows_of, refuse_file
 from likely.names import has_method
+from likely.output.formatting import cell
 
 MOST_CELLS = 100_000  # that are kept as words
 ESTIMATED = (

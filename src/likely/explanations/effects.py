@@ -22,10 +22,10 @@ from likely.errors import InvalidInput, UnknownName
 from likely.explanations.any_model import predicted_score
 from likely.explanations.explanation import PROBABILITY
 from likely.explanations.sampled import MixedRows, mixed_rows
-from likely.formatting import capitalised, cell, count, number, text_table
 from likely.inputs.estimators import check_fitted_model
 from likely.inputs.rows import about_missing_offset, offset_numbers
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
+from likely.output.formatting import capitalised, cell, count, number, text_table
 
 MOST_ROWS = 300
 POINTS = 20
@@ -153,7 +153,7 @@ class PartialEffects:
     def plot(self, ax: Any = None, column: str | None = None) -> Any:
         """The effect of a column, or a grid of all; the matplotlib axes, an array for a grid."""
         chosen = self.effects if column is None else (self[column],)
-        from likely.pictures import new_axes, readable
+        from likely.output.pictures import new_axes, readable
 
         if len(chosen) == 1:
             axes = new_axes(size=(5.2, 3.6)) if ax is None else ax
@@ -175,7 +175,7 @@ class PartialEffects:
 
     def draw(self, ax: Any, effect: PartialEffect, colours: Sequence[str] | None = None) -> None:
         """Draw one effect: a line with its band for numbers, dots with bars for categories."""
-        from likely.pictures import LONGEST_TICK, shortened_name
+        from likely.output.pictures import LONGEST_TICK, shortened_name
 
         for k, g in enumerate(self.shown):
             colour = f"C{k % 10}" if colours is None else colours[k % len(colours)]

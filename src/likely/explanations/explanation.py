@@ -18,7 +18,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.frames import frame_of, library_of
 from likely.errors import InvalidInput, UnknownName
-from likely.formatting import (
+from likely.output.formatting import (
     WIDEST,
     capitalised,
     count,
@@ -29,7 +29,7 @@ from likely.formatting import (
     shortened,
     text_table,
 )
-from likely.pictures import names_along_side, new_axes, readable
+from likely.output.pictures import names_along_side, new_axes, readable
 
 MOST_ROWS = 3  # shown when printed
 MOST_COLUMNS = 10

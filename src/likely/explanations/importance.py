@@ -23,7 +23,14 @@ from likely._typing import Array, Codes
 from likely.data.frames import as_table, frame_of, library_of
 from likely.errors import UnknownName
 from likely.explanations.sampled import MixedRows, mixed_rows
-from likely.formatting import (
+from likely.inputs.estimators import check_fitted_model, refuse_unless_whole
+from likely.inputs.labels import codes_among
+from likely.inputs.numbers import check_numbers
+from likely.inputs.rows import offset_arguments, offset_numbers, refuse_without_offset
+from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
+from likely.likelihoods.predictive import PredictiveFamily
+from likely.names import has_method
+from likely.output.formatting import (
     WIDEST,
     count,
     estimate_cells,
@@ -34,13 +41,6 @@ from likely.formatting import (
     paragraph,
     text_table,
 )
-from likely.inputs.estimators import check_fitted_model, refuse_unless_whole
-from likely.inputs.labels import codes_among
-from likely.inputs.numbers import check_numbers
-from likely.inputs.rows import offset_arguments, offset_numbers, refuse_without_offset
-from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
-from likely.likelihoods.predictive import PredictiveFamily
-from likely.names import has_method
 from likely.special import LOG_FLOOR
 
 MOST_ROWS = 1000
@@ -121,7 +121,7 @@ class Importance:
 
     def plot(self, ax: Any = None, top: int = MOST_SHOWN) -> Any:
         """The increases with their intervals, the largest first; the matplotlib axes."""
-        from likely.pictures import intervals_along_side
+        from likely.output.pictures import intervals_along_side
 
         order = list(range(len(self)))[:top]
         return intervals_along_side(

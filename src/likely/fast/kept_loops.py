@@ -20,7 +20,7 @@ from warnings import warn
 from numba.core import caching, dispatcher, event
 
 from likely.errors import LoopsNotKept
-from likely.progress import report
+from likely.output.progress import report
 
 FOLDER = Path(__file__).parent
 BESIDE = "InTreeCacheLocator"  # the sources

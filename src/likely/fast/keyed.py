@@ -1,4 +1,4 @@
-"""Random numbers by key, compiled: the twin of ``likely.keyed_random``, bit for bit.
+"""Random numbers by key, compiled: the twin of ``likely.numerics.keyed_random``, bit for bit.
 
     z = mix(seed + G);   z ← mix(z ⊕ (n G + G)) for each number n of the key   (mod 2⁶⁴)
 

@@ -42,7 +42,7 @@ from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_weight, read_numbers
 from likely.inputs.parameters import Estimator
 from likely.names import lookup
-from likely.quantiles import QuantileSummary
+from likely.numerics.quantiles import QuantileSummary
 from likely.special import expit
 
 CUBIC = 3

@@ -14,7 +14,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
-from likely.description import Description, NamedColumn, NamedTable
 from likely.errors import InvalidInput, UnknownName
 from likely.features.edges import (
     EdgesOption,
@@ -25,10 +24,11 @@ from likely.features.edges import (
     supervised_edges,
     written_edges,
 )
-from likely.formatting import count, html_table, text_table
 from likely.inputs.labels import check_labels
 from likely.inputs.numbers import check_weight, read_numbers
 from likely.inputs.parameters import Estimator
+from likely.output.description import Description, NamedColumn, NamedTable
+from likely.output.formatting import count, html_table, text_table
 
 STRATEGIES = ("uniform", "quantile", "entropy")
 SPARSE = (

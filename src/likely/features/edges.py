@@ -25,7 +25,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput, UnknownName
-from likely.quantiles import QuantileSummary
+from likely.numerics.quantiles import QuantileSummary
 
 Edges = Sequence[float] | Array
 EdgesOption = Edges | Sequence[Edges] | Mapping[str | int, Edges] | None

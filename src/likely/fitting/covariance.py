@@ -32,12 +32,12 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.cholesky import InverseRoot, inverse_root
 from likely.compute.executor import Executor
 from likely.data.block import Blocks
 from likely.errors import InvalidInput, UnknownName
 from likely.fitting.inference import TOUCHED, Inference, square_root, touched_by
 from likely.likelihoods.base import Likelihood
+from likely.numerics.cholesky import InverseRoot, inverse_root
 from likely.objectives.inference import (
     ClusterScores,
     FitStatistics,

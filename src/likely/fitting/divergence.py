@@ -34,13 +34,13 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
 from likely._typing import Array
-from likely.additive import Additive
-from likely.cholesky import unit_diagonal
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.fitting.problem import Problem
 from likely.fitting.separation import LEAST_MARGIN, solve_program
 from likely.likelihoods.base import Likelihood
+from likely.numerics.additive import Additive
+from likely.numerics.cholesky import unit_diagonal
 from likely.objectives.linear import Total
 from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found

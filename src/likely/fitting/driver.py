@@ -31,10 +31,10 @@ from likely.fitting.problem import (
     with_orthogonal_columns,
     with_redundant,
 )
-from likely.formatting import quoted
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import warn_unless_converged
 from likely.objectives.model import Packing
+from likely.output.formatting import quoted
 from likely.solvers.choice import finish, solve
 from likely.solvers.minimise import Solution
 from likely.solvers.search_problem import Found

@@ -31,14 +31,14 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Interval
-from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.errors import BoundaryEstimate, InvalidInput, warn_user
 from likely.fitting.problem import Problem, linear_problem
-from likely.formatting import short_number
 from likely.likelihoods.base import Likelihood
+from likely.numerics.additive import Additive
 from likely.objectives.linear import LinearObjective, block_eta, weighted_sum
+from likely.output.formatting import short_number
 from likely.penalties import NoPenalty
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton

@@ -29,7 +29,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from likely._typing import Array, Codes
-from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import (
     ArrayBlocks,
@@ -48,6 +47,7 @@ from likely.data.split import share_of_each_class
 from likely.distributions.base import NamedForm
 from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps
+from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.linear import weighted
 from likely.solvers.stopping import HeldOutPatience, StoppingRule
 

@@ -43,7 +43,7 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc, ndtri
 
 from likely.errors import InvalidInput
-from likely.formatting import number, p_phrase
+from likely.output.formatting import number, p_phrase
 
 DISCRETE = ("bernoulli", "poisson", "negative-binomial", "classes")
 ROUNDING = 1e-7  # relative to η: squares and deviances of (1e-7)² are rounding

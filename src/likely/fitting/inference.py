@@ -41,7 +41,6 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.cholesky import inverse_root, unit_diagonal
 from likely.data.layouts.base import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.fitting.goodness import (
@@ -53,6 +52,7 @@ from likely.fitting.goodness import (
     f_test,
 )
 from likely.links import Link
+from likely.numerics.cholesky import inverse_root, unit_diagonal
 
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
 SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null model

@@ -24,21 +24,21 @@ import numpy as np
 
 from likely._typing import Array
 from likely.caching import cached_property
-from likely.cholesky import unit_diagonal
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, CountedBlocks, first_rows, redesigned
 from likely.data.layouts.base import Csr
 from likely.data.layouts.dense import Dense
 from likely.errors import InvalidInput, RedundantColumns, UnsupportedAccess, warn_user
 from likely.fitting.framing import Framed, block_sums, nearer_mean
-from likely.formatting import count
 from likely.likelihoods.bernoulli import BernoulliLogit
+from likely.numerics.cholesky import unit_diagonal
 from likely.objectives.batches import RowBatches
 from likely.objectives.columns import Columns as ColumnsInMemory
 from likely.objectives.inference import NullTotals
 from likely.objectives.least_squares import block_factor
 from likely.objectives.linear import LinearObjective, Loss, Total, weighted_sum
 from likely.objectives.rows import Rows
+from likely.output.formatting import count
 from likely.penalties import ElasticNet, Penalty
 from likely.solvers.lbfgs import Preconditioner, Triangular, robust_factor
 from likely.solvers.least_squares import MACHINE, LeastSquares, solve_qr

@@ -35,9 +35,9 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.formatting import short_number
 from likely.inputs.labels import check_labels
 from likely.inputs.numbers import finite_numbers
+from likely.output.formatting import short_number
 
 Bounds = Sequence[tuple[float | None, float | None]]
 

@@ -15,18 +15,18 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.frames import frame_of
-from likely.description import (
+from likely.errors import InvalidInput
+from likely.fitting.inference import Inference
+from likely.fitting.summary_notes import facts_of, notes_of, penalty_facts, plural
+from likely.output.description import (
     Description,
     Fact,
     NamedColumn,
     NamedTable,
 )
-from likely.description_text import html_of, text_of
-from likely.errors import InvalidInput
-from likely.fitting.inference import Inference
-from likely.fitting.summary_notes import facts_of, notes_of, penalty_facts, plural
-from likely.formatting import percent_level, short_number
-from likely.pictures import intervals_along_side
+from likely.output.description_text import html_of, text_of
+from likely.output.formatting import percent_level, short_number
+from likely.output.pictures import intervals_along_side
 
 MORE = "to_frame() has them all"
 READING = "A coefficient is what one unit of its column adds to the linear predictor."

@@ -24,10 +24,10 @@ from collections.abc import Callable, Iterator, Sequence
 from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any
 
-from likely.description import Fact
 from likely.fitting.goodness import WITH_MEAN_SQUARES
 from likely.fitting.inference import Inference
-from likely.formatting import DASH, fixed, listed, p_value, quoted, short_number
+from likely.output.description import Fact
+from likely.output.formatting import DASH, fixed, listed, p_value, quoted, short_number
 
 if TYPE_CHECKING:
     from likely.fitting.summary import Summary

@@ -31,12 +31,10 @@ from likely.data.categories import codes_of_factor
 from likely.data.copies import copies_in
 from likely.data.frames import as_table, library_of, side_by_side
 from likely.data.split import FOLD_SEED, fold_of
-from likely.description import ColumnsRead, Description, NamedColumn, NamedTable
 from likely.distributions import Categorical
 from likely.errors import InvalidInput, UnknownName
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
-from likely.formatting import listed
 from likely.generative.description import (
     ComponentFacts,
     columns_read,
@@ -93,6 +91,8 @@ from likely.inputs.tables import (
 )
 from likely.names import known_name
 from likely.objectives.cooled_evidence import CooledEvidence
+from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable
+from likely.output.formatting import listed
 from likely.special import log
 
 MOST_CELLS = 2**26  # of all tables together: half a gigabyte of probabilities

@@ -21,7 +21,6 @@ import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array, Codes
-from likely.additive import FieldwiseAdditive
 from likely.calibrate.evidence import FoldTotals
 from likely.calibrate.length_evidence import HeldOutRows
 from likely.compute.executor import executor_for
@@ -41,6 +40,7 @@ from likely.generative.priors import pseudo_counts
 from likely.generative.surface import check_search
 from likely.inputs.rows import EncodedRows
 from likely.kinds import ColumnKind
+from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.components import ComponentTotals, block_totals, refuse_no_weight
 
 COUNTED = ("auto", "multinomial", "complement", "bernoulli")  # events whose sums are counts

@@ -34,7 +34,6 @@ from likely.distributions.priors import Dirichlet
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
 from likely.errors import CollapsedComponent, InvalidInput, SingularCovariance, warn_user
-from likely.formatting import capitalised
 from likely.generative.starts import Subset, draw_labels
 from likely.objectives.components import (
     Components,
@@ -44,6 +43,7 @@ from likely.objectives.components import (
     placing,
     refuse_no_weight,
 )
+from likely.output.formatting import capitalised
 from likely.solvers.em import EM, EMState, ExpectationObjective
 from likely.solvers.minimise import Solution, search
 

@@ -20,7 +20,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
-from likely.description import (
+from likely.distributions import Distribution, JointTableFamily, Labels, Product
+from likely.distributions.evidence import RowSums
+from likely.distributions.joint_table import MOST_CELLS
+from likely.errors import InvalidInput, UnknownName
+from likely.graphical.learning.mutual_information import count_all_pairs
+from likely.inputs.estimators import feature_names, generator
+from likely.objectives.components import Components
+from likely.output.description import (
     ColumnsRead,
     Description,
     NamedColumn,
@@ -28,15 +35,8 @@ from likely.description import (
     remark_on_little_spread,
     remark_on_many_values,
 )
-from likely.distributions import Distribution, JointTableFamily, Labels, Product
-from likely.distributions.evidence import RowSums
-from likely.distributions.joint_table import MOST_CELLS
-from likely.errors import InvalidInput, UnknownName
-from likely.formatting import capitalised, count, fixed, number
-from likely.graphical.learning.mutual_information import count_all_pairs
-from likely.inputs.estimators import feature_names, generator
-from likely.objectives.components import Components
-from likely.pictures import readable
+from likely.output.formatting import capitalised, count, fixed, number
+from likely.output.pictures import readable
 
 POINTS = 400  # of a curve
 CELLS = 120  # of a contour, along each axis

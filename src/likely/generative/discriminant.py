@@ -32,7 +32,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.additive import FieldwiseAdditive
 from likely.calibrate.evidence import calibrate_evidence, completed_fold_totals
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
@@ -67,6 +66,7 @@ from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.names import lookup
+from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.components import (
     Components,
     ComponentsObjective,

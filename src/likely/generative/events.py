@@ -50,9 +50,9 @@ from likely.distributions import (
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.rows import CheckedRows, EncodedRows, RowsInMemory, recode_rows
+from likely.numerics.quantiles import LIMIT
 from likely.objectives.components import ComponentTotals
 from likely.objectives.value_counts import count_values
-from likely.quantiles import LIMIT
 
 AUTO = {
     "number": "gaussian",

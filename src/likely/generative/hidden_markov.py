@@ -25,7 +25,6 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, WholeGroups
 from likely.data.schema import Schema
-from likely.description import ColumnsRead, Description, NamedColumn, NamedTable
 from likely.distributions import (
     Dirichlet,
     Distribution,
@@ -103,6 +102,7 @@ from likely.kinds import ColumnKind
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals
 from likely.objectives.linear import weighted_sum
+from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable
 
 METHOD = "chain"  # how beliefs and configurations were found
 ROUNDING = 1e-8  # of given probabilities, which should sum to 1

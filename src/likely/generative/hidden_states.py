@@ -20,7 +20,6 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.distributions.base import Family
@@ -29,6 +28,7 @@ from likely.errors import ImpossibleSequence
 from likely.generative.clusters import HiddenLaw, MixtureProblem, components_from
 from likely.generative.starts import Subset, draw_labels
 from likely.graphical.exact.chain import Chain, ChainBeliefs, ChainPaths
+from likely.numerics.additive import Additive
 from likely.objectives.components import Components, checked_rows, log_shares
 from likely.solvers.em import Expectation, ExpectationObjective
 

@@ -31,7 +31,6 @@ from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
-from likely.description import ColumnsRead
 from likely.distributions import (
     DiagonalFamily,
     DiagonalGaussian,
@@ -104,6 +103,7 @@ from likely.objectives.components import (
     block_expectations,
     log_shares,
 )
+from likely.output.description import ColumnsRead
 
 FORGETTING = 0.7  # of g = (t + 2)^−0.7: between ½ and 1, so that online EM converges
 FAMILIES: dict[str, DiagonalFamily | FullFamily] = {

@@ -28,7 +28,6 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
 from likely.data.sequences import is_sequences
-from likely.description import ColumnsRead
 from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianPrior, NamedForm
 from likely.distributions.evidence import RowSums
 from likely.distributions.lengths import row_lengths, split_scores, word_features
@@ -86,6 +85,7 @@ from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence
+from likely.output.description import ColumnsRead
 
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
     "temperature": lambda held_out, learn: held_out.cooled(learn),

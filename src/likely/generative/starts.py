@@ -30,7 +30,7 @@ from likely.data.schema import Schema
 from likely.data.split import hashed_uniforms
 from likely.distributions import Complement, Family, Multinomial, ProductFamily
 from likely.errors import InvalidInput
-from likely.moments import spread_beyond_rounding
+from likely.numerics.moments import spread_beyond_rounding
 
 SUBSET = 20_000  # rows
 SUBSET_CELLS = 2**23  # and cells: wide data draw from fewer rows

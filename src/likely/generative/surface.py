@@ -30,7 +30,6 @@ from likely.data.layouts.base import Design
 from likely.distributions import Dirichlet
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
-from likely.formatting import quoted
 from likely.generative.description import DescribedComponents, full_parameter_count
 from likely.graphical.drawing.diagram import Diagram, Node
 from likely.graphical.model.bayesian_network import BayesianNetwork
@@ -52,6 +51,7 @@ from likely.inputs.tables import own_columns
 from likely.objectives.components import Components, block_log_joint, block_log_posterior
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.linear import weighted_sum
+from likely.output.formatting import quoted
 from likely.special import logsumexp
 
 MOST_CONTINUOUS = 3  # columns in a message

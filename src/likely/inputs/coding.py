@@ -13,11 +13,11 @@ from likely.data.coding import Coding, refuse_missing_categories
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
 from likely.data.source import TableKinds
-from likely.description import ColumnsRead, remark_on_many_values
 from likely.errors import InvalidInput
 from likely.inputs.estimators import columns_named, feature_names
 from likely.inputs.rows import encode_new_rows
 from likely.inputs.tables import without_columns
+from likely.output.description import ColumnsRead, remark_on_many_values
 
 
 def new_rows(estimator: Any, coding: Coding, X: Any) -> Design:

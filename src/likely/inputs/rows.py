@@ -33,7 +33,6 @@ from likely.data.schema import EncodedTable, Schema, warn_of_unseen
 from likely.data.source import Source, TableKinds, column_index
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
 from likely.errors import InvalidInput, SomeSealedRows, warn_user
-from likely.formatting import all_listed, listed
 from likely.inputs.labels import classes_of, known_classes, label_array
 from likely.inputs.numbers import (
     check_numbers,
@@ -43,6 +42,7 @@ from likely.inputs.numbers import (
     required,
 )
 from likely.inputs.tables import check_table, own_columns, refuse_file, remember_names
+from likely.output.formatting import all_listed, listed
 
 AT_PREDICTION = ("offset", "exposure")  # arguments that a prediction needs, too
 TargetForm = Literal["class", "number", "numbers", "none"]  # how y is read; "none": it is not

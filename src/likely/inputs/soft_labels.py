@@ -15,11 +15,11 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
-from likely.formatting import listed
 from likely.inputs.estimators import countable
 from likely.inputs.labels import accuracy, codes_among
 from likely.inputs.numbers import check_weight, finite_numbers, refuse_other_length
 from likely.inputs.tables import as_frame, is_file, is_frame, own_columns, rows_at
+from likely.output.formatting import listed
 
 SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
 

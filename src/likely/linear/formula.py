@@ -25,8 +25,8 @@ from likely._typing import Array
 from likely.data.frames import library_of
 from likely.data.source import column_index
 from likely.errors import InvalidInput, UnseenCategories, warn_user
-from likely.formatting import listed
 from likely.inputs.tables import as_frame, is_frame, refuse_file
+from likely.output.formatting import listed
 
 INTERCEPT = "Intercept"  # formulaic's name of the column of ones
 

@@ -22,11 +22,9 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
-from likely.description import Description, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained
 from likely.explanations.explanation import Explanation, like_its_rows, refuse_against
-from likely.formatting import count
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import CUTS, PlateParameter, conditional_plate
 from likely.inputs.estimators import (
@@ -43,6 +41,8 @@ from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.names import has_method
+from likely.output.description import Description, describe
+from likely.output.formatting import count
 
 
 @final

@@ -35,7 +35,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.cholesky import factorise, inverse_root, unit_diagonal
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.distributions.base import NamedForm
@@ -85,6 +84,7 @@ from likely.linear.row_graph import (
 )
 from likely.linear.surface import FittedLinear, class_explanation, warn_outside
 from likely.links import Link
+from likely.numerics.cholesky import factorise, inverse_root, unit_diagonal
 from likely.objectives.linear import Total, block_eta, block_second_order, weighted, weighted_sum
 from likely.objectives.model import ModelObjective, Packing, Reduction
 from likely.penalties import NoPenalty, Penalty, Strengths

@@ -29,7 +29,6 @@ from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Blocks, CountedBlocks
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
-from likely.description import Description
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.maxent import (
@@ -44,7 +43,6 @@ from likely.fitting.framing import Framed, Framing
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
 from likely.fitting.summary import describe_coefficients
-from likely.formatting import count
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import COLUMNS, PlateParameter
 from likely.inputs.coding import new_rows
@@ -63,6 +61,8 @@ from likely.linear.surface import StandardErrors, remarks_on_held_rows
 from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
 from likely.objectives.model import ModelObjective, Packing, Reduction
+from likely.output.description import Description
+from likely.output.formatting import count
 from likely.penalties import NoPenalty, Penalty, PenaltySum
 from likely.solvers.choice import check_search
 from likely.solvers.stopping import StoppingRule

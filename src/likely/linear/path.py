@@ -31,11 +31,9 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.data.frames import frame_of, library_of
-from likely.description import Description
 from likely.errors import InvalidInput, LikelyWarning, warn_user
 from likely.explanations.explanation import Explanation
 from likely.fitting.framing import Framing, refuse_too_large
-from likely.formatting import short_number
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import with_penalty
 from likely.inputs.coding import new_rows, refuse_gaps
@@ -67,6 +65,8 @@ from likely.linear.penalty import spread, strengths_of
 from likely.linear.regression import LinearRegression
 from likely.names import has_method, known_name
 from likely.objectives.columns import STORES, DenseColumns, LeastSquaresColumns
+from likely.output.description import Description
+from likely.output.formatting import short_number
 from likely.solvers.lasso_path import PathSolution, lasso_path
 from likely.solvers.minimise import Solution
 

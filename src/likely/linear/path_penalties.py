@@ -37,12 +37,10 @@ import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array
-from likely.additive import FieldwiseAdditive
 from likely.data.block import Block
 from likely.data.split import FOLD_SEED
 from likely.errors import InvalidInput
 from likely.fitting.framing import Framing
-from likely.formatting import all_listed
 from likely.inputs.coding import new_rows
 from likely.inputs.estimators import FoldRows, folds_of, generator, refuse_single_rows
 from likely.inputs.labels import classes_of, codes_among, label_array
@@ -52,7 +50,9 @@ from likely.likelihoods.base import Likelihood
 from likely.linear.fit import LinearRows
 from likely.linear.penalty import has_groups, is_penalised, spread, strengths_of
 from likely.names import lookup
+from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.linear import weighted
+from likely.output.formatting import all_listed
 from likely.penalties import Strengths
 
 HELD = 1e30  # an l1 at which no coefficient moves, and whose product with 0 is 0

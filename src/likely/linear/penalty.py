@@ -14,8 +14,8 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
-from likely.formatting import short_number
 from likely.inputs.estimators import feature_names
+from likely.output.formatting import short_number
 from likely.penalties import L1, L2, ElasticNet, Group, Penalty, PenaltySum, Strengths
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from scipy.special import ndtr, stdtrit
 from likely._typing import Array
 from likely.errors import InvalidInput, NarrowIntervals, warn_user
 from likely.fitting.goodness import GoodnessOfFit
-from likely.formatting import short_number
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.quantile_search import search_quantiles, search_whole_quantiles
 from likely.likelihoods.tweedie import Tweedie
+from likely.output.formatting import short_number
 
 OVERDISPERSED = 1.5  # Pearson χ²/df above which intervals for counts are clearly too narrow
 HERMITE = 9  # nodes where y varies more than its mean is uncertain

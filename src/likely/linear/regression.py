@@ -53,7 +53,6 @@ from likely.fitting.framing import (
 from likely.fitting.inference import Inference
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import column_noise, warn_of_condition
-from likely.formatting import quoted
 from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import columns_named, generator
@@ -86,6 +85,7 @@ from likely.objectives.least_squares import (
     without_intercept,
 )
 from likely.objectives.model import ModelObjective, Reduction
+from likely.output.formatting import quoted
 from likely.penalties import Penalty
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form, solver_name
 from likely.solvers.least_squares import (

@@ -18,10 +18,10 @@ import pyarrow as pa
 from likely._typing import Array
 from likely.data.layouts.base import Design
 from likely.errors import InvalidInput
-from likely.formatting import listed
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.variable import Variable
+from likely.output.formatting import listed
 
 TARGET = "class"  # the variable of the classes, where no other name is given
 SAME = 1e-9  # of the largest log factor: rounding of a graph that was saved or scaled stays below

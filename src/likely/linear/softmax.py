@@ -45,7 +45,6 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks
-from likely.description import ColumnsRead, Description
 from likely.distributions.base import NamedForm
 from likely.errors import InvalidInput, UnknownName
 from likely.explanations.explanation import Explanation, like_its_rows
@@ -54,7 +53,6 @@ from likely.fitting.covariance import MOST_FOR_INFERENCE
 from likely.fitting.driver import LinearFit
 from likely.fitting.inference import inference_of
 from likely.fitting.summary import describe_coefficients
-from likely.formatting import count
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import CLASSES, PlateParameter
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
@@ -96,6 +94,8 @@ from likely.linear.surface import (
     remarks_on_held_rows,
 )
 from likely.objectives.model import ModelObjective, Reduction
+from likely.output.description import ColumnsRead, Description
+from likely.output.formatting import count
 from likely.penalties import Penalty
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule

@@ -23,7 +23,6 @@ from likely.data.block import ArrayBlocks
 from likely.data.coding import Coding
 from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.intercept import Intercept, Mixed
-from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import (
     Explanation,
@@ -35,7 +34,6 @@ from likely.fitting.goodness import HypothesisTest
 from likely.fitting.inference import Inference, inference_of
 from likely.fitting.summary import Summary, describe_coefficients
 from likely.fitting.summary_notes import ratio_of
-from likely.formatting import count, listed
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
@@ -46,6 +44,8 @@ from likely.likelihoods.base import Likelihood
 from likely.linear.formula import FormulaTerms, column_given, formula_rows
 from likely.linear.penalty import has_penalty, penalty_described
 from likely.link_means import mean_or_end, outside
+from likely.output.description import ColumnsRead, Description
+from likely.output.formatting import count, listed
 from likely.solvers.minimise import Solution
 
 MOST_CELLS = 50_000_000  # of one explanation: 400 MB

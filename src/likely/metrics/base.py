@@ -18,10 +18,10 @@ from typing import Any, Literal
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.intervals import Ends, clipped, effective_rows
 from likely.kinds import TargetKind
 from likely.metrics.baseline import constant_prediction
 from likely.metrics.prediction import Prediction, RowValues, Truth
+from likely.numerics.intervals import Ends, clipped, effective_rows
 
 Better = Literal["lower", "higher"]
 

@@ -41,12 +41,12 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import FieldwiseAdditive
 from likely.information import bernoulli_cross_entropy
-from likely.intervals import Ends, wilson
 from likely.kinds import CLASS_KINDS
 from likely.metrics.base import Metric
 from likely.metrics.prediction import Prediction, Truth
+from likely.numerics.additive import FieldwiseAdditive
+from likely.numerics.intervals import Ends, wilson
 
 N_BINS = 10
 EQUAL_WIDTH = tuple(k / N_BINS for k in range(N_BINS + 1))

@@ -44,18 +44,18 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import FieldwiseAdditive
-from likely.intervals import (
+from likely.kinds import CLASS_KINDS, TargetKind
+from likely.metrics.base import MeanOfRows, Metric
+from likely.metrics.calibration import EQUAL_WIDTH, Bins, ScoreParts, brier_parts, log_loss_parts
+from likely.metrics.prediction import Prediction, RowValues, Truth, with_surprise
+from likely.numerics.additive import FieldwiseAdditive
+from likely.numerics.intervals import (
     Ends,
     clipped,
     mean_of_independent,
     normal_quantile,
     wilson,
 )
-from likely.kinds import CLASS_KINDS, TargetKind
-from likely.metrics.base import MeanOfRows, Metric
-from likely.metrics.calibration import EQUAL_WIDTH, Bins, ScoreParts, brier_parts, log_loss_parts
-from likely.metrics.prediction import Prediction, RowValues, Truth, with_surprise
 from likely.special import LOG_FLOOR
 
 MOST_BRIER = 2.0  # of several classes, certain of a wrong one; of two classes it is 1

@@ -25,11 +25,11 @@ import numpy as np
 from scipy.special import xlogy
 
 from likely._typing import Array
-from likely.intervals import Ends, about_mean_with_surprise
 from likely.kinds import NUMBER_KINDS, TargetKind
 from likely.metrics.base import MeanOfRows, Metric
 from likely.metrics.prediction import Prediction, RowValues, Truth
-from likely.moments import Moments
+from likely.numerics.intervals import Ends, about_mean_with_surprise
+from likely.numerics.moments import Moments
 
 
 @final

@@ -19,10 +19,10 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
-from likely.intervals import Ends, about_mean_with_surprise, group_totals
 from likely.kinds import TargetKind
-from likely.moments import Moments
+from likely.numerics.additive import Additive
+from likely.numerics.intervals import Ends, about_mean_with_surprise, group_totals
+from likely.numerics.moments import Moments
 from likely.special import LOG_FLOOR
 
 IMPOSSIBLE = 745.0  # −log of the least number above 0: what a density of 0 costs

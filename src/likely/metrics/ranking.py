@@ -41,8 +41,11 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive, FieldwiseAdditive
-from likely.intervals import (
+from likely.kinds import CLASS_KINDS
+from likely.metrics.base import Metric
+from likely.metrics.prediction import Prediction, Truth
+from likely.numerics.additive import Additive, FieldwiseAdditive
+from likely.numerics.intervals import (
     Ends,
     group_totals,
     mean_of_independent,
@@ -50,9 +53,6 @@ from likely.intervals import (
     student_quantile,
     wilson,
 )
-from likely.kinds import CLASS_KINDS
-from likely.metrics.base import Metric
-from likely.metrics.prediction import Prediction, Truth
 
 NEAR_ONE = 1e-9  # at 0 and 1 both sides of the equation of an end are 0
 BINNED_LOG_ODDS = np.linspace(-20.0, 20.0, 4097)  # edges, 0.01 nats apart; the ends are open

@@ -10,9 +10,7 @@ from typing import Literal, cast, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
 from likely.errors import InvalidInput, UnknownName
-from likely.intervals import Ends, Estimate, clipped, student_quantile
 from likely.kinds import IN_WORDS, TARGET_KINDS, TargetKind
 from likely.metrics.base import Better, Metric
 from likely.metrics.calibration import CalibrationError
@@ -40,6 +38,8 @@ from likely.metrics.numbers import (
 from likely.metrics.prediction import Prediction, RowValues, Truth
 from likely.metrics.ranking import AUC, AveragePrecision
 from likely.names import lookup
+from likely.numerics.additive import Additive
+from likely.numerics.intervals import Ends, Estimate, clipped, student_quantile
 
 METRICS: dict[str, Metric] = {  # those of one task in the order in which tables show them
     metric.name: metric

@@ -18,9 +18,13 @@ from typing import Any, cast, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
-from likely.formatting import DASH, capitalised, count, estimate_compared
-from likely.intervals import (
+from likely.json_files import plain
+from likely.kinds import TargetKind
+from likely.metrics.base import Metric
+from likely.metrics.prediction import Prediction, RowValues, Truth, with_surprise
+from likely.metrics.registry import METRICS
+from likely.numerics.additive import Additive
+from likely.numerics.intervals import (
     Ends,
     Estimate,
     about_matched_mean,
@@ -33,11 +37,7 @@ from likely.intervals import (
     measures_to_json,
     n_groups_of,
 )
-from likely.json_files import plain
-from likely.kinds import TargetKind
-from likely.metrics.base import Metric
-from likely.metrics.prediction import Prediction, RowValues, Truth, with_surprise
-from likely.metrics.registry import METRICS
+from likely.output.formatting import DASH, capitalised, count, estimate_compared
 
 CONSTANT = "constant"
 GAIN = "gain over the baseline"

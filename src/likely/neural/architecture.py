@@ -38,8 +38,8 @@ import numpy as np
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
-from likely.formatting import text_table
 from likely.names import known_name, lookup
+from likely.output.formatting import text_table
 from likely.special import ACTIVATIONS
 
 OUTPUT_ACTIVATION = "identity"  # the likelihood of the output has the nonlinearity

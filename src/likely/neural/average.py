@@ -31,7 +31,6 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from likely._typing import Array, Codes
-from likely.formatting import count, text_table
 from likely.likelihoods.base import Response
 from likely.neural.architecture import Architecture
 from likely.neural.examples import Examples
@@ -42,6 +41,7 @@ from likely.neural.options import Options
 from likely.neural.outputs import Output
 from likely.neural.problem import OpenedRows, TrainingProblem, assembled, copies_of_examples
 from likely.objectives.overdispersion import estimated_shape
+from likely.output.formatting import count, text_table
 from likely.solvers.mini_batches import WINDOW
 from likely.special import log_softmax, logsumexp
 

@@ -24,7 +24,6 @@ from likely.fast.network import (
     total_loss,
     train_epoch,
 )
-from likely.keyed_random import WORD
 from likely.neural.architecture import Architecture
 from likely.neural.engine import (
     Engine,
@@ -38,6 +37,7 @@ from likely.neural.engine import (
 )
 from likely.neural.formulas import NetworkRows
 from likely.neural.outputs import CATEGORICAL, NOT_COMPILED
+from likely.numerics.keyed_random import WORD
 from likely.penalties import Strength
 from likely.solvers.updates import Update
 

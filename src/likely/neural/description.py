@@ -21,8 +21,6 @@ import numpy as np
 from scipy import sparse
 
 from likely._typing import Array, Matrix
-from likely.description import DescribedLosses, Description, Fact, NamedColumn, NamedTable
-from likely.formatting import count, short_number, text_table
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.drawing.network_picture import network_picture
 from likely.neural.architecture import Architecture, Layer
@@ -32,6 +30,8 @@ from likely.neural.history import History
 from likely.neural.outputs import Output
 from likely.neural.problem import TrainingProblem
 from likely.neural.settings import WeightPenalty
+from likely.output.description import DescribedLosses, Description, Fact, NamedColumn, NamedTable
+from likely.output.formatting import count, short_number, text_table
 
 
 class FittedNetwork(Protocol):

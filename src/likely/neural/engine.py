@@ -24,7 +24,6 @@ import numpy as np
 from scipy import sparse
 
 from likely._typing import Array, Matrix
-from likely.additive import pairwise_total
 from likely.caching import cached_property
 from likely.errors import InvalidInput
 from likely.names import known_name
@@ -40,6 +39,7 @@ from likely.neural.formulas import (
     predictor,
 )
 from likely.neural.outputs import NOT_COMPILED, Output
+from likely.numerics.additive import pairwise_total
 from likely.penalties import Strength
 from likely.solvers.base import FirstOrder
 from likely.solvers.batched import PENALTY_SCALINGS

@@ -23,13 +23,13 @@ from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidInput, SortedRows, UnscaledColumns, warn_user
-from likely.formatting import quoted
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.numbers import total_is_finite
 from likely.neural.engine import Engine
 from likely.neural.formulas import NetworkRows
 from likely.neural.options import Options
 from likely.neural.settings import Batches
+from likely.output.formatting import quoted
 from likely.solvers.mini_batches import WINDOW, ShuffledBatches, share_between_windows
 
 MOST_DENSE = 512  # columns: with more, indicators of categories are stored as sparse rows

@@ -32,9 +32,9 @@ from scipy import sparse
 from likely._typing import Array, Matrix
 from likely.errors import InvalidInput
 from likely.inputs.estimators import is_number
-from likely.keyed_random import keyed_uniform
 from likely.neural.architecture import Architecture, Layer
 from likely.neural.outputs import Output
+from likely.numerics.keyed_random import keyed_uniform
 from likely.objectives.linear import Total
 from likely.penalties import Strength
 from likely.solvers.base import FirstOrder

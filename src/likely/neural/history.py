@@ -18,8 +18,8 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.frames import frame_of
-from likely.formatting import count, html_block, html_paragraph, html_table, text_table
-from likely.loss_curves import draw_losses, shown_rows
+from likely.output.formatting import count, html_block, html_paragraph, html_table, text_table
+from likely.output.loss_curves import draw_losses, shown_rows
 
 
 @final

@@ -44,7 +44,7 @@ from likely.neural.training import (
     divergence,
     state_arrays,
 )
-from likely.progress import report
+from likely.output.progress import report
 from likely.solvers.mini_batches import BatchPlan, ShuffledBatches
 
 SHARED = (

@@ -26,12 +26,10 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Matrix
 from likely.data.block import Block
 from likely.data.coding import Coding
-from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, warn_user
 from likely.explanations.any_model import ESTIMATED
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.explanations.sampled import NumberRows, SampledContributions, sampled_contributions
-from likely.formatting import count
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import columns_coded, new_rows
@@ -109,6 +107,8 @@ from likely.neural.training import (
 )
 from likely.neural.units import ResponseUnits
 from likely.objectives.model import Reduction
+from likely.output.description import ColumnsRead, Description
+from likely.output.formatting import count
 from likely.solvers.line_search import NO_LOWER_VALUE
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28

@@ -15,7 +15,6 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from likely.errors import InvalidInput, LargeBatch, UnknownName, warn_user
-from likely.formatting import count
 from likely.inputs.estimators import (
     is_number,
     refuse_unless_bool,
@@ -32,6 +31,7 @@ from likely.neural.settings import (
     Training,
     WeightPenalty,
 )
+from likely.output.formatting import count
 from likely.penalties import Penalty, checked_strength
 from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.mini_batches import WINDOW, BalancedBatches, BatchPlan, ShuffledBatches

@@ -3,7 +3,6 @@
 from typing import Any
 
 from likely.errors import InvalidInput
-from likely.formatting import all_listed
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.categorical import Categorical
 from likely.likelihoods.ordinal import Ordinal
@@ -18,6 +17,7 @@ from likely.neural.outputs import (
     SquareErrorSigmoid,
     SquareErrorSoftmax,
 )
+from likely.output.formatting import all_listed
 
 OF_CLASSES = ("bernoulli", "categorical", "ordinal", "square-error-sigmoid", "square-error-softmax")
 

@@ -19,7 +19,6 @@ from likely.data.coding import Coding
 from likely.data.copies import copies_in
 from likely.data.split import share_of_each_class
 from likely.errors import InvalidInput
-from likely.formatting import count
 from likely.inputs.coding import category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_weight
@@ -48,6 +47,7 @@ from likely.neural.options import Options, layer_dropout, trainable_layers
 from likely.neural.outputs import Output
 from likely.neural.settings import Batches, Training
 from likely.neural.units import ResponseUnits
+from likely.output.formatting import count
 
 ROWS_IN_DIGEST = 64
 SEEDS = 2**62

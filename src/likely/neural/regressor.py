@@ -21,7 +21,6 @@ from likely._typing import Array, Matrix
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import PREDICTION, Explanation, refuse_against
 from likely.explanations.sampled import SampledContributions
-from likely.formatting import count
 from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.estimators import columns_named, feature_names, generator, unchanged_if_refused
 from likely.inputs.numbers import check_response, check_weight
@@ -47,6 +46,7 @@ from likely.neural.outputs import Output, ScalarOutput
 from likely.neural.problem import OpenedRows, Targets, TrainingProblem, open_rows
 from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
 from likely.objectives.linear import weighted_sum
+from likely.output.formatting import count
 from likely.penalties import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule

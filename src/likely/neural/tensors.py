@@ -5,9 +5,9 @@
 A sparse matrix keeps for each row its values and their columns, filled up with zeros to the longest
 row, so that any rows can be chosen, and made dense, where they are: a batch is small.
 
-Random numbers have the bits of ``likely.keyed_random``.  torch has no unsigned 64-bit arithmetic,
-but int64 wraps around, so sums and products have the same bits.  A shift to the right copies the
-sign, which is masked; an unsigned comparison is a signed one with the top bit flipped.
+Random numbers have the bits of ``likely.numerics.keyed_random``.  torch has no unsigned 64-bit
+arithmetic, but int64 wraps around, so sums and products have the same bits.  A shift to the right
+copies the sign, which is masked; an unsigned comparison is a signed one with the top bit flipped.
 
 A step of a small network is some dozens of kernels that take less time than their launches.  A
 recording (a CUDA graph) is made once for each shape of the batches, and replayed with other numbers
@@ -30,8 +30,8 @@ from scipy import sparse
 from likely._typing import Matrix
 from likely.errors import LikelyWarning, warn_user
 from likely.host_arrays import is_tensor
-from likely.keyed_random import FIRST, GOLDEN, SECOND, WORD, keyed
 from likely.neural.devices import torch_library
+from likely.numerics.keyed_random import FIRST, GOLDEN, SECOND, WORD, keyed
 from likely.solvers.mini_batches import WINDOW
 from likely.solvers.updates import Update
 

@@ -30,13 +30,13 @@ from sklearn.callback import CallbackSupportMixin
 
 from likely._typing import Array, Codes
 from likely.errors import TrainingDiverged
-from likely.formatting import count
 from likely.neural.checkpoint import Checkpoint
 from likely.neural.engine import Engine, TrainingState
 from likely.neural.examples import PreparedExamples
 from likely.neural.history import LossCurve
 from likely.neural.objective import NetworkObjective
-from likely.progress import report
+from likely.output.formatting import count
+from likely.output.progress import report
 from likely.solvers.base import FirstOrder, FirstOrderObjective
 from likely.solvers.lbfgs import LBFGS, LBFGSState, Pair
 from likely.solvers.line_search import NO_LOWER_VALUE

@@ -14,7 +14,6 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import FieldwiseAdditive
 from likely.caching import cached_property
 from likely.data.block import (
     ArrayBlocks,
@@ -28,6 +27,7 @@ from likely.data.block import (
     taken_rows,
 )
 from likely.errors import UnsupportedAccess
+from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.linear import PenalisedSum
 from likely.solvers.batched import MOST_TRIED, Batch, BatchedObjective
 from likely.solvers.mini_batches import BatchPlan, ShuffledBatches, epoch_order

@@ -17,7 +17,6 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, block_rows
 from likely.distributions.base import Distribution, Family
@@ -29,8 +28,9 @@ from likely.distributions.responsibility import (
     totals,
 )
 from likely.errors import BadCell, InvalidInput
+from likely.numerics.additive import Additive
 from likely.objectives.cooled_evidence import CooledEvidence
-from likely.progress import report
+from likely.output.progress import report
 from likely.solvers.em import Expectation, ExpectationObjective
 
 

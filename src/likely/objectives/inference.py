@@ -28,7 +28,6 @@ import numpy as np
 from scipy.special import xlogy
 
 from likely._typing import Array, Codes
-from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, redesigned
 from likely.data.layouts.base import Design
@@ -36,7 +35,8 @@ from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput
 from likely.likelihoods.base import SMALLEST_MEAN, Likelihood
-from likely.moments import Moments
+from likely.numerics.additive import Additive, FieldwiseAdditive
+from likely.numerics.moments import Moments
 from likely.objectives.linear import (
     LinearObjective,
     Total,

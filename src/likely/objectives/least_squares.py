@@ -12,8 +12,8 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import FieldwiseAdditive
 from likely.data.block import Block
+from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.linear import weighted
 from likely.solvers.least_squares import GramTotals, LeastSquaresTotals
 

@@ -19,9 +19,9 @@ from typing import NamedTuple, Protocol, TypeVar, final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
+from likely.numerics.additive import Additive, FieldwiseAdditive
 from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
 from likely.solvers.group_model import Grouping

@@ -24,9 +24,9 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
+from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.linear import PenalisedSum, Terms, Total, weighted, weighted_sum
 from likely.objectives.scores import RowScores, Scoring
 from likely.objectives.softmax import (

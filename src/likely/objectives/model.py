@@ -28,10 +28,10 @@ from likely.caching import cached_property
 from likely.compute.executor import Executor, Serial
 from likely.data.block import Block, Blocks, MappedBlocks, chosen_rows
 from likely.errors import InvalidInput
-from likely.formatting import count
 from likely.names import lookup
 from likely.objectives.batches import RowBatches
 from likely.objectives.linear import PenalisedSum
+from likely.output.formatting import count
 from likely.solvers.base import FirstOrder, FirstOrderObjective, SecondOrder, SmoothObjective
 
 Reduction = Literal["sum", "mean"]

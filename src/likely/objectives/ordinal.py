@@ -23,11 +23,11 @@ from scipy import sparse
 from scipy.linalg import LinAlgError
 
 from likely._typing import Array, Codes
-from likely.cholesky import factorise
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.layouts.base import Design
 from likely.likelihoods.ordinal import Ordinal, OrdinalCurvature, ordinal_curvature
+from likely.numerics.cholesky import factorise
 from likely.objectives.linear import PenalisedSum, Terms, Total, block_eta, weighted, weighted_sum
 from likely.objectives.scores import RowScores, Scoring
 from likely.penalties import Penalty

@@ -13,7 +13,6 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.data.layouts.base import Design
@@ -21,6 +20,7 @@ from likely.data.layouts.dense import Dense
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.negative_binomial import NegativeBinomial, alpha_derivatives, alpha_gain
 from likely.likelihoods.poisson import Poisson
+from likely.numerics.additive import Additive, FieldwiseAdditive
 from likely.objectives.inference import inner_mean
 from likely.objectives.linear import block_eta, weighted_sum
 

@@ -15,11 +15,11 @@ from typing import Self, final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block
 from likely.distributions.categorical import CategoricalStatistics
 from likely.distributions.responsibility import FAST_CELLS
+from likely.numerics.additive import Additive
 
 CAP = 64  # a power of two
 PADDING = 16  # counts between two columns' tables: one cache line

@@ -43,7 +43,7 @@ PART_MODULES = (
     "likely.neural.settings",
     "likely.objectives.components",
     "likely.penalties",
-    "likely.quantiles",
+    "likely.numerics.quantiles",
     "likely.solvers.mini_batches",
     "likely.solvers.minimise",
     "likely.solvers.schedules",

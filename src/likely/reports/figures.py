@@ -11,8 +11,8 @@ from html import escape
 from io import StringIO
 from typing import Any
 
-from likely.formatting import short_number
-from likely.pictures import without_glyph_warnings
+from likely.output.formatting import short_number
+from likely.output.pictures import without_glyph_warnings
 from likely.reports.section import Picture
 
 INK, MUTED, RULE, ACCENT, SECOND = "#010201", "#010202", "#010203", "#010204", "#010205"

@@ -14,12 +14,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from likely.description import describe
 from likely.errors import InvalidInput
 from likely.files import write_atomically
-from likely.formatting import count
 from likely.inputs.tables import as_frame, own_columns, rows_at
 from likely.metrics.baseline import BestConstant
+from likely.output.description import describe
+from likely.output.formatting import count
 from likely.reports.page import Report, report_of
 from likely.runs.catalogue import open_run
 from likely.runs.folder import RunFacts, read_run, versions

@@ -24,7 +24,7 @@ from likely.workbench.comparison.records import (
 )
 
 if TYPE_CHECKING:
-    from likely.description import Description
+    from likely.output.description import Description
     from likely.sealing.folder import SealFolder
     from likely.workbench.scoring.column_effects import ColumnEffects
     from likely.workbench.scoring.validation import Validation

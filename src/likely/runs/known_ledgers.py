@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from likely.errors import BrokenLedger, HonestyRefusal, LikelyError
-from likely.formatting import all_listed
+from likely.output.formatting import all_listed
 from likely.runs.folder import RunFolder
 from likely.runs.seals import is_the_one, ledger_cut, place_of_seal
 from likely.workbench.comparison.records import Record

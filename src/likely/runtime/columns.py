@@ -20,8 +20,8 @@ from likely.data.categories import Factor, factor_of, is_missing
 from likely.data.frames import InMemoryTable, side_by_side
 from likely.data.source import column_label
 from likely.errors import InvalidInput
-from likely.formatting import listed
 from likely.kinds import ColumnKind
+from likely.output.formatting import listed
 from likely.runtime.count_rows import CountRows
 
 MICROSECOND = timedelta(microseconds=1)

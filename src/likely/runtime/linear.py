@@ -15,7 +15,6 @@ from likely.data.coding import Coding, refuse_missing_categories
 from likely.data.layouts.base import Design
 from likely.data.layouts.intercept import Mixed
 from likely.errors import BadCell, InvalidInput, OutsideLink, warn_user
-from likely.formatting import count
 from likely.link_means import (
     log_both_classes,
     log_ordered_classes,
@@ -23,6 +22,7 @@ from likely.link_means import (
     outside,
     valid_etas,
 )
+from likely.output.formatting import count
 from likely.runtime.columns import ColumnTable
 from likely.runtime.saved_model import Record, SavedModel
 from likely.runtime.table_model import (

@@ -21,9 +21,9 @@ from likely.data.arrow import values_of
 from likely.data.copies import copies_in_table
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
-from likely.intervals import Estimate, n_groups_of
 from likely.json_files import plain
 from likely.names import in_words
+from likely.numerics.intervals import Estimate, n_groups_of
 from likely.sealing.final_score import REQUIRED, FinalScore, Predictions, Scorer, keys_missing
 from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.folder import SealFolder, copies_near, opened, predictions_digest

@@ -8,8 +8,9 @@ from typing import Any, cast, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.formatting import capitalised, count, estimate_compared, html_paragraph
-from likely.intervals import (
+from likely.json_files import plain
+from likely.names import in_words
+from likely.numerics.intervals import (
     Estimate,
     clearly_better,
     gain_from_json,
@@ -17,8 +18,7 @@ from likely.intervals import (
     measures_from_json,
     measures_to_json,
 )
-from likely.json_files import plain
-from likely.names import in_words
+from likely.output.formatting import capitalised, count, estimate_compared, html_paragraph
 
 NEGATIVE = "negative-log-likelihood"  # what judges need; shown as a log-likelihood, upwards
 

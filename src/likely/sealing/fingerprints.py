@@ -20,7 +20,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.arrow import decoded
 from likely.data.arrow_columns import floats_of_arrow, kind_of_arrow
-from likely.keyed_random import mix
+from likely.numerics.keyed_random import mix
 
 if TYPE_CHECKING:
     import pyarrow as pa

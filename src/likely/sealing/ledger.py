@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, final
 from likely.data.arrow import digest_of_file
 from likely.errors import BrokenLedger
 from likely.files import append_line, sweep, write_atomically
-from likely.formatting import count, estimate_cells, percent_level, short_number
-from likely.intervals import Estimate
+from likely.numerics.intervals import Estimate
+from likely.output.formatting import count, estimate_cells, percent_level, short_number
 from likely.sealing.final_score import title_of_loss, upwards
 from likely.sealing.manifest import Manifest, canonical
 

@@ -19,10 +19,10 @@ import numpy as np
 
 from likely._typing import Array
 from likely.caching import cached_property
-from likely.control_characters import printable
 from likely.errors import BrokenLedger, CannotWrite, SealedRows, SomeSealedRows, warn_user
 from likely.files import lock
-from likely.formatting import all_listed
+from likely.output.control_characters import printable
+from likely.output.formatting import all_listed
 from likely.sealing.bands import (
     ENOUGH,
     FEWEST_ALIKE,

@@ -22,8 +22,8 @@ from likely._typing import Array, Codes
 from likely.data.copies import copies_in_table, joined_units
 from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput
-from likely.formatting import count, percent, short_number
 from likely.kinds import NUMBER_KINDS
+from likely.output.formatting import count, percent, short_number
 from likely.sealing.fingerprints import row_fingerprints
 
 if TYPE_CHECKING:

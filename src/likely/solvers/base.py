@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar, final, runtime_che
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import FieldwiseAdditive
 from likely.errors import InvalidInput
+from likely.numerics.additive import FieldwiseAdditive
 
 ROUNDING = 1e-13  # relative: sums of a million terms, merged pairwise
 UNDERFLOW = 1e-150  # slopes below it have squares of 0, and so may curvatures in a tail

@@ -24,9 +24,9 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array
-from likely.cholesky import factorise
 from likely.errors import InvalidInput
 from likely.names import known_name
+from likely.numerics.cholesky import factorise
 from likely.solvers.base import SecondOrder, SmoothObjective, Solver, State, without_curvature
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent

@@ -19,7 +19,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.formatting import text_table
+from likely.output.formatting import text_table
 from likely.solvers.batched import BatchedObjective
 from likely.solvers.mini_batches import SampledBatches, ShuffledBatches, batches
 from likely.solvers.settings import refuse_unless_whole

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from likely._typing import Array, Codes
-from likely.cholesky import factorise
+from likely.numerics.cholesky import factorise
 
 SWEEPS = 50  # of descent, before Newton's method takes the groups as found
 ROUNDS = 100

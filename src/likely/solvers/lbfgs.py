@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from likely._typing import Array
-from likely.cholesky import factorise
+from likely.numerics.cholesky import factorise
 from likely.solvers.base import FirstOrderObjective, Solver, State
 from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, strong_wolfe
 

@@ -25,8 +25,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from likely._typing import Array
-from likely.additive import Additive, FieldwiseAdditive
-from likely.cholesky import factorise, unit_diagonal
+from likely.numerics.additive import Additive, FieldwiseAdditive
+from likely.numerics.cholesky import factorise, unit_diagonal
 
 MACHINE = float(np.finfo(np.float64).eps)
 

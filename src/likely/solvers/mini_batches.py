@@ -27,7 +27,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
-from likely.keyed_random import keyed, keyed_uniform
+from likely.numerics.keyed_random import keyed, keyed_uniform
 from likely.solvers.settings import refuse_unless_whole
 
 WINDOW = 65_536  # examples that are shuffled together

@@ -18,7 +18,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput, LimitReached, warn_user
-from likely.progress import report
+from likely.output.progress import report
 from likely.solvers.base import (
     FirstOrder,
     FirstOrderObjective,

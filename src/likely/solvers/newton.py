@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from likely._typing import Array
-from likely.cholesky import LEAST_PIVOT, ScaledCholesky, factorise
+from likely.numerics.cholesky import LEAST_PIVOT, ScaledCholesky, factorise
 from likely.solvers.base import (
     SecondOrder,
     SmoothObjective,

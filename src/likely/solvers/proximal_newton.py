@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from likely._typing import Array
-from likely.cholesky import factorise
+from likely.numerics.cholesky import factorise
 from likely.solvers.base import UNDERFLOW, Solver, State, without_curvature
 from likely.solvers.group_model import Grouping, minimise_groups
 from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from likely.progress import ProgressStep, StageEnded, StageStarted, listening
+    from likely.output.progress import ProgressStep, StageEnded, StageStarted, listening
     from likely.reports.report import report
     from likely.runs.seal_surface import open_seal, seal
     from likely.tasks.predictions import Predictions, predict
@@ -54,11 +54,11 @@ __all__ = [
 _HOME = {
     "ExplainedRows": "likely.tasks.row_explanations",
     "ExplainedTexts": "likely.tasks.row_explanations",
-    "ProgressStep": "likely.progress",
+    "ProgressStep": "likely.output.progress",
     "Running": "likely.tasks.running",
-    "StageEnded": "likely.progress",
-    "StageStarted": "likely.progress",
-    "listening": "likely.progress",
+    "StageEnded": "likely.output.progress",
+    "StageStarted": "likely.output.progress",
+    "listening": "likely.output.progress",
     "start": "likely.tasks.running",
 }
 

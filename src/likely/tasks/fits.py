@@ -8,8 +8,8 @@ streamed    texts of a file larger than memory: naive Bayes on hashed words, in 
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from likely.formatting import count, listed
-from likely.progress import stage
+from likely.output.formatting import count, listed
+from likely.output.progress import stage
 from likely.tasks.request import Caller, DataOptions, Exit, Refusal
 from likely.tasks.suitability import (
     PlannedFit,
@@ -33,9 +33,9 @@ from likely.workbench.models.word_settings import settings_of_words, split_setti
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from likely.description import ColumnsRead
     from likely.kinds import TargetKind
     from likely.metrics import Score
+    from likely.output.description import ColumnsRead
     from likely.workbench.data.dataset import Dataset
     from likely.workbench.data.folds import Folds
     from likely.workbench.data.task import Task

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from likely.errors import InvalidInput
-from likely.formatting import listed
+from likely.output.formatting import listed
 from likely.tasks.request import (
     Caller,
     Exit,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely._typing import Array
-    from likely.description import ColumnsRead
+    from likely.output.description import ColumnsRead
     from likely.runs import Run
     from likely.workbench.data.dataset import Dataset
     from likely.workbench.data.opening import HeaderAlone
@@ -363,7 +363,7 @@ def _prediction_chunks(
     options: PredictionOptions,
 ) -> Iterator[Chunk]:
     """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk."""
-    from likely.progress import report
+    from likely.output.progress import report
     from likely.workbench.data.roles import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
@@ -403,8 +403,8 @@ def _refuse_nan(found: list[Any], start: int) -> None:
 
 def columns_read_by(model: Any) -> "ColumnsRead":
     """How the columns were read; a classifier of texts alone has no kinds of columns."""
-    from likely.description import ColumnsRead
     from likely.names import has_method
+    from likely.output.description import ColumnsRead
 
     return model.columns_read() if has_method(model, "columns_read") else ColumnsRead()
 

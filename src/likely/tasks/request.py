@@ -13,8 +13,8 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from likely.errors import LikelyError
-from likely.formatting import listed
 from likely.kinds import TargetKind
+from likely.output.formatting import listed
 
 if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from likely.explanations.any_model import explain as explain_model
-from likely.formatting import WIDEST, cell, count, listed
+from likely.output.formatting import WIDEST, cell, count, listed
 from likely.tasks.predictions import (
     as_trained,
     columns_read_by,
@@ -191,7 +191,7 @@ def explain(
     """
     if not isinstance(model, str | Path | Trained):
         return explain_model(model, X, against, background=background)
-    from likely.description import describe
+    from likely.output.description import describe
 
     run = str(model) if isinstance(model, str | Path) else "RUN"
     opened = run_of(model)

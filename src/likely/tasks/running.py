@@ -7,7 +7,7 @@ from threading import Thread
 from typing import Generic, TypeVar, final
 
 from likely.errors import InvalidInput
-from likely.progress import Event, listening, stopped_by
+from likely.output.progress import Event, listening, stopped_by
 
 T = TypeVar("T")
 

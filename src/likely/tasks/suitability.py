@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from likely.errors import InvalidInput
-from likely.formatting import count
 from likely.kinds import TargetKind, kinds_in_order
+from likely.output.formatting import count
 from likely.tasks.request import DataOptions, Exit, Refusal
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import MODELS, trainable

@@ -6,8 +6,8 @@ A part is a paragraph or a table; a terminal styles them, Python prints them as 
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from likely.formatting import WIDEST, count, estimate_cells, paragraph, text_table
 from likely.kinds import target_in_words
+from likely.output.formatting import WIDEST, count, estimate_cells, paragraph, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,8 +90,8 @@ def progressive_table(losses: "Sequence[ProgressiveLoss]", note: str = "") -> tu
 
 def losses_text(model: Any) -> list[Part]:
     """The learning curve of a model that is trained in epochs: some of them, as a table."""
-    from likely.description import describe
-    from likely.loss_curves import shown_rows
+    from likely.output.description import describe
+    from likely.output.loss_curves import shown_rows
 
     curves = describe(model).curves
     if not curves:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack, final
 
 from likely.errors import InvalidInput
 from likely.names import known_name
-from likely.progress import stage
+from likely.output.progress import stage
 from likely.tasks.fits import (
     UNLABELLED,
     TrainedModel,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from likely.tasks.request import DataOptions, Exit, Refusal
 
 if TYPE_CHECKING:
-    from likely.intervals import Estimate
+    from likely.numerics.intervals import Estimate
     from likely.sealing.folder import SealFolder
     from likely.workbench.data.dataset import Dataset
 
@@ -29,7 +29,7 @@ def scored_elsewhere(
     is learned from the training rows; there is none where they are not known. A file that holds
     sealed rows is refused, because its score would be an evaluation that is not counted.
     """
-    from likely.formatting import count
+    from likely.output.formatting import count
     from likely.workbench.data.identifiers import UnusedColumns
     from likely.workbench.data.opening import dataset
     from likely.workbench.data.task import task_of_fit
@@ -75,7 +75,7 @@ def scored_elsewhere(
 
 def _reason(new: Sequence[Any], n_rows: int) -> str:
     """Why so many rows are not scored, of which some have labels that the model does not know."""
-    from likely.formatting import quoted
+    from likely.output.formatting import quoted
 
     missing = "the target is missing"
     if not len(new):
@@ -88,8 +88,8 @@ def _unguarded(
     metric: str, found: "Estimate", n_rows: int, test: str
 ) -> tuple[str, dict[str, Any]]:
     """The score as text, and as values."""
-    from likely.formatting import count
     from likely.metrics.score import score_sentence, title_of
+    from likely.output.formatting import count
 
     sentence = score_sentence(title_of(metric), found, f"{count(n_rows, 'row')} of {test}")
     text = f"{sentence.removesuffix('.')}; {UNGUARDED}"

@@ -18,11 +18,11 @@ from likely.data.sequences import TermIds
 from likely.data.source import Source, column_index
 from likely.data.source_blocks import class_codes, find_schema, weights
 from likely.errors import InvalidInput
-from likely.formatting import listed
 from likely.generative.class_counts import ClassCounts
 from likely.inputs.labels import classes_of, codes_among, label_array
 from likely.inputs.numbers import check_weight, refuse_other_length, required
 from likely.inputs.tables import is_file, own_columns
+from likely.output.formatting import listed
 from likely.text.documents import documents, empty_where_missing
 
 # ── Labelled documents in batches: of memory, or of a file that is read as it is needed ───────────

@@ -18,7 +18,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.source import Source
 from likely.errors import InvalidFile, InvalidInput
-from likely.formatting import listed
+from likely.output.formatting import listed
 
 MOST_BYTES = 1 << 20  # of text that is read at a time
 TOGETHER = 64  # documents of a list that are counted together

@@ -11,7 +11,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName, warn_user
-from likely.formatting import listed
+from likely.output.formatting import listed
 from likely.text.analysis import WORDS, Analysis, Analyzer, stop_words
 
 ANALYZERS = ("word", "char", "char_wb")

@@ -15,7 +15,7 @@ from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.sequences import TermIds
 from likely.errors import InvalidInput
-from likely.formatting import listed
+from likely.output.formatting import listed
 from likely.text.analysis import Characters
 from likely.text.documents import Documents, bytes_of
 

@@ -21,9 +21,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array, Codes
 from likely.data.frames import library_of
-from likely.description import Description, NamedColumn, NamedTable, settings_of
 from likely.errors import InvalidInput
-from likely.formatting import count
 from likely.generative.bins import refuse_partial
 from likely.generative.class_counts import (
     ClassCounts,
@@ -38,6 +36,8 @@ from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import ClassProbabilities, is_soft
 from likely.inputs.tables import is_file, own_columns
 from likely.names import has_method
+from likely.output.description import Description, NamedColumn, NamedTable, settings_of
+from likely.output.formatting import count
 from likely.text.bag_of_words import BagOfWords
 from likely.text.class_sums import (
     ClassSums,

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.control_characters import printable, without_controls
 from likely.explanations.explanation import Explanation, finite_or_none, signed
-from likely.formatting import (
+from likely.output.control_characters import printable, without_controls
+from likely.output.formatting import (
     WIDEST,
     count,
     html_block,

@@ -17,13 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likely.additive import pairwise_total
 from likely.data.arrow import in_one_table
 from likely.data.formats import csv_files, json_lines
 from likely.data.formats.column_types import ColumnTypes, join, type_of_value
 from likely.data.formats.registry import read
 from likely.data.source_blocks import chunks
 from likely.errors import InvalidFile, UnknownName
+from likely.numerics.additive import pairwise_total
 
 NAMES = ("size", "colour", "sold", "rooms", "note")
 KINDS = ("number", "category", "boolean", "number", "category")

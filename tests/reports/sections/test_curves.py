@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from likely.description import Description
-from likely.intervals import Estimate
+from likely.numerics.intervals import Estimate
+from likely.output.description import Description
 from likely.reports.sections.curves import curves
 from likely.runs import RunFacts
 from likely.workbench.comparison.records import joined_curves

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from likely.description import Description, NamedColumn, NamedTable
 from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
+from likely.output.description import Description, NamedColumn, NamedTable
 from likely.reports.page import report_of
 from likely.reports.sections.mistakes import MOST_CELLS, mistakes
 from likely.runs import RunFacts

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from likely.formatting import estimate_cells
+from likely.output.formatting import estimate_cells
 from likely.reports.page import report_of
 from likely.reports.sections.verdict import overview
 from likely.runs import read_run

@@ -18,7 +18,7 @@ from sklearn.metrics import log_loss
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName
-from likely.intervals import NO_ESTIMATE, Estimate
+from likely.numerics.intervals import NO_ESTIMATE, Estimate
 from likely.workbench.curves.curve_text import baseline_of, sparkline
 from likely.workbench.data.folds import share_of_rows
 from likely.workbench.preparation.prepared import Prepared

@@ -13,7 +13,6 @@ from sklearn.metrics import log_loss, mean_squared_error, zero_one_loss
 
 import likely
 from likely.errors import InvalidInput
-from likely.intervals import Estimate, effective_rows, wilson
 from likely.json_files import plain
 from likely.metrics import (
     Prediction,
@@ -25,6 +24,7 @@ from likely.metrics import (
 )
 from likely.metrics.prediction import IMPOSSIBLE
 from likely.metrics.registry import LOSSES
+from likely.numerics.intervals import Estimate, effective_rows, wilson
 from likely.sealing.folder import SealFolder
 from likely.special import LOG_FLOOR
 from likely.workbench.data.task import Task, task_of, task_of_fit

@@ -31,7 +31,7 @@ from likely import (
     PenaltyPath,
 )
 from likely.errors import InvalidInput, UnseenCategories
-from likely.formatting import short_number
+from likely.output.formatting import short_number
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
 from tests.workbench.preparation.prepared_tables import fitted, mixed

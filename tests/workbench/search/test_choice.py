@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import likely as lk
 from likely.errors import InvalidInput
-from likely.intervals import Estimate
+from likely.numerics.intervals import Estimate
 from likely.spaces import Choice, Real, Space
 from likely.workbench.scoring.paired import standard_error
 from likely.workbench.search.choice import choose, size_of

@@ -9,7 +9,7 @@ import pytest
 
 from likely.compute.executor import Threads
 from likely.errors import InvalidInput, UnknownName
-from likely.intervals import Estimate
+from likely.numerics.intervals import Estimate
 from likely.spaces import Choice, Conditional, Integer, Real, Space
 from likely.workbench.search.exploration import FINISHED, INTERRUPTED, OUT_OF_TIME, best_of, explore
 from likely.workbench.search.strategies import (

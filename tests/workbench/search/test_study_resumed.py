@@ -11,7 +11,7 @@ import pytest
 
 from likely.errors import CannotWrite, InvalidFile, InvalidInput
 from likely.files import watching
-from likely.intervals import Estimate
+from likely.numerics.intervals import Estimate
 from likely.workbench.search.exploration import INTERRUPTED, OUT_OF_TIME
 from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.trials import QUESTION, TRIALS, Trial, TrialLog, TrialScore

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from likely.intervals import Estimate
+from likely.numerics.intervals import Estimate
 from likely.spaces import Real, Space
 from likely.workbench.search.exploration import best_of, explore
 from likely.workbench.search.question import (

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from likely.formatting import percent
-from likely.intervals import Estimate
 from likely.metrics import Prediction, Score, Truth, metrics_for, score_of
 from likely.metrics.baseline import constant_prediction
+from likely.numerics.intervals import Estimate
+from likely.output.formatting import percent
 from likely.sealing.final_score import FinalScore
 from likely.workbench.scoring.paired import paired_differences
 from likely.workbench.scoring.validation import Validation

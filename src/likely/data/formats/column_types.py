@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-from likely.additive import Additive
 from likely.kinds import ColumnKind
+from likely.numerics.additive import Additive
 
 ValueType = Literal["null", "boolean", "integer", "float", "text", "nested"]
 

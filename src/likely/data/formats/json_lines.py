@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
 
-from likely.additive import pairwise_total
 from likely.data.formats.column_types import (
     MISSING,
     ColumnTypes,
@@ -30,6 +29,7 @@ from likely.data.formats.text_files import TextFile, refuse_many_columns
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
+from likely.numerics.additive import pairwise_total
 
 if TYPE_CHECKING:
     import pyarrow as pa

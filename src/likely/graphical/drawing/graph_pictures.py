@@ -18,11 +18,11 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import UnknownName
-from likely.formatting import listed, short_number
 from likely.graphical.drawing.diagram import MOST_SHOWN, Arrow, Diagram, Edge, Node, subscripted
 from likely.graphical.model.graph_evidence import known_variables
 from likely.graphical.model.variable import Variable
 from likely.names import known_name
+from likely.output.formatting import listed, short_number
 
 if TYPE_CHECKING:
     from likely.graphical.model.factor_graph import FactorGraph

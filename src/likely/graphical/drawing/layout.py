@@ -19,7 +19,6 @@ import numpy as np
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
-from likely.formatting import count
 from likely.graphical.drawing.diagram import Diagram, Node
 from likely.graphical.drawing.layered import (
     Edges,
@@ -50,6 +49,7 @@ from likely.graphical.drawing.shapes import (
 )
 from likely.graphical.drawing.spread import around_centre, spread, star_centre
 from likely.graphical.model.connected import connected_parts
+from likely.output.formatting import count
 
 LEAST_SIZE = 36.0  # of a circle or square
 LARGEST_CIRCLE = 54.0  # up to here, all circles are as large as the widest label needs

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from likely.errors import InvalidInput
-from likely.formatting import count, shortened
 from likely.graphical.drawing.diagram import (
     Diagram,
     DiagramColumn,
@@ -21,6 +20,7 @@ from likely.graphical.drawing.diagram import (
     subscripted,
     superscripted,
 )
+from likely.output.formatting import count, shortened
 
 MOST_DRAWN = 12  # units of a layer that are all drawn
 FIRST_DRAWN, LAST_DRAWN = 6, 1  # of a larger layer

@@ -14,10 +14,10 @@ from html import escape
 import numpy as np
 
 from likely._typing import Array
-from likely.control_characters import printable
-from likely.formatting import one_line
 from likely.graphical.drawing.diagram import Diagram, Node, Plate
 from likely.graphical.drawing.shapes import FONT_SIZE, SMALL_SIZE, Box, Line, PlacedNode, pieces_of
+from likely.output.control_characters import printable
+from likely.output.formatting import one_line
 
 PAPER, INK, SHADE, FAINT, ACCENT = "#ffffff", "#1e293b", "#cbd5e1", "#64748b", "#1d4ed8"
 DARK = {PAPER: "#0f172a", INK: "#e2e8f0", SHADE: "#475569", FAINT: "#94a3b8", ACCENT: "#93c5fd"}

@@ -36,7 +36,6 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput
-from likely.formatting import listed, quoted, text_table
 from likely.graphical.contract import BestStates, InferenceAnswer, Request
 from likely.graphical.exact.cost import memory_in_bytes, memory_limit
 from likely.graphical.exact.enumeration import TIE, spread, with_observed
@@ -50,6 +49,7 @@ from likely.graphical.model.graph_evidence import (
     known_variables,
 )
 from likely.graphical.model.variable import by_name
+from likely.output.formatting import listed, quoted, text_table
 from likely.special import log, logsumexp
 
 if TYPE_CHECKING:

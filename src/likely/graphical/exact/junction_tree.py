@@ -30,10 +30,10 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.errors import GraphTooLarge
-from likely.formatting import text_table
 from likely.graphical.exact.cost import CLIQUE_WORK, memory_limit
 from likely.graphical.exact.graph_arrays import Scopes
 from likely.graphical.exact.triangulation import CliqueTree, TooManyCells, triangulate
+from likely.output.formatting import text_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,6 @@ import numpy as np
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
-from likely.formatting import listed
 from likely.graphical.exact.enumeration import TIE
 from likely.graphical.exact.semiring import (
     MODES,
@@ -34,6 +33,7 @@ from likely.graphical.model.factor import Factor
 from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from likely.names import known_name
+from likely.output.formatting import listed
 
 if TYPE_CHECKING:
     from likely.graphical.model.factor_graph import FactorGraph

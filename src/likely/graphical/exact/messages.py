@@ -25,13 +25,13 @@ import numpy as np
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import ImpossibleEvidence, InvalidInput, UnknownName
-from likely.formatting import short_number, text_table
 from likely.graphical.exact.enumeration import with_observed
 from likely.graphical.exact.message_passing import Passing, pass_messages
 from likely.graphical.exact.semiring import Semiring, semiring_of
 from likely.graphical.model.beliefs import Beliefs, Configuration
 from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
+from likely.output.formatting import short_number, text_table
 from likely.special import softmax
 
 if TYPE_CHECKING:

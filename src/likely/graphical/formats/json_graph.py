@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from likely.errors import InvalidFile, InvalidInput
-from likely.formatting import listed
 from likely.graphical.formats.content import decoded, shortened
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
@@ -23,6 +22,7 @@ from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import known_variable
 from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.variable import Variable, by_name, column_of_states
+from likely.output.formatting import listed
 
 FORMAT, VERSION = "likely-graph", 1
 KINDS: Mapping[str, type[FactorGraph]] = {

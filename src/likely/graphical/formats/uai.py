@@ -61,7 +61,6 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
-from likely.formatting import count
 from likely.graphical.formats.content import Words, decoded, file_text, shortened, write_content
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.conditional_table import (
@@ -76,6 +75,7 @@ from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import Given, checked_evidence
 from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.variable import Variable
+from likely.output.formatting import count
 
 MODELS = {"MARKOV": MarkovField, "BAYES": BayesianNetwork}
 MOST_STATES = 10**6  # of all variables together, unless the file itself is longer

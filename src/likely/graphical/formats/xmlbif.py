@@ -30,7 +30,6 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
-from likely.formatting import count
 from likely.graphical.formats.content import floats, is_number, shortened
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.conditional_table import (
@@ -44,6 +43,7 @@ from likely.graphical.model.factor import MOST_VARIABLES, Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import known_variable
 from likely.graphical.model.variable import Variable
+from likely.output.formatting import count
 
 HEADER = """<?xml version="1.0" encoding="UTF-8"?>
 <BIF VERSION="0.3">

@@ -20,7 +20,6 @@ from likely.data.layouts.intercept import Mixed
 from likely.data.source import Source, column_index
 from likely.data.source_blocks import UNKNOWN_ROWS, chunks, weights
 from likely.errors import BadCell, InvalidInput
-from likely.formatting import listed
 from likely.graphical.model.evidence_table import (
     FindCode,
     code_of_value,
@@ -32,6 +31,7 @@ from likely.graphical.model.evidence_table import (
 from likely.graphical.model.variable import Variable, state_text
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import as_frame, own_columns
+from likely.output.formatting import listed
 
 ReadCodes = Callable[[Sequence[Variable], InMemoryTable], Codes]
 

@@ -20,7 +20,6 @@ from typing import NamedTuple, Self, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
 from likely.caching import cached_property
 from likely.data.block import Block
 from likely.distributions.priors import Dirichlet
@@ -29,6 +28,7 @@ from likely.errors import InvalidInput
 from likely.graphical.learning.coded_rows import codes_of, weight_of
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.inputs.estimators import is_number
+from likely.numerics.additive import Additive
 
 
 @final

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import final
 
-from likely.formatting import count, fixed
+from likely.output.formatting import count, fixed
 from likely.solvers.minimise import Solution
 
 

@@ -47,7 +47,7 @@ from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.evidence_table import row_keys
 from likely.inputs.estimators import refuse_unless_whole
 from likely.names import lookup
-from likely.progress import report
+from likely.output.progress import report
 
 MOST_CELLS = 2**20  # of the table of a family: larger ones are not tried
 

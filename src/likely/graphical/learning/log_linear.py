@@ -30,7 +30,6 @@ from likely._typing import Array, Matrix
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.errors import BoundaryEstimate, InvalidInput, warn_user
-from likely.formatting import listed
 from likely.graphical.learning.coded_rows import CodedRows, array_blocks
 from likely.graphical.learning.family_counts import Families, block_family_counts
 from likely.graphical.learning.fit_report import FitReport
@@ -51,6 +50,7 @@ from likely.inputs.estimators import (
     warn_unless_converged,
 )
 from likely.objectives.maxent import FeatureTotals
+from likely.output.formatting import listed
 from likely.penalties import L2
 from likely.solvers.base import FirstOrder, FirstOrderObjective
 from likely.solvers.lbfgs import LBFGS

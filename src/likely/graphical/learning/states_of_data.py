@@ -18,7 +18,6 @@ from likely.data.frames import FrameTable, InMemoryTable
 from likely.data.source import TableKinds, refuse_others
 from likely.data.source_blocks import find_schema
 from likely.errors import ContinuousColumn, InvalidInput, warn_user
-from likely.formatting import quoted
 from likely.graphical.learning.coded_rows import (
     CodedRows,
     coded,
@@ -31,6 +30,7 @@ from likely.graphical.model.evidence_table import codes_by_state, restored
 from likely.graphical.model.graph_evidence import is_blank
 from likely.graphical.model.variable import State, Variable, state_text
 from likely.kinds import ColumnKind
+from likely.output.formatting import quoted
 
 MOST_STATES = 1000  # of a column whose states were not given: more are measurements or identifiers
 MANY_STATES = 50  # of a column of numbers that are not all whole: more are measurements

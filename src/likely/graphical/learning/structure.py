@@ -47,13 +47,13 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput, MissingCells, UnknownName
-from likely.formatting import count
 from likely.graphical.learning.coded_rows import CodedRows
 from likely.graphical.learning.fit_report import FitReport
 from likely.graphical.learning.mutual_information import pair_counts
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.inputs.estimators import generator
 from likely.names import lookup
+from likely.output.formatting import count
 
 Edge = tuple[str, str]  # (parent, child)
 WIDEST = 100  # columns that "auto" searches: every step of the search scores each pair of them

@@ -24,11 +24,9 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.errors import InvalidInput
-from likely.formatting import listed
 from likely.graphical.learning.coded_rows import (
     CodedRows,
     array_blocks,
@@ -55,6 +53,8 @@ from likely.inputs.estimators import (
     warn_unless_converged,
 )
 from likely.names import lookup
+from likely.numerics.additive import FieldwiseAdditive
+from likely.output.formatting import listed
 from likely.solvers.em import EM, Expectation, ExpectationObjective
 from likely.solvers.minimise import search
 

@@ -26,7 +26,6 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import CyclicGraph, InvalidInput
-from likely.formatting import count
 from likely.graphical.exact.plans import Kept
 from likely.graphical.model.conditional_table import parents_of, sums_to_one, with_sums_of_one
 from likely.graphical.model.factor import Factor
@@ -34,6 +33,7 @@ from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import GraphEvidence, known_variable, known_variables
 from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.variable import State, Variable, by_name
+from likely.output.formatting import count
 
 if TYPE_CHECKING:
     from likely.compute.executor import Executor

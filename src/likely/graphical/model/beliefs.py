@@ -17,9 +17,9 @@ from likely._typing import Array
 from likely.caching import cached_property
 from likely.data.frames import frame_of
 from likely.errors import UnknownName
-from likely.formatting import DASH, fixed, number, text_table
 from likely.graphical.model.exactness import EXACT, Bound, Exactness, LogPartition, marked_columns
 from likely.graphical.model.variable import State, Variable, column_of_states, state_text
+from likely.output.formatting import DASH, fixed, number, text_table
 
 
 @final

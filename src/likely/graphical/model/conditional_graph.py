@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import final
 
 from likely.errors import InvalidInput
-from likely.formatting import listed
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import Wanted, WantedNames
 from likely.graphical.model.variable import Variable
+from likely.output.formatting import listed
 
 
 @final

@@ -22,8 +22,8 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import FormatLoss, InvalidInput, RoundedTables, warn_user
-from likely.formatting import count
 from likely.graphical.model.factor import Factor
+from likely.output.formatting import count
 
 # Twenty states printed with four digits are off by up to 1e-3.  A typing error is larger.
 SUM_TOLERANCE = 1e-3

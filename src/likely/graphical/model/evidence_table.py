@@ -19,10 +19,10 @@ from likely.data.formats.column_types import FALSE, TRUE
 from likely.data.formats.column_types import MISSING as MISSING_WORDS
 from likely.data.frames import ArrayTable, InMemoryTable, as_table, side_by_side
 from likely.errors import BadCell, InvalidInput, UnknownState
-from likely.formatting import listed, quoted
 from likely.graphical.model.graph_evidence import is_blank
 from likely.graphical.model.variable import Variable, state_text
 from likely.kinds import ColumnKind
+from likely.output.formatting import listed, quoted
 
 MISSING = -1
 UNKNOWN = -2

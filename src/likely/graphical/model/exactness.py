@@ -12,7 +12,7 @@ from typing import Literal, final
 
 from likely._typing import Array
 from likely.errors import NotAnswered, UnconvergedAnswer, warn_user
-from likely.formatting import number
+from likely.output.formatting import number
 
 Bound = Literal["exact", "upper", "lower", "estimate", "none"]  # what a number is to the exact one
 OPPOSITE: Mapping[Bound, Bound] = {"upper": "lower", "lower": "upper"}

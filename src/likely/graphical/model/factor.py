@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
-from likely.formatting import short_number, text_table
 from likely.graphical.model.variable import Variable, by_name
+from likely.output.formatting import short_number, text_table
 
 Scale = Literal["linear", "log"]
 MOST_VARIABLES = 64  # axes of an array

@@ -16,7 +16,6 @@ from likely._typing import Array
 from likely.caching import cached_property
 from likely.data.frames import library_of
 from likely.errors import ImpossibleEvidence, InvalidInput
-from likely.formatting import count
 from likely.graphical.contract import Request
 from likely.graphical.drawing.graph_pictures import DrawnGraph
 from likely.graphical.exact.cost import memory_in_bytes
@@ -41,6 +40,7 @@ from likely.graphical.model.graph_evidence import (
 )
 from likely.graphical.model.variable import Variable, by_name
 from likely.inputs.tables import is_frame
+from likely.output.formatting import count
 
 if TYPE_CHECKING:
     from likely.graphical.learning.fit_report import FitReport

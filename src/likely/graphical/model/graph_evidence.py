@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
-from likely.formatting import quoted
 from likely.graphical.model.variable import Variable, by_name
+from likely.output.formatting import quoted
 
 NULLS = ("<NA>", "NaT")  # pandas' missing values, which compare as neither true nor false
 

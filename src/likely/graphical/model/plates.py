@@ -28,13 +28,13 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.distributions.base import Distribution
 from likely.errors import InvalidInput, UnknownName
-from likely.formatting import all_listed
 from likely.graphical.drawing.diagram import Diagram, Edge, Node, Plate, subscripted
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.graph_evidence import is_missing
 from likely.graphical.model.variable import State, Variable
 from likely.inputs.tables import is_frame
+from likely.output.formatting import all_listed
 from likely.special import logsumexp
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.frames import index_of, library_of
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, UnknownName
-from likely.formatting import count
 from likely.graphical.contract import Request
 from likely.graphical.exact.cost import memory_limit
 from likely.graphical.exact.row_propagation import BestRows, row_beliefs, row_most_probable
@@ -35,6 +34,7 @@ from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import GraphEvidence, checked_evidence
 from likely.graphical.model.table_beliefs import RowExactness, TableBeliefs, TableConfigurations
 from likely.names import known_name
+from likely.output.formatting import count
 
 TOGETHER = "junction-tree"  # the method that answers many rows at once
 IMPOSSIBLE = ("raise", "nan")

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
-from likely.formatting import capitalised, estimate, fixed, number, shortened
 from likely.metrics.calibration import (
     Bin,
     Bins,
@@ -15,6 +14,7 @@ from likely.metrics.calibration import (
     reliability_curve,
 )
 from likely.metrics.classes import Brier, LogLoss
+from likely.output.formatting import capitalised, estimate, fixed, number, shortened
 from likely.reports.figures import (
     ACCENT,
     MUTED,

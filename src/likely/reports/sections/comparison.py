@@ -6,7 +6,9 @@ Comparisons on the same folds by the same metric are one table.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from likely.formatting import (
+from likely.metrics.score import title_of, why_dashes
+from likely.numerics.intervals import clearly_worse, gain_from_json
+from likely.output.formatting import (
     DASH,
     capitalised,
     count,
@@ -17,8 +19,6 @@ from likely.formatting import (
     p_value,
     setting,
 )
-from likely.intervals import clearly_worse, gain_from_json
-from likely.metrics.score import title_of, why_dashes
 from likely.reports.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.reports.section import (
     Block,

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from likely.formatting import capitalised, count, number, setting
-from likely.intervals import Estimate
 from likely.metrics.score import title_of
+from likely.numerics.intervals import Estimate
+from likely.output.formatting import capitalised, count, number, setting
 from likely.reports.figures import (
     ACCENT,
     INK,

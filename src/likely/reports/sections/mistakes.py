@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
-from likely.description import Description
-from likely.formatting import DASH, cell, count, number, percent, percent_level, shortened
-from likely.intervals import wilson
 from likely.metrics.classes import confusion_of
+from likely.numerics.intervals import wilson
+from likely.output.description import Description
+from likely.output.formatting import DASH, cell, count, number, percent, percent_level, shortened
 from likely.reports.figures import ACCENT, INK, MUTED, diagonal, picture, shade, thousands
 from likely.reports.section import (
     Block,

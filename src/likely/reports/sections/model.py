@@ -3,12 +3,20 @@
 from collections.abc import Sequence
 from typing import Any
 
-from likely.description import DescribedLosses, Description, NamedTable
-from likely.description_text import by_group, cells_of
 from likely.explanations.effects import PartialEffect, PartialEffects
 from likely.explanations.importance import Importance
-from likely.formatting import capitalised, count, estimate_cells, fixed, listed, number, shortened
-from likely.pictures import shortened_name
+from likely.output.description import DescribedLosses, Description, NamedTable
+from likely.output.description_text import by_group, cells_of
+from likely.output.formatting import (
+    capitalised,
+    count,
+    estimate_cells,
+    fixed,
+    listed,
+    number,
+    shortened,
+)
+from likely.output.pictures import shortened_name
 from likely.reports.figures import (
     ACCENT,
     INK,

@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from likely.formatting import (
+from likely.kinds import TARGET_KINDS, task_in_words
+from likely.output.formatting import (
     capitalised,
     count,
     listed,
@@ -13,7 +14,6 @@ from likely.formatting import (
     short_hash,
     shortened,
 )
-from likely.kinds import TARGET_KINDS, task_in_words
 from likely.reports.section import (
     Block,
     CodeBlock,

@@ -6,7 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from likely.formatting import (
+from likely.metrics import METRICS, Estimate, Score
+from likely.metrics.registry import LOSSES
+from likely.metrics.score import about_median, groups_text, score_sentence, title_of, why_dashes
+from likely.numerics.intervals import NO_ESTIMATE, measures_from_json
+from likely.output.formatting import (
     DASH,
     capitalised,
     count,
@@ -15,10 +19,6 @@ from likely.formatting import (
     estimate_compared,
     percent_level,
 )
-from likely.intervals import NO_ESTIMATE, measures_from_json
-from likely.metrics import METRICS, Estimate, Score
-from likely.metrics.registry import LOSSES
-from likely.metrics.score import about_median, groups_text, score_sentence, title_of, why_dashes
 from likely.reports.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.reports.section import (
     Block,

@@ -17,10 +17,10 @@ from sklearn.base import clone
 from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
-from likely.formatting import capitalised
 from likely.metrics import METRICS, Metric
 from likely.metrics.registry import SHOWN_NEXT
-from likely.pictures import intervals_along_side
+from likely.output.formatting import capitalised
+from likely.output.pictures import intervals_along_side
 from likely.sealing.folder import SealFolder
 from likely.workbench.comparison.comparison_entry import ChosenModels, Entry, Tally, suited_models
 from likely.workbench.comparison.comparison_text import html_of, text_of

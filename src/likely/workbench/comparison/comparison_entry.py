@@ -22,12 +22,12 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.formatting import all_listed, listed
 from likely.inputs.estimators import column_needs
 from likely.inputs.foreign_models import chooses_columns, takes_sparse
-from likely.intervals import NO_ESTIMATE, Estimate, clearly_worse, gain_to_json
 from likely.kinds import IN_WORDS
 from likely.metrics import Metric, Score, mean_score
+from likely.numerics.intervals import NO_ESTIMATE, Estimate, clearly_worse, gain_to_json
+from likely.output.formatting import all_listed, listed
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.roles import ARGUMENTS
 from likely.workbench.models.model_entry import ModelEntry, entry_of_estimator

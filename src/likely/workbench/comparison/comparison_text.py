@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.formatting import (
+from likely.kinds import target_in_words
+from likely.metrics import metrics_for
+from likely.metrics.score import GAIN, UNIT, why_dashes
+from likely.numerics.intervals import clearly_better
+from likely.output.formatting import (
     WIDEST,
     estimate,
     estimate_cells,
@@ -23,10 +27,6 @@ from likely.formatting import (
     quoted,
     text_table,
 )
-from likely.intervals import clearly_better
-from likely.kinds import target_in_words
-from likely.metrics import metrics_for
-from likely.metrics.score import GAIN, UNIT, why_dashes
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds, codes_of, split_text
 from likely.workbench.models.registry import BASELINE

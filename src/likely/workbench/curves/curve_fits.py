@@ -16,11 +16,11 @@ from sklearn.base import clone
 
 from likely._typing import Array, Codes
 from likely.compute.executor import Executor
-from likely.intervals import NO_ESTIMATE, Estimate
 from likely.metrics import Metric, Score, mean_score
 from likely.metrics.numbers import LogLikelihood
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.score import score_of
+from likely.numerics.intervals import NO_ESTIMATE, Estimate
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Fold, Folds
 from likely.workbench.scoring.cross_validation import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely._typing import Array
-from likely.formatting import (
+from likely.output.formatting import (
     estimate_cells,
     html_block,
     html_paragraph,
@@ -19,7 +19,7 @@ from likely.formatting import (
 from likely.workbench.data.folds import split_text
 
 if TYPE_CHECKING:
-    from likely.intervals import Estimate
+    from likely.numerics.intervals import Estimate
     from likely.workbench.curves.curves import Curve, CurvePoint
 
 BARS = "▁▂▃▄▅▆▇█"

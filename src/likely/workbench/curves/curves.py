@@ -25,9 +25,9 @@ from likely.compute.executor import Executor, executor_for, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import steps_of
-from likely.intervals import NO_ESTIMATE, Estimate
 from likely.metrics import METRICS, Metric, metric_named
-from likely.progress import report
+from likely.numerics.intervals import NO_ESTIMATE, Estimate
+from likely.output.progress import report
 from likely.spaces import Dimension
 from likely.workbench.comparison.records import keep_curve
 from likely.workbench.curves.curve_fits import CurveFits, DensityFits, TargetFits

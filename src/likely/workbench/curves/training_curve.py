@@ -20,10 +20,10 @@ import numpy as np
 from likely._typing import Array
 from likely.data.frames import frame_of, library_of
 from likely.errors import InvalidInput
-from likely.formatting import count, html_block, html_paragraph, html_table, text_table
 from likely.inputs.estimators import is_number
-from likely.loss_curves import draw_losses, shown_rows
 from likely.names import known_name
+from likely.output.formatting import count, html_block, html_paragraph, html_table, text_table
+from likely.output.loss_curves import draw_losses, shown_rows
 from likely.solvers.base import Solver
 from likely.solvers.choice import CLOSED_FORMS, SOLVERS, check_search
 from likely.solvers.lbfgs import LBFGS

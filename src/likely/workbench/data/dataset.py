@@ -21,8 +21,8 @@ from likely.data.arrow import (
 from likely.data.copies import copies_in_table
 from likely.data.source import Source, are_known, as_features, as_texts
 from likely.errors import InvalidInput
-from likely.formatting import listed
 from likely.kinds import FEATURE_KINDS, TargetKind
+from likely.output.formatting import listed
 from likely.sealing.folder import SealFolder, seals_near
 from likely.sealing.recognition import TABLE, log_prediction, refuse_sealed_rows
 from likely.workbench.data.folds import Folds, codes_of, time_of

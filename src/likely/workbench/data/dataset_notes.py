@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.formatting import count, listed, percent
+from likely.output.formatting import count, listed, percent
 from likely.workbench.data.identifiers import ROWS_PER_CATEGORY
 
 if TYPE_CHECKING:

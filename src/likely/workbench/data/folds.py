@@ -31,7 +31,7 @@ from likely.caching import cached_property
 from likely.data.copies import joined_units
 from likely.data.split import hashed_uniforms, stratified_fold_of
 from likely.errors import InvalidInput
-from likely.formatting import count
+from likely.output.formatting import count
 from likely.sealing.split import times_of
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from likely.errors import InvalidInput
-from likely.formatting import listed
+from likely.output.formatting import listed
 
 if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset

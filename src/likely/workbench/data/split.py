@@ -16,7 +16,7 @@ from likely.data.arrow import refuse_twins
 from likely.data.frames import frame_of, is_array, is_sparse
 from likely.data.source import are_known
 from likely.errors import InvalidInput
-from likely.formatting import count
+from likely.output.formatting import count
 from likely.sealing.create import check_target
 from likely.sealing.split import Split, row_mask, split_rows
 from likely.workbench.data.dataset import Dataset

@@ -14,7 +14,7 @@ from likely.data.arrow import TableSource, decoded
 from likely.data.formats.column_types import MISSING as MISSING_WORDS
 from likely.data.source import are_known
 from likely.errors import InvalidInput
-from likely.formatting import listed
+from likely.output.formatting import listed
 from likely.workbench.data.dataset import Dataset
 
 MISSING = float("nan")  # what a model takes as the mark of a missing label

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.intervals import n_groups_of
 from likely.kinds import TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
 from likely.metrics.registry import LOSSES, MeanLoss
+from likely.numerics.intervals import n_groups_of
 from likely.sealing.final_score import Predictions, Scorer
 from likely.sealing.folder import SealFolder
 from likely.sealing.judges import JUDGES

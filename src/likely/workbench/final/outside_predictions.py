@@ -22,9 +22,9 @@ from likely.data.arrow import arrow_table_of, in_one_table, refuse_twins, values
 from likely.data.formats.registry import read
 from likely.data.frames import library_of
 from likely.errors import InvalidInput, LikelyWarning, warn_user
-from likely.formatting import count, listed
 from likely.kinds import IN_WORDS, TargetKind
 from likely.metrics.registry import LOSSES
+from likely.output.formatting import count, listed
 from likely.sealing.final_score import Predictions
 from likely.sealing.folder import ROW, SealFolder
 from likely.workbench.data.task import Task, task_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final
 
 from likely.errors import InvalidInput, UnknownName
-from likely.formatting import listed
+from likely.output.formatting import listed
 
 Severity = Literal["note", "warn", "stop"]  # good to know; will probably hurt; must be fixed
 

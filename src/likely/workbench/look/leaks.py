@@ -38,7 +38,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.split import hashed_uniforms
-from likely.formatting import listed, percent
+from likely.output.formatting import listed, percent
 from likely.workbench.look.profile import Profile, ProfiledColumn
 
 MOST_DEPENDENT_ROWS = 5_000  # examined

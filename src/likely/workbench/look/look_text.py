@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from likely._typing import Array
-from likely.control_characters import printable
 from likely.errors import InvalidInput
-from likely.formatting import (
+from likely.kinds import target_in_words
+from likely.output.control_characters import printable
+from likely.output.formatting import (
     WIDEST,
     count,
     html_block,
@@ -29,7 +30,6 @@ from likely.formatting import (
     shortened,
     text_table,
 )
-from likely.kinds import target_in_words
 from likely.text.bag_of_words import BagOfWords
 from likely.workbench.look.profile import ProfiledColumn
 

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from likely._typing import Array
-from likely.formatting import all_listed
+from likely.output.formatting import all_listed
 from likely.workbench.look.findings import MOST_NAMED, Finding, finding
 from likely.workbench.look.leaks import EXPLAINED, explained_share, some_rows, suspicion_of
 from likely.workbench.look.profile import Profile, ProfiledColumn

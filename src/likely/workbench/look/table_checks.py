@@ -14,9 +14,9 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.copies import copies_in
-from likely.formatting import count, percent
-from likely.keyed_random import FIRST, GOLDEN
 from likely.kinds import FEATURE_KINDS
+from likely.numerics.keyed_random import FIRST, GOLDEN
+from likely.output.formatting import count, percent
 from likely.workbench.look.column_checks import group_of_rows
 from likely.workbench.look.findings import Finding, Severity, finding
 from likely.workbench.look.leaks import some_rows

@@ -9,9 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.description import Description, Fact
 from likely.errors import UnknownName
-from likely.formatting import count
 from likely.inputs.labels import check_labels
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.tables import check_table, own_columns
@@ -21,6 +19,8 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import response_named
 from likely.metrics.baseline import BestConstant, class_log_shares
 from likely.metrics.prediction import Truth
+from likely.output.description import Description, Fact
+from likely.output.formatting import count
 
 
 def _of_classes(model: Any) -> bool:

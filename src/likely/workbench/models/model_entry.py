@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 
 import likely
 from likely.errors import InvalidInput
-from likely.formatting import all_listed
 from likely.kinds import (
     CLASS_KINDS,
     IN_WORDS,
@@ -25,6 +24,7 @@ from likely.kinds import (
     kinds_in_order,
     kinds_unlike,
 )
+from likely.output.formatting import all_listed
 from likely.spaces import Dimension, Space
 from likely.workbench.models.import_paths import EXAMPLE_PATH, class_at
 from likely.workbench.models.word_settings import split_settings

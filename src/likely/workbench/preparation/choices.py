@@ -13,10 +13,10 @@ import numpy as np
 from likely._typing import Array
 from likely.data.labels import are_written_numbers, hold_codes, hold_numbers
 from likely.errors import InvalidInput
-from likely.formatting import short_number
 from likely.inputs.estimators import column_needs
 from likely.inputs.foreign_models import takes_missing, takes_sparse
-from likely.quantiles import QuantileSummary, middle_of
+from likely.numerics.quantiles import QuantileSummary, middle_of
+from likely.output.formatting import short_number
 from likely.text.bag_of_words import BagOfWords
 from likely.workbench.data.identifiers import (
     may_be_called,

@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.data.word_table import WordTable
-from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.explanations.any_model import explained, sampled_explanation, with_cells
 from likely.explanations.explanation import Explanation, like_its_rows
@@ -39,6 +38,7 @@ from likely.inputs.tables import (
 )
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
+from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.text.bag_of_words import BagOfWords
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.model_inside import (

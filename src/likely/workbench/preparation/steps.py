@@ -19,7 +19,7 @@ from likely._typing import Array, Matrix
 from likely.caching import cached_property
 from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
-from likely.formatting import count, percent, short_number, text_table
+from likely.output.formatting import count, percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
 from likely.workbench.preparation.columns import Categories, GappyBooleans, arrow_column
 

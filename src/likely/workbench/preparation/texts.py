@@ -18,8 +18,8 @@ from sklearn.base import clone
 from likely._typing import Matrix
 from likely.caching import cached_property
 from likely.data.word_table import WordTable
-from likely.formatting import count, percent
 from likely.inputs.foreign_models import models_inside
+from likely.output.formatting import count, percent
 from likely.text.bag_of_words import BagOfWords
 from likely.workbench.data.identifiers import is_free_text, text_identifies
 from likely.workbench.preparation.cells import Cells, levels_of, text_of

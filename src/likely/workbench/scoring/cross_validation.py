@@ -37,7 +37,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Prediction, Truth
-from likely.progress import report
+from likely.output.progress import report
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Fold, Folds
 from likely.workbench.models.model_inside import link_of, predictive_family, unprepared

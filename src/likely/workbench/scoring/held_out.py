@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, final, runtime_chec
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import pairwise_total
 from likely.data.arrow import in_one_table
 from likely.data.copies import held_out_of_stream
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
 from likely.data.split import split_mask, split_source
-from likely.intervals import Estimate, gain_to_json
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
@@ -30,6 +28,8 @@ from likely.metrics.numbers import LogLikelihood
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
 from likely.metrics.score import LEVEL, Score, ScoreTotals, score_of
+from likely.numerics.additive import pairwise_total
+from likely.numerics.intervals import Estimate, gain_to_json
 from likely.workbench.data.task import Task
 from likely.workbench.models.model_inside import link_of, predictive_family
 from likely.workbench.scoring.predictions import predict_for, truth_of

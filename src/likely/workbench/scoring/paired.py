@@ -29,10 +29,16 @@ import numpy as np
 from scipy.special import stdtr
 
 from likely._typing import Array, Codes
-from likely.intervals import Ends, about_mean, clustered_scatter, n_groups_of, student_quantile
 from likely.metrics.base import Better
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Prediction, Truth
+from likely.numerics.intervals import (
+    Ends,
+    about_mean,
+    clustered_scatter,
+    n_groups_of,
+    student_quantile,
+)
 
 if TYPE_CHECKING:
     from likely.workbench.scoring.validation import Validation

@@ -30,12 +30,12 @@ from likely.data.arrow import values_of
 from likely.data.copies import words_of_cells
 from likely.data.source_blocks import chunks
 from likely.errors import InvalidInput, NothingToCalibrate
-from likely.keyed_random import mix
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
 from likely.metrics.score import Score, ScoreTotals
-from likely.progress import report
+from likely.numerics.keyed_random import mix
+from likely.output.progress import report
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import empty_where_missing
 from likely.text.text_classifier import TextClassifier

@@ -40,7 +40,7 @@ import numpy as np
 
 from likely.errors import InvalidInput
 from likely.files import append_line
-from likely.intervals import Estimate
+from likely.numerics.intervals import Estimate
 from likely.spaces import Dimension, Parameters, Space
 from likely.workbench.data.folds import Folds
 from likely.workbench.scoring.held_out import HeldOut

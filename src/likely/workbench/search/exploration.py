@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, final
 
 from likely.compute.executor import Executor, executor_for
 from likely.errors import InvalidFile, InvalidInput, NotConverged, UnsupportedAccess
-from likely.formatting import number
-from likely.progress import report
+from likely.output.formatting import number
+from likely.output.progress import report
 from likely.spaces import Parameters, Space
 from likely.workbench.scoring.cross_validation import caught_warnings, warnings_by_thread
 from likely.workbench.search.question import (

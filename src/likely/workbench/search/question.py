@@ -34,9 +34,9 @@ from likely.caching import cached_property
 from likely.compute.executor import Executor
 from likely.data.arrow import digest_of_table
 from likely.errors import InvalidInput
-from likely.formatting import number
 from likely.inputs.parameters import peer_of
 from likely.metrics import Metric, mean_score
+from likely.output.formatting import number
 from likely.spaces import Choice, Parameters, Space, space_from
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds, share_of_rows

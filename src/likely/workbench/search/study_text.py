@@ -6,7 +6,8 @@ A study in the types of JSON, as a RUN keeps it and the report reads it.
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from likely.formatting import (
+from likely.numerics.intervals import NO_ESTIMATE
+from likely.output.formatting import (
     capitalised,
     count,
     estimate_cells,
@@ -20,7 +21,6 @@ from likely.formatting import (
     setting,
     text_table,
 )
-from likely.intervals import NO_ESTIMATE
 from likely.workbench.look.look import about_scores
 from likely.workbench.search.choice import EQUAL
 from likely.workbench.search.exploration import FINISHED, best_of

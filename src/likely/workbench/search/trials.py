@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar, final
 
 from likely.errors import InvalidFile, InvalidInput
 from likely.files import alone_in, append_line, make_folder, write_atomically
-from likely.intervals import Estimate
+from likely.numerics.intervals import Estimate
 from likely.spaces import Parameters
 
 E = TypeVar("E")

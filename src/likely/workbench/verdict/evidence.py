@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.formatting import all_listed, count, percent, quoted, short_number
-from likely.intervals import Estimate, about_mean, clearly_better
 from likely.metrics import Score
 from likely.metrics.score import CONSTANT
+from likely.numerics.intervals import Estimate, about_mean, clearly_better
+from likely.output.formatting import all_listed, count, percent, quoted, short_number
 from likely.sealing.final_score import FinalScore
 from likely.workbench.scoring.paired import mean_ends
 

@@ -16,11 +16,11 @@ from math import isfinite, isinf, sqrt
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, final
 
-from likely.formatting import all_listed, count, estimate, quoted
-from likely.intervals import Ends, Estimate, clearly_better, clearly_worse, difference
 from likely.metrics import METRICS
 from likely.metrics.registry import LOSSES
 from likely.metrics.score import gain_title, title_of
+from likely.numerics.intervals import Ends, Estimate, clearly_better, clearly_worse, difference
+from likely.output.formatting import all_listed, count, estimate, quoted
 from likely.workbench.scoring.paired import LEVEL, paired_differences
 from likely.workbench.verdict.evidence import (
     Evidence,

@@ -19,7 +19,7 @@ from numbers import Integral, Real
 from textwrap import wrap
 from typing import Any
 
-from likely.control_characters import STYLES, printable
+from likely.output.control_characters import STYLES, printable
 
 DASH = "–"  # where there is no value
 DIGITS = 4  # significant digits of a number without an interval

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.additive import Additive, FieldwiseAdditive, PairwiseTotal, pairwise_total
+from likely.numerics.additive import Additive, FieldwiseAdditive, PairwiseTotal, pairwise_total
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
-from likely.description import Description, Fact, NamedTable
-from likely.formatting import (
+from likely.output.description import Description, Fact, NamedTable
+from likely.output.formatting import (
     WIDEST,
     count,
     fixed,

@@ -22,9 +22,9 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
-from likely.cholesky import ROUNDING, unit_diagonal
-from likely.intervals import Ends, about_mean, clustered_scatter, n_groups_of
+from likely.numerics.additive import Additive
+from likely.numerics.cholesky import ROUNDING, unit_diagonal
+from likely.numerics.intervals import Ends, about_mean, clustered_scatter, n_groups_of
 
 OF_SUMS = 8 * ROUNDING  # × p: what sums of products of many rows leave of an eigenvalue 0
 CLEARLY = 100.0  # a pivot this far above rounding: no eigenvalue is rounding

@@ -6,7 +6,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from likely.loss_curves import MOST_SHOWN, draw_losses, shown_rows
+from likely.output.loss_curves import MOST_SHOWN, draw_losses, shown_rows
 
 matplotlib.use("Agg")
 

@@ -9,8 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, final, runtime_checkable
 
-from likely.formatting import coefficient_cells, listed, number, p_value, quoted, signed, statistic
 from likely.kinds import ColumnKind
+from likely.output.formatting import (
+    coefficient_cells,
+    listed,
+    number,
+    p_value,
+    quoted,
+    signed,
+    statistic,
+)
 
 Form = Literal["word", "number", "signed", "estimate", "error", "low", "high", "statistic", "p"]
 ENDS: tuple[Form, ...] = ("estimate", "error", "low", "high")  # written alike, and drawn
@@ -158,12 +166,12 @@ class Description:
     curves: tuple[DescribedLosses, ...] = ()  # how the losses fell, for a picture
 
     def __str__(self) -> str:
-        from likely.description_text import text_of
+        from likely.output.description_text import text_of
 
         return text_of(self)
 
     def _repr_html_(self) -> str:
-        from likely.description_text import html_of
+        from likely.output.description_text import html_of
 
         return html_of(self)
 

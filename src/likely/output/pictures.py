@@ -13,7 +13,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import MissingFont, warn_user
-from likely.intervals import wilson
+from likely.numerics.intervals import wilson
 
 GREY = "0.5"
 BINS, LEVEL = 10, 0.95  # of a reliability diagram

@@ -21,7 +21,7 @@ from typing import Self, final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import Additive
+from likely.numerics.additive import Additive
 
 LIMIT = 8192  # pairs: 128 KiB for a column, and ranks to 1/4096
 TIE = 1e-12  # of W: sums of soft weights that differ by less are the same rank

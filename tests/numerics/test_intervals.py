@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.intervals import (
+from likely.numerics.intervals import (
     about_mean,
     effective_rows,
     rows_at_worst,
     student_quantile,
     wilson,
 )
-from likely.moments import Moments
+from likely.numerics.moments import Moments
 
 
 def patients(n_groups=12, size=40, *, spread=1.0, seed=0):

@@ -10,9 +10,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 import likely as lk
 from likely.cli.main import run
-from likely.description import Description, Fact, NamedColumn, NamedTable, describe
-from likely.description_text import html_of, text_of
 from likely.json_files import as_json
+from likely.output.description import Description, Fact, NamedColumn, NamedTable, describe
+from likely.output.description_text import html_of, text_of
 from likely.reports.page import report_of
 from likely.reports.sections.model import model_page
 from likely.runs import Run, RunFacts

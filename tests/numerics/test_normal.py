@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import special
 
-from likely import normal
+from likely.numerics import normal
 
 Z = np.concatenate([np.linspace(-45, 45, 901), [-1e5, -300.0, -20.0, 0.0, 1e-300, np.inf, -np.inf]])
 

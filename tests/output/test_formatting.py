@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from likely.control_characters import printable
-from likely.formatting import (
+from likely.output.control_characters import printable
+from likely.output.formatting import (
     all_listed,
     capitalised,
     cell,

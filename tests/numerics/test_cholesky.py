@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import LinAlgError
 
-from likely.cholesky import factorise, inverse_root
+from likely.numerics.cholesky import factorise, inverse_root
 
 
 def gram(seed, d=4, n=20):

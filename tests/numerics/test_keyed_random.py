@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.fast.keyed import first_key, keyed3, next_key, uniform_of
-from likely.keyed_random import keyed, keyed_uniform
+from likely.numerics.keyed_random import keyed, keyed_uniform
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 from scipy.stats import t
 
-from likely.moments import (
+from likely.numerics.moments import (
     Moments,
     covariance_at_least,
     covariance_beyond_rounding,

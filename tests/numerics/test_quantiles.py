@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from likely.additive import pairwise_total
-from likely.quantiles import QuantileGrid, QuantileSummary
+from likely.numerics.additive import pairwise_total
+from likely.numerics.quantiles import QuantileGrid, QuantileSummary
 
 Q = np.array([0.0, 0.1, 0.25, 0.5, 0.7, 1.0])
 WEIGHTED = st.lists(

@@ -1,0 +1,1 @@
+"""Numbers: sums that add, factors, moments, quantiles, intervals and random numbers by key."""
