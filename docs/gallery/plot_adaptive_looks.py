@@ -13,8 +13,7 @@ scores agree; the vote then overfits the training rows, and the disagreement rev
 import matplotlib.pyplot as plt
 import numpy as np
 
-from likely.sealing.judges import JUDGES
-from likely.workbench.verdict.evidence import Evidence
+from likely.sealing.judges import JUDGES, LossEvidence
 
 ROWS, EVALUATIONS, CHANCE = 1000, 400, 0.5
 rng = np.random.default_rng(0)
@@ -28,7 +27,7 @@ def shown(judge, guess, best, number):
         return losses.mean()
     on_training = float(np.mean(guess[1] != training))
     noise = np.random.default_rng([1, number])
-    return JUDGES[judge].rule(Evidence(losses, CHANCE, on_training, best, 0.95, noise)).value
+    return JUDGES[judge].rule(LossEvidence(losses, CHANCE, on_training, best, 0.95, noise)).value
 
 
 def apparent_error(judge):

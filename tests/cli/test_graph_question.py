@@ -36,7 +36,7 @@ def test_an_unknown_name_suggests_the_nearest_in_the_next_command(
         (["--soft", "lung=a,b"], "Write --soft lung=0.5,0.5"),
         (["--given", "lung=yes", "--given", "lung=no"], "is given as 'yes' and as 'no'"),
         (["--query", "lung,lung"], "a joint of different variables was expected"),
-        (["--method", "fast"], "'fast' is not one of 'auto', 'tree'"),
+        (["--method", "fast"], "no method of inference 'fast'; choose one of auto"),
         (["--memory", "lots"], "text such as '8GB' was expected"),
         (["--messages", "--query", "lung,tub"], "is a joint"),
         (["--messages", "--method", "enumeration"], "messages are those of the method tree"),

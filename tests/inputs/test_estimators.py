@@ -53,7 +53,7 @@ def test_an_estimator_is_as_it_was_after_a_refusal():
 
 def test_a_search_that_stopped_early_says_so():
     stopped = Solution(None, False, "max_iter=3 was reached with a gap of 1", (1.0,), 1.0)
-    with pytest.warns(ConvergenceWarning, match=r"Some did not converge: max_iter=3.*Raise"):
+    with pytest.warns(ConvergenceWarning, match=r"Some\(\) did not converge: max_iter=3.*Raise"):
         warn_unless_converged(Some(), stopped)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

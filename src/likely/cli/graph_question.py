@@ -10,6 +10,8 @@ import click
 
 from likely.cli.option_words import in_options
 from likely.cli.terminal import Settings
+from likely.errors import UnknownName
+from likely.names import known_name
 from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class GraphQuestion:
                 f"--table and {other} were given; each row of --table is a set of evidence of its "
                 "own. Leave one of them out."
             )
+        self._check_method()
         if self.messages and self.method not in ("auto", "tree"):
             raise click.UsageError(
                 f"--messages and --method {self.method} were given; messages are those of the "
@@ -54,6 +57,17 @@ class GraphQuestion:
                     f"{option} was given without --table; it is about the rows of a table. Leave "
                     "it out."
                 )
+
+    def _check_method(self) -> None:
+        """Refuse a method of inference that is not registered, as a slip of the command line."""
+        if self.method == "auto":
+            return  # and the room of graphs is not imported for --help
+        from likely.graphical.methods import INFERENCE
+
+        try:
+            known_name("method of inference", self.method, ["auto", *INFERENCE])
+        except UnknownName as error:
+            raise click.UsageError(str(error)) from None
 
     def command(self, *more: str, without: str = "", memory: str | None = None) -> str:
         """The command with the same file, evidence and limit, and ``more`` words.

@@ -308,6 +308,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
     """
     known = {parameter.name: parameter.default for parameter in parameters(model)}
     known |= model.grouped_defaults()
+    typical = model.typical_values()
     given: dict[str, Any] = {}
     for assignment in _as_settings(model, assignments):
         left, equals, right = assignment.partition("=")
@@ -322,7 +323,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
             else:
                 _refuse_labels_needed(model, name, known)
                 name = _own_name(model, name, list(known))
-            value = value_of(right) if dot else _named_value(name, right, known)[1]
+            value = value_of(right) if dot else _named_value(name, right, typical)[1]
         except InvalidInput as error:
             _refuse(model, str(error))
         if name in given and not (dot and isinstance(given[name], dict)):

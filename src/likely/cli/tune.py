@@ -119,10 +119,10 @@ class SearchOptions:
 
     def arguments(self, chosen: ModelEntry) -> dict[str, Any]:
         """The arguments of ``likely.tune``; settings that the model does not have are refused."""
-        given, defaults = dict(vars(self)), chosen.all_defaults()
+        given, typical = dict(vars(self)), chosen.typical_values()
         try:
-            space = space_given(given.pop("declared"), defaults)
-            by_hand = settings_tried(given.pop("tries"), defaults)
+            space = space_given(given.pop("declared"), typical)
+            by_hand = settings_tried(given.pop("tries"), typical)
         except InvalidInput as error:  # of a setting of words
             raise Refusal(str(error), Exit.USAGE, f"likely models {chosen.name}") from None
         return {**given, "space": space, "by_hand": by_hand}

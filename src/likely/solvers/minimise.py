@@ -79,11 +79,7 @@ def minimise(
     ``watch`` is called with every state, from the start to the end: ``states.append`` keeps the
     history of value, parameters and, where the solver has one, gradient.
     """
-    if not isinstance(solver, Solver):
-        raise InvalidInput(
-            f"minimise was given {type(solver).__name__!r} as its solver, the first argument; a "
-            "solver of likely.solvers was expected. Write minimise(LBFGS(), objective, start)."
-        )
+    _check_solver(solver, "minimise")
     found = as_objective(objective, type(solver))
     if found is not objective or isinstance(start, list | tuple):
         start = np.array(start, dtype=np.float64)
@@ -95,6 +91,14 @@ def minimise(
             LimitReached,
         )
     return solution
+
+
+def _check_solver(solver: object, function: str) -> None:
+    if not isinstance(solver, Solver):
+        raise InvalidInput(
+            f"{function} was given {type(solver).__name__!r} as its solver, the first argument; a "
+            f"solver of likely.solvers was expected. Write {function}(LBFGS(), objective, start)."
+        )
 
 
 def search(
@@ -200,6 +204,7 @@ def maximise(
 
     ``watch`` and ``stop`` see the descent of −f.
     """
+    _check_solver(solver, "maximise")
     solution = minimise(
         solver,
         Negated(as_objective(objective, type(solver))),
