@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from likely.calibrate import length_evidence
 from likely.data.sequences import TermIds
 from likely.data.split import hashed_uniforms
-from likely.calibrate import length_evidence
 from likely.text.class_sums import LabelledBatch
 from likely.text.held_out_documents import (
     KEEP_SEED,

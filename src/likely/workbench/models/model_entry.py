@@ -194,12 +194,6 @@ class ModelEntry:
         switches = {name for name, each in arguments.items() if "bool" in str(each.annotation)}
         return {**self.all_defaults(), **dict.fromkeys(switches, True)}
 
-    def typical_values(self) -> dict[str, Any]:
-        """A value of each setting, which shows how its text is read: True where it may be a bool."""
-        arguments = signature(self.load()).parameters
-        switches = {name for name, each in arguments.items() if "bool" in str(each.annotation)}
-        return {**self.all_defaults(), **dict.fromkeys(switches, True)}
-
     def grouped_defaults(self) -> dict[str, Any]:
         """The settings inside its arguments, as ``batch__size``, with their default values."""
         from likely.inputs.parameters import Estimator
