@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp, softmax
 from scipy.stats import norm
 
-from likely.distributions import missing_cells
+from likely.distributions import full_moments
 from likely.distributions.full_gaussian import FullFamily, FullGaussian
-from likely.distributions.missing_cells import GappyRows, completed
+from likely.distributions.full_moments import GappyRows, completed
 from likely.distributions.responsibility import Labels
 
 RNG = np.random.default_rng(0)
@@ -19,7 +19,7 @@ LABELS = Labels(RNG.integers(0, 2, 60), 2)
 
 @pytest.mark.parametrize("most_bits", [0, 62])
 def test_every_row_with_a_gap_is_in_one_pattern(monkeypatch, most_bits):
-    monkeypatch.setattr(missing_cells, "MOST_BITS", most_bits)
+    monkeypatch.setattr(full_moments, "MOST_BITS", most_bits)
     found = GappyRows.of(GAPPY).groups
     gappy = np.flatnonzero(np.isnan(GAPPY).any(axis=1))
     assert sorted(np.concatenate([group.rows for group in found])) == gappy.tolist()
@@ -32,7 +32,7 @@ def test_complete_rows_give_the_plain_moments():
     member = FullGaussian(np.zeros((2, 3)), np.stack([np.eye(3)] * 2))
     gappy = GappyRows.of(WHOLE)
     rows = completed(member.mean, member.covariance, member.factors, gappy)
-    weight, mean, scatter = missing_cells.expected_moments(member.mean, rows, gappy, LABELS.dense())
+    weight, mean, scatter = full_moments.expected_moments(member.mean, rows, gappy, LABELS.dense())
     plain = FullFamily().statistics(WHOLE, LABELS)
     assert_allclose(weight, plain.weight)
     assert_allclose(mean, plain.mean)
@@ -55,7 +55,7 @@ def test_blocks_of_the_precision_equal_a_factor_for_each_pattern(monkeypatch, sc
     member = FullGaussian.from_covariance(RNG.normal(size=3) * scale, root @ root.T)
     arguments = member.mean, member.covariance, member.factors, GappyRows.of(X)
     fast = completed(*arguments)
-    monkeypatch.setattr(missing_cells, "MOST_INFLATION", 0.0)
+    monkeypatch.setattr(full_moments, "MOST_INFLATION", 0.0)
     slow = completed(*arguments)
     assert_allclose(fast.log_prob, slow.log_prob, rtol=1e-9, atol=1e-9)
     assert_allclose(fast.deviation, slow.deviation, rtol=1e-9, atol=1e-9 * scale)
