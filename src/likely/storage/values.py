@@ -1,4 +1,6 @@
-"""Values of a model file: JSON and tensors, read as Python values.
+"""The content of a model file, checked, and its values as Python values.
+
+    header    format, class, arguments, feature names, fitted attributes, tensors, versions
 
     None, bool, int, finite float, str, list     themselves
     everything else                              {tag: content}
@@ -11,24 +13,42 @@ event models, and the columns that a distribution reads, in a few bytes.  How ma
 stand for depends on how many numbers the arrays of the file hold: what they ask for is
 refused before it is made.
 
-What is read is not trusted: whatever does not fit is an ``InvalidInput``.  Which classes a file may
-name is decided by who reads it: ``likely.load`` (``persist/encoding.py``, which also writes), or
-``likely.runtime``, which has few.
+``tensors.py`` has the form of the file and its checksum.  What is read is not trusted: whatever
+does not fit is an ``InvalidInput``.  Which classes a file may name is decided by who reads it:
+``likely.load`` (``encoding.py``, which also writes), or ``likely.runtime``, which has few.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain, repeat
 from math import prod
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from likely import __version__
 from likely._typing import Array
-from likely.errors import InvalidInput
-from likely.tensor_files import TENSOR_DTYPES, Json
+from likely.errors import InvalidFile, InvalidInput
+from likely.storage.tensors import TENSOR_DTYPES, Json, TensorFormat
 
 MODEL_FIELDS = ("class", "arguments", "fitted", "output")
+FORMAT = 2  # raised when an older version of likely could misread the file
+FORMATS = (1, FORMAT)  # that are read: 1 has no runs, and no array in fewer bytes or transposed
+METADATA_KEY = "likely"
+MODELS = TensorFormat(METADATA_KEY, "a model", "likely.save", "Save the model again.")
+MODEL_FILE = "model.likely"  # what a folder, such as a RUN, calls its model
+HEADER_FIELDS = (*MODEL_FIELDS, "format", "feature_names", "tensors", "versions")
+BROKEN = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)  # what badly made JSON can cause
 WIDEST_TEXT = 10**6  # characters of an array of text that may be mostly padding
 PLAIN = frozenset({type(None), bool, int, str})  # types whose equal values are the same
 FREE_REPEATS = 10**6  # items of a file whose arrays hold nothing
@@ -52,6 +72,63 @@ READERS = {  # by tag, the method that reads its content
     "text": "text_array",
     "tuple": "row",
 }
+
+
+class ModelContent(NamedTuple):
+    """A model as it is in its file."""
+
+    coded: Json  # class, arguments, fitted attributes
+    arrays: dict[str, Array]
+    feature_names: Json
+
+
+def read_content(path: str | os.PathLike[str]) -> ModelContent:
+    """The content of a model file, or of the one in a RUN; call it inside ``refusals``."""
+    file = Path(path)
+    if (file / MODEL_FILE).is_file():  # a RUN, the folder that likely train writes
+        file = file / MODEL_FILE
+    header, tensors = _checked(MODELS.read(file, path), path)
+    arrays = MODELS.arrays(header["tensors"], tensors)
+    coded = {name: header[name] for name in MODEL_FIELDS}
+    refuse_too_many_repeats(coded, arrays.values())
+    return ModelContent(coded, arrays, header["feature_names"])
+
+
+@contextmanager
+def refusals(path: object) -> Iterator[None]:
+    """Whatever does not fit in a file becomes ``InvalidFile``, with its name."""
+    try:
+        yield
+    except InvalidFile:
+        raise
+    except MemoryError:
+        raise InvalidFile(
+            path, "there is not enough memory for its arrays. Load it on a larger machine."
+        ) from None
+    except InvalidInput as error:
+        raise InvalidFile(path, str(error)) from None
+    except BROKEN as error:
+        raise InvalidFile(
+            path,
+            f"its header is not well formed ({type(error).__name__}: {str(error)[:80]}); expected "
+            "what likely.save writes. Save the model again.",
+        ) from None
+
+
+def _checked(content: bytes, path: object) -> tuple[Json, dict[str, Any]]:
+    """The header and the raw tensors, once format and checksum are right."""
+    tensors = MODELS.tensors(content, path)
+    header = MODELS.header(content, path)
+    if type(header["format"]) is not int or header["format"] not in FORMATS:
+        raise InvalidFile(
+            path,
+            f"it has format {str(header['format'])[:20]}; likely {__version__} reads format "
+            f"{FORMAT} and older ones. Load it with a newer version of likely, or save the model "
+            "again.",
+        )
+    MODELS.check(header, tensors, path)
+    same_names("The fields of the header", header, HEADER_FIELDS)
+    return header, tensors
 
 
 class SavedValues(ABC):

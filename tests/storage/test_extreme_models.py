@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import likely
-from likely.persist import load, save
+from likely.storage.model_file import load, save
 
 rng = np.random.default_rng(3)
 Y = np.arange(60) % 2

@@ -34,8 +34,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import likely as lk
 from likely.errors import InvalidFile, InvalidInput, NeedsTrust
-from likely.persist.foreign import foreign_bytes, foreign_model
-from likely.persist.foreign_checks import check_parts
+from likely.storage.foreign import foreign_bytes, foreign_model
+from likely.storage.foreign_checks import check_parts
 
 skops = pytest.importorskip("skops.io")
 

@@ -5,7 +5,7 @@
 
 Numeric arrays become tensors, named by where they were found (``distribution_.mean``); an array
 found twice is written once.  A long sequence of few runs of equal items is written as the runs
-(``saved_values``).  A file that is read is not trusted: a class must be in
+(``values``).  A file that is read is not trusted: a class must be in
 the registry, its fields must be the ones it has, and whatever does not fit is an ``InvalidInput``.
 Only constructors of likely are called.
 """
@@ -23,9 +23,9 @@ from likely._typing import Array
 from likely.distributions.exponential_family import EXPONENTIAL_FAMILIES, ExponentialFamily
 from likely.errors import InvalidInput
 from likely.graphical.model.factor_graph import FactorGraph
-from likely.persist.foreign import foreign_bytes, foreign_model, is_foreign_estimator
-from likely.persist.graphs import graph_arguments, graph_fields, graph_of
-from likely.persist.registry import (
+from likely.storage.foreign import foreign_bytes, foreign_model, is_foreign_estimator
+from likely.storage.graphs import graph_arguments, graph_fields, graph_of
+from likely.storage.registry import (
     CompletesFit,
     Estimator,
     TranslatesArguments,
@@ -38,7 +38,8 @@ from likely.persist.registry import (
     part_name,
     saved_arguments,
 )
-from likely.saved_values import (
+from likely.storage.tensors import TENSOR_DTYPES, Json
+from likely.storage.values import (
     MODEL_FIELDS,
     PLAIN,
     SavedValues,
@@ -46,7 +47,6 @@ from likely.saved_values import (
     same_names,
     unknown,
 )
-from likely.tensor_files import TENSOR_DTYPES, Json
 
 OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
 FOREIGN = "skops"  # the class of a model of another library

@@ -11,13 +11,11 @@ from likely import (
     NaiveBayes,
     SoftmaxRegression,
     TextClassifier,
-    saved_values,
-    tensor_files,
 )
 from likely.errors import InvalidFile
-from likely.persist import field_types
-from tests.persist.older_format import save_in_format_1
-from tests.persist.test_model_file import forge
+from likely.storage import field_types, tensors, values
+from tests.storage.older_format import save_in_format_1
+from tests.storage.test_model_file import forge
 
 TEXTS, Y = ["cat dog", "dog bird", "cat", "bird bird"], ["a", "b", "a", "b"]
 
@@ -114,7 +112,7 @@ def test_columns_that_are_alike_are_not_checked_one_by_one(tmp_path, monkeypatch
 def test_saving_makes_no_copy_of_a_large_array(tmp_path, monkeypatch):
     model = hashed("calibrated", 2**18)
     table = model.model_.components_.distribution.parts[0].log_probability
-    monkeypatch.setattr(tensor_files, "PIECE", 2**16)
+    monkeypatch.setattr(tensors, "PIECE", 2**16)
     tracemalloc.start()
     likely.save(model, tmp_path / "m.likely")
     peak = tracemalloc.get_traced_memory()[1]
@@ -126,8 +124,8 @@ def test_a_model_with_more_columns_than_its_arrays_allow_is_written_item_by_item
     tmp_path, monkeypatch
 ):
     model = hashed("calibrated")
-    monkeypatch.setattr(saved_values, "FREE_REPEATS", 0)
-    monkeypatch.setattr(saved_values, "REPEATS_PER_NUMBER", 0)
+    monkeypatch.setattr(values, "FREE_REPEATS", 0)
+    monkeypatch.setattr(values, "REPEATS_PER_NUMBER", 0)
     likely.save(model, tmp_path / "m.likely")
     assert b"repeats" not in (tmp_path / "m.likely").read_bytes()
     loaded = likely.load(tmp_path / "m.likely")

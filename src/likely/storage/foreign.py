@@ -25,8 +25,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput, NeedsTrust, warn_user
 from likely.names import has_method
-from likely.persist.foreign_archive import check_archive
-from likely.persist.foreign_checks import check_parts, unchecked_classes
+from likely.storage.foreign_checks import check_archive, check_parts, unchecked_classes
 
 TREE = "sklearn.tree._tree.Tree"
 BOOSTED = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"

@@ -12,7 +12,7 @@ from likely._typing import Array
 from likely.likelihoods.ordinal import thresholds_of
 from likely.neural.architecture import Architecture
 from likely.neural.outputs import OrdinalOutput
-from likely.saved_values import unlike
+from likely.storage.values import unlike
 
 LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
 LARGEST_PRODUCT = 1e150  # of the largest weights of all layers; answers are in float64

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from likely.errors import InvalidFile
-from likely.files import write_atomically
+from likely.storage.files import write_atomically
 
 LONE = re.compile("[\ud800-\udfff]")  # surrogates, in place of such bytes
 CONTAINERS = frozenset({dict, list})  # what `plain` makes

@@ -22,14 +22,14 @@ from likely.likelihoods.tweedie import Tweedie
 from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.objectives.components import Components
-from likely.persist.learned_values import (
+from likely.storage.learned_values import (
     LARGEST,
     LARGEST_SPREAD,
     SMALLEST_SPREAD,
     probabilities,
     refuse,
 )
-from likely.saved_values import same_count, unlike
+from likely.storage.values import same_count, unlike
 
 MOST_ESTIMATES = 2000  # whose covariance is factorised to see that it is one
 SPREADS = ("variance", "covariance", "scale")

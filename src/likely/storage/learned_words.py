@@ -3,7 +3,7 @@
 from typing import Any
 
 from likely.errors import InvalidInput
-from likely.saved_values import same_count
+from likely.storage.values import same_count
 
 
 def check_bag_of_words(model: Any, learned: dict[str, Any]) -> None:

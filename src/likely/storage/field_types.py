@@ -20,8 +20,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from likely.errors import InvalidInput
-from likely.persist.registry import Estimator, field_names
-from likely.saved_values import all_equal
+from likely.storage.registry import Estimator, field_names
+from likely.storage.values import all_equal
 
 INTEGERS = range(-(2**63), 2**64)  # what arrays and compiled loops can hold
 LONG = 1000  # items of a sequence that are not looked at one by one

@@ -6,9 +6,9 @@ import numpy as np
 from safetensors.numpy import save_file
 
 import likely
-from likely.persist.encoding import Encoder
-from likely.persist.model_file import PACKAGES
-from likely.tensor_files import checksum_of
+from likely.storage.encoding import Encoder
+from likely.storage.model_file import PACKAGES
+from likely.storage.tensors import checksum_of
 
 
 def save_in_format_1(model, path):

@@ -15,7 +15,7 @@ from pyarrow.parquet import ParquetWriter, read_table
 
 import likely
 from likely.errors import CannotWrite, InUse, LikelyError
-from likely.files import (
+from likely.storage.files import (
     HOLDER,
     POINTS,
     alone_in,
@@ -148,9 +148,9 @@ def test_the_standard_output_is_written_where_it_is(tmp_path, name):
     (tmp_path / "linked").symlink_to("/dev/stdout")
     (tmp_path / "out").write_bytes(b"0")
     code = f"""
-        import os, pathlib, likely.files
+        import os, pathlib, likely.storage.files
         os.write(1, b"1")
-        likely.files.write_atomically(pathlib.Path({name!r}), b"2")
+        likely.storage.files.write_atomically(pathlib.Path({name!r}), b"2")
         os.write(1, b"3")
     """
     with (tmp_path / "out").open("ab") as out:
@@ -248,7 +248,7 @@ def test_a_draft_is_swept_when_nobody_fills_it(tmp_path):
 
 
 def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
-    plain, swept = likely.files._flock, []
+    plain, swept = likely.storage.files._flock, []
 
     def late(descriptor, *, wait):
         if wait and not swept:
@@ -256,7 +256,7 @@ def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monke
             sweep(tmp_path)
         plain(descriptor, wait=wait)
 
-    monkeypatch.setattr(likely.files, "_flock", late)
+    monkeypatch.setattr(likely.storage.files, "_flock", late)
     write_atomically(tmp_path / "a", b"1")
     assert len(swept[0]) == 1
     assert names(tmp_path) == ["a"]
@@ -266,7 +266,7 @@ def test_without_locks_files_are_written_and_nothing_is_swept(tmp_path, monkeypa
     def no_locks(descriptor, *, wait):
         raise LikelyError("This system has no file locks.")
 
-    monkeypatch.setattr(likely.files, "_flock", no_locks)
+    monkeypatch.setattr(likely.storage.files, "_flock", no_locks)
     draft = draft_of(tmp_path / "a")
     draft.touch()
     write_atomically(tmp_path / "a", b"1")
@@ -317,7 +317,7 @@ def test_removing_what_is_not_there_is_fine(tmp_path):
 CHILD = """
     import sys, time
     from pathlib import Path
-    from likely.files import lock
+    from likely.storage.files import lock
     folder = Path(sys.argv[1])
     for _ in range(40):
         with lock(folder):
@@ -369,7 +369,7 @@ def test_nothing_else_in_the_package_writes_files():
     found = {
         (path.relative_to(package).as_posix(), name)
         for path in package.rglob("*.py")
-        if path != package / "files.py"
+        if path != package / "storage" / "files.py"
         for name in writes_in(ast.parse(path.read_text(encoding="utf-8")))
     }
     assert found == set(KNOWN)

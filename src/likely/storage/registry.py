@@ -22,7 +22,7 @@ from likely import distributions, generative, likelihoods
 from likely.compute.executor import EXECUTORS
 from likely.distributions.exponential_family import ExponentialFamily
 from likely.inputs.parameters import Settings
-from likely.persist.graphs import graph_class
+from likely.storage.graphs import graph_class
 
 PART_MODULES = (
     "likely.data.coding",

@@ -18,9 +18,9 @@ import numpy as np
 
 from likely._typing import Array
 from likely.distributions.full_gaussian import FullFamily
-from likely.persist.learned_networks import LARGEST_THRESHOLD, check_network
-from likely.persist.learned_words import check_bag_of_words, check_text_classifier
-from likely.saved_values import same_count, unlike
+from likely.storage.learned_networks import LARGEST_THRESHOLD, check_network
+from likely.storage.learned_words import check_bag_of_words, check_text_classifier
+from likely.storage.values import same_count, unlike
 
 LARGEST = 1e150  # beyond, squares overflow
 SMALLEST_SPREAD, LARGEST_SPREAD = 1e-300, 1e300  # of distributions: the squares of such columns

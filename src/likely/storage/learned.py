@@ -28,9 +28,9 @@ from likely.neural.average import NetworkAverage
 from likely.neural.history import History
 from likely.neural.outputs import Output
 from likely.objectives.components import Components, ComponentTotals
-from likely.persist.field_types import fits, wrong_type
-from likely.persist.registry import Estimator
 from likely.solvers.minimise import Solution
+from likely.storage.field_types import fits, wrong_type
+from likely.storage.registry import Estimator
 from likely.text.bag_of_words import BagOfWords
 from likely.text.terms import Vocabulary
 

@@ -34,12 +34,12 @@ from likely.likelihoods.ordinal import Ordinal
 from likely.neural.architecture import Architecture
 from likely.neural.outputs import Output
 from likely.objectives.components import Components, ComponentTotals
-from likely.persist.field_types import check_arguments, check_fields, distinct
-from likely.persist.learned import LEARNED, check_learned
-from likely.persist.learned_values import check_values
-from likely.persist.part_values import check_part_values
-from likely.persist.registry import model_class, part_name
-from likely.saved_values import same_count
+from likely.storage.field_types import check_arguments, check_fields, distinct
+from likely.storage.learned import LEARNED, check_learned
+from likely.storage.learned_values import check_values
+from likely.storage.part_values import check_part_values
+from likely.storage.registry import model_class, part_name
+from likely.storage.values import same_count
 
 LEAVES = frozenset({type(None), str, bool, int, float, range, np.ndarray})  # no parts, no models
 

@@ -17,8 +17,8 @@ from likely.errors import CannotWrite, InvalidFile
 from likely.features.discretize import Discretizer
 from likely.generative.naive_bayes import NaiveBayes
 from likely.graphical.exact.chain import Chain
-from likely.persist import load, save
-from likely.tensor_files import checksum_of
+from likely.storage.model_file import load, save
+from likely.storage.tensors import checksum_of
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 

@@ -8,7 +8,7 @@ from likely.distributions.exponential_family import ExponentialFamily
 from likely.features.discretize import Discretizer
 from likely.likelihoods.responses import RESPONSES
 from likely.links import LINKS
-from likely.persist.registry import (
+from likely.storage.registry import (
     argument_names,
     defined_parts,
     estimator_class,

@@ -26,9 +26,9 @@ from likely.distributions import (
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.generative.naive_bayes import NaiveBayes
-from likely.persist import load, save
-from likely.persist.encoding import Decoder, Encoder
-from likely.persist.registry import defined_parts, own_parts, part_class
+from likely.storage.encoding import Decoder, Encoder
+from likely.storage.model_file import load, save
+from likely.storage.registry import defined_parts, own_parts, part_class
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.preparation.steps import DroppedColumn
 

@@ -1,6 +1,6 @@
 """A law: whatever settings change in what a fit learns, the file of the model can be loaded.
 
-``likely.persist.learned`` lists the types of learned attributes; a type that is too narrow refuses
+``likely.storage.learned`` lists the types of learned attributes; a type that is too narrow refuses
 a file that likely has just written.
 """
 
@@ -14,11 +14,11 @@ from sklearn.base import clone
 import likely
 from likely import likelihoods, links
 from likely.errors import InvalidFile
-from likely.persist import load, save
-from likely.persist.learned import CHOSEN, IF_PRESENT, LEARNED
+from likely.storage.learned import CHOSEN, IF_PRESENT, LEARNED
+from likely.storage.model_file import load, save
 from tests.estimators import public_estimators
 from tests.laws.test_persistence import answers, assert_same
-from tests.persist.test_consistency import forged, setting
+from tests.storage.test_consistency import forged, setting
 
 N = 48
 draw = np.random.default_rng(5)

@@ -1,6 +1,6 @@
 """One file per model: a safetensors file whose metadata hold a JSON header.
 
-``model_content.py`` has the header, ``tensor_files.py`` the form of the file and its checksum.
+``values.py`` has the header, ``tensors.py`` the form of the file and its checksum.
 ``save`` writes through ``files.py``, so that there is never an incomplete file under the given
 name.  ``load`` executes nothing: no pickle, and no class that is not in the registry.
 """
@@ -13,13 +13,19 @@ from typing import Any
 
 from likely import __version__
 from likely.errors import InvalidInput
-from likely.files import write_atomically
-from likely.model_content import FORMAT, MODELS, read_content, refusals
-from likely.persist.consistency import check_consistent
-from likely.persist.encoding import Decoder, Encoder, check_model_class
-from likely.persist.foreign import is_foreign_estimator
-from likely.saved_values import most_repeated, n_repeated
-from likely.tensor_files import Json, TensorContent
+from likely.storage.consistency import check_consistent
+from likely.storage.encoding import Decoder, Encoder, check_model_class
+from likely.storage.files import write_atomically
+from likely.storage.foreign import is_foreign_estimator
+from likely.storage.tensors import Json, TensorContent
+from likely.storage.values import (
+    FORMAT,
+    MODELS,
+    most_repeated,
+    n_repeated,
+    read_content,
+    refusals,
+)
 
 PACKAGES = ("numpy", "safetensors", "scikit-learn")
 

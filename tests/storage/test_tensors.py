@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from safetensors.numpy import load_file
 
-from likely import tensor_files
 from likely.errors import InvalidFile, InvalidInput
-from likely.tensor_files import TENSOR_DTYPES, TensorFormat
+from likely.storage import tensors
+from likely.storage.tensors import TENSOR_DTYPES, TensorFormat
 
 FORM = TensorFormat("test", "a thing", "likely.things", "Make it again.")
 ARRAYS = {
@@ -81,7 +81,7 @@ def test_few_whole_numbers_and_other_types_are_stored_as_they_are(tmp_path):
 def test_an_array_is_written_in_pieces(tmp_path, monkeypatch, layout, piece):
     array = layout(np.random.default_rng(0).normal(size=(6, 7, 5)))
     whole = bytes(FORM.content({}, {"array": array, "b": np.arange(3, dtype=np.int8)}))
-    monkeypatch.setattr(tensor_files, "PIECE", piece)
+    monkeypatch.setattr(tensors, "PIECE", piece)
     content = FORM.content({}, {"array": array, "b": np.arange(3, dtype=np.int8)})
     assert b"".join(content) == whole
     assert max(map(len, list(content)[1:])) <= piece

@@ -13,8 +13,8 @@ from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.variable import Variable
-from likely.persist.encoding import Decoder, Encoder
-from likely.persist.graphs import GRAPHS
+from likely.storage.encoding import Decoder, Encoder
+from likely.storage.graphs import GRAPHS
 
 A, B = Variable("a", ["NA", "<x>", ""]), Variable("b", 1)
 GRAPHS_TO_SAVE = {

@@ -13,12 +13,12 @@ from likely.data.layouts.dense import Centred
 from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidFile
 from likely.graphical.exact.chain import FAST_ROWS, Chain
-from likely.persist import load, save
-from likely.persist.field_types import fits
-from likely.persist.learned import LEARNED
-from likely.persist.registry import estimator_names
 from likely.solvers import HeldOutPatience
-from tests.persist.test_model_file import forge
+from likely.storage.field_types import fits
+from likely.storage.learned import LEARNED
+from likely.storage.model_file import load, save
+from likely.storage.registry import estimator_names
+from tests.storage.test_model_file import forge
 
 rng = np.random.default_rng(0)
 FRAME = pd.DataFrame({"x": rng.normal(size=60), "c": np.array(["a", "b", "c"])[np.arange(60) % 3]})
