@@ -27,8 +27,8 @@ from likely.inputs.tables import names_in_fit
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.linear.glm import GLM
-from likely.linear.prediction_interval import check_interval_of
 from likely.linear.regression import LinearRegression
+from likely.linear.response_predictions import check_interval_of
 from likely.metrics.base import Metric
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS, metric_for
