@@ -159,7 +159,7 @@ def test_every_room_and_file_that_the_architecture_names_exists():
         for name in shown
         if not (SOURCE / name).exists() and not (SOURCE / f"{name}.py").exists()
     } == set()
-    named = [SOURCE / name for name in re.findall(r"`([\w/]+\.py)`", text)]
+    named = [SOURCE / name for name in re.findall(r"`(\w+/[\w/]+\.py)`", text)]
     assert len(named) > 10
     assert [path for path in named if not path.exists()] == []
 

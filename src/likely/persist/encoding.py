@@ -256,10 +256,17 @@ class Decoder(SavedValues):
         graph = issubclass(kind, FactorGraph)
         expected = graph_fields(kind) if graph else argument_names(kind)
         inside = replace(self, own=own_parts(kind))
-        arguments = inside.each(coded["arguments"])
-        if isinstance(kind, TranslatesArguments) and not arguments.keys() <= expected:
-            arguments = kind.translated_arguments(arguments)
-        same_names(f"The arguments of {kind.__name__}", arguments, expected)
+        given = coded["arguments"]
+        if (
+            isinstance(kind, TranslatesArguments)
+            and isinstance(given, dict)
+            and given.keys() - expected
+        ):
+            arguments = kind.translated_arguments(inside.each(given))
+            same_names(f"The arguments of {kind.__name__}", arguments, expected)
+        else:
+            same_names(f"The arguments of {kind.__name__}", given, expected)
+            arguments = inside.each(given)
         model = graph_of(kind, arguments) if graph else kind(**arguments)
         fitted = inside.each(coded["fitted"])
         for name in fitted:
