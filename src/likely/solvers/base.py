@@ -72,7 +72,7 @@ class FirstOrderObjective(Measured, ABC):
 
     A subclass with ``value`` and ``first_order`` is what ``minimise`` takes; so is a pair of
     functions (f, ∇f), or any object with ``value`` and ``gradient``.  ``unit`` is the scale in
-    which ``tol`` is measured; None is max(1, |f|).
+    which ``tol`` is measured; None is ``max(1, |f|)``.
 
     >>> from likely.solvers import LBFGS, minimise
     >>> minimise(LBFGS(), (lambda x: (x[0] - 3.0) ** 2, lambda x: 2 * (x - 3.0)), [0.0]).theta
