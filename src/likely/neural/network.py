@@ -105,7 +105,7 @@ from likely.neural.training import (
     kept_state,
     scikit_learn_callbacks,
 )
-from likely.neural.units import ResponseUnits
+from likely.neural.units import ResponseUnits, attributes_in_unit_of_y
 from likely.objectives.model import Reduction
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count
@@ -205,9 +205,17 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         return self
 
     @classmethod
-    def translated_arguments(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of an older model file, by the names of this version."""
-        return grouped_arguments(arguments)
+    def translated(
+        cls, arguments: Mapping[str, Any], fitted: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arguments and attributes of an older model file, as those of this version."""
+        grouped, found = grouped_arguments(arguments), dict(fitted)
+        if "parameters_" in found and "chosen_" not in found:
+            found |= attributes_in_unit_of_y(found)
+            found["chosen_"] = chosen_for(cls(**grouped)).as_dict()
+            if found["architecture_"] != fitted["architecture_"]:
+                grouped["bias"] = found["architecture_"].biases
+        return grouped, found
 
     def chosen_on(self, X: Any) -> ChosenArguments:
         """A value for each argument that is "auto", for such rows."""
