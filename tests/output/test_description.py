@@ -10,12 +10,12 @@ from sklearn.ensemble import RandomForestClassifier
 
 import likely as lk
 from likely.cli.main import run
-from likely.json_files import as_json
 from likely.output.description import Description, Fact, NamedColumn, NamedTable, describe
 from likely.output.description_text import html_of, text_of
 from likely.reports.page import report_of
 from likely.reports.sections.model import model_page
 from likely.runs import Run, RunFacts
+from likely.storage.json import as_json
 from likely.workbench.models.constant import Constant
 from likely.workbench.preparation.prepared import Prepared
 

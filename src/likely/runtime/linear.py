@@ -34,8 +34,8 @@ from likely.runtime.table_model import (
     named,
     refuse_moves,
 )
-from likely.saved_values import same_count
 from likely.special import log_softmax
+from likely.storage.values import same_count
 
 MEANS = {  # of responses that may have other means than those above 0
     "likelihoods.Gaussian": Interval(-np.inf, np.inf),
