@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from likely._typing import Array
-from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.rows import AT_PREDICTION
+from likely.inputs.targets import check_numbers, check_weight
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -31,7 +31,7 @@ from sklearn.base import clone
 from likely._typing import Codes
 from likely.compute.executor import Executor, Serial, executor_for
 from likely.errors import InvalidInput, LoopsNotKept
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
