@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 
 from likely._typing import Array
-from likely.graphical.model.exactness import EXACT, NOT_KNOWN, Exactness
+from likely.graphical.model.exactness import NOT_KNOWN, OF_METHOD, Exactness
 from likely.graphical.model.graph_evidence import GraphEvidence
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class InferenceAnswer:
     marginals: Mapping[str, Array]
     joints: Mapping[tuple[str, ...], Array]
     log_partition: float = NOT_KNOWN
-    exactness: Exactness = EXACT
+    exactness: Exactness = OF_METHOD
 
 
 @final
@@ -65,7 +65,7 @@ class BestStates:
 
     codes: Mapping[str, int]
     unique: bool  # whether no other configuration is as good; False where it is not known
-    exactness: Exactness = EXACT
+    exactness: Exactness = OF_METHOD
     upper: float | None = None
 
 

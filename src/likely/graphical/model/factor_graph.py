@@ -253,8 +253,7 @@ class FactorGraph(DrawnGraph):
         Beliefs
             For a frame, TableBeliefs.  Both say whether they are exact.
         """
-        singles, joints = self._wanted(variables)
-        is_one = _is_one_observation(given)
+        is_one, (singles, joints) = _is_one_observation(given), self._wanted(variables)
         evidence = checked_evidence(self.by_name, given if is_one else None, soft)
         limit = memory_in_bytes(memory)
         request = Request(singles, joints, evidence, limit, options, random_state, seconds)
@@ -266,11 +265,7 @@ class FactorGraph(DrawnGraph):
 
         name, found = answer(self, request, method)
         found.exactness.warn(name)
-
-        def log_prior_partition() -> float:
-            prior = Request((), (), GraphEvidence(), limit, options, random_state, seconds)
-            return log_partition_like(self, prior, name)
-
+        prior = replace(request, variables=(), joints=(), evidence=GraphEvidence())
         return Beliefs(
             self.by_name,
             found.marginals,
@@ -278,7 +273,7 @@ class FactorGraph(DrawnGraph):
             found.log_partition,
             name,
             found.exactness,
-            log_prior_partition,
+            lambda: log_partition_like(self, prior, name),
             self._library_of_answers(given),
         )
 
@@ -341,7 +336,9 @@ class FactorGraph(DrawnGraph):
 
         evidence, limit = checked_evidence(self.by_name, given, soft), memory_in_bytes(memory)
         request = Request((), (), evidence, limit, options, random_state, seconds)
-        return log_partition(self, request, method)
+        found = log_partition(self, request, method)
+        found.exactness.warn(method)
+        return found
 
     def sample(
         self,

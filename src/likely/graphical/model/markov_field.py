@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
+from likely.graphical.model.exactness import EXACT, Exactness
 from likely.graphical.model.factor import Factor, table_of
 from likely.graphical.model.factor_graph import FactorGraph, Memory
 from likely.graphical.model.graph_evidence import Given, known_variable
@@ -30,7 +31,10 @@ Scope = str | Sequence[str]
 @final
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """The states of the lowest energy, that energy, and a bound below which none can be."""
+    """The states of the lowest energy, that energy, and a bound below which none can be.
+
+    ``exactness`` says whether the method converged, and has its diagnostics.
+    """
 
     states: Mapping[str, State]
     energy: float
@@ -38,6 +42,11 @@ class Minimum:
     exact: bool
     method: str
     unique: bool
+    exactness: Exactness = EXACT
+
+    @property
+    def converged(self) -> bool:
+        return self.exactness.converged
 
 
 @final
@@ -116,7 +125,8 @@ class MarkovField(FactorGraph):
             seconds=seconds,
         )
         energy, bound = 0.0 - best.log_score, 0.0 - best.upper_bound  # never −0.0
-        return Minimum(best.states, energy, bound, best.exact, best.method, best.unique)
+        found = (best.states, energy, bound, best.exact, best.method, best.unique)
+        return Minimum(*found, best.exactness)
 
     def fit(
         self,

@@ -23,9 +23,11 @@ from likely.graphical.learning.coded_rows import SourceCodes, codes_of, source_o
 from likely.graphical.methods import (
     answer,
     checked_name,
+    is_exact,
     log_partition,
     log_partition_like,
     most_probable,
+    other_methods_named,
 )
 from likely.graphical.model.evidence_table import codes_of_frame
 from likely.graphical.model.exactness import EXACT, Exactness
@@ -65,7 +67,8 @@ def beliefs_of_codes(
     _refuse_large_answer(graph, len(codes), wanted, asked.memory)
     name = _method_of_rows(asked, method)
     if name == TOGETHER:
-        found = rows_together(graph, codes, asked)
+        with other_methods_named(lambda method: method.marginals, asked):
+            found = rows_together(graph, codes, asked)
     else:
         found = rows_one_by_one(graph, codes, asked, name)
     answers = [*found.marginals.values(), *found.joints.values()]
@@ -94,7 +97,8 @@ def table_configurations(
     asked = replace(asked, evidence=GraphEvidence())
     name = _method_of_rows(asked, method)
     if name == TOGETHER:
-        found = RowConfigurations(row_most_probable(known, codes, limit))
+        with other_methods_named(lambda method: method.best, asked):
+            found = RowConfigurations(row_most_probable(known, codes, limit))
     else:
         found = best_rows_one_by_one(known, codes, asked, name)
     best = found.best
@@ -102,7 +106,7 @@ def table_configurations(
     _warn(found.row_exactness, name)
 
     def log_partition() -> tuple[Array, RowExactness]:
-        if found.row_exactness is None:
+        if is_exact(name):
             return row_beliefs(known, codes, (), limit).log_partition, None
         return log_partitions_one_by_one(known, codes, asked, name)
 
