@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BLOCK = 2**24  # numbers drawn at one time
 
+Seed = int | np.random.Generator | np.random.RandomState | None
 Codes = Mapping[str, Array]  # of each variable, (n_samples,)
 
 
@@ -39,7 +40,7 @@ class Request:
     evidence: GraphEvidence = field(default_factory=GraphEvidence)
     memory: int | None = None  # bytes; None is half of the free memory
     options: object = None  # the method's own settings; None is its defaults
-    random_state: Any = None  # a seed or a numpy Generator, for methods that draw numbers
+    random_state: Seed = None  # for methods that draw numbers
     seconds: float | None = None  # after which a method that is not exact stops
 
 

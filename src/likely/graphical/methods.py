@@ -5,7 +5,7 @@
     elimination      otherwise, for a few variables: its tables come and go
 
 ``auto`` never takes a method that is not exact.  To add a method, write an ``InferenceMethod``
-(``inference/contract.py``) in a file of its own and list it in ``INFERENCE``.
+(``contract.py``) in a file of its own and list it in ``INFERENCE``.
 """
 
 from collections.abc import Callable, Iterator

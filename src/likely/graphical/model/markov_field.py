@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
+from likely.graphical.contract import Seed
 from likely.graphical.model.exactness import EXACT, Exactness
 from likely.graphical.model.factor import Factor, table_of
 from likely.graphical.model.factor_graph import FactorGraph, Memory
@@ -112,7 +113,7 @@ class MarkovField(FactorGraph):
         method: str = "auto",
         memory: Memory = None,
         options: object = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         seconds: float | None = None,
     ) -> Minimum:
         """argmin_x F(x), which is argmax_x P(x); the parameters are those of ``query``."""
@@ -130,12 +131,12 @@ class MarkovField(FactorGraph):
 
     def fit(
         self,
-        data: Any,
+        data: object,
         *,
-        l2: Any = 1.0,
+        l2: ArrayLike = 1.0,
         features: "Iterable[Feature] | None" = None,
         target: str | Sequence[str] | None = None,
-        sample_weight: Any = None,
+        sample_weight: object = None,
         tol: float = 1e-8,
         max_iter: int = 1000,
         executor: "str | Executor" = "auto",
@@ -182,9 +183,9 @@ class MarkovField(FactorGraph):
 
     def learning_steps(
         self,
-        data: Any,
+        data: object,
         *,
-        l2: Any = 1.0,
+        l2: ArrayLike = 1.0,
         features: "Iterable[Feature] | None" = None,
         target: str | Sequence[str] | None = None,
         tol: float = 1e-8,
