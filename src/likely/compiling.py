@@ -11,8 +11,7 @@ from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.dense import Centred, Dense
 from likely.data.layouts.intercept import Mixed
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
-from likely.distributions.full_moments import whitened_sums
-from likely.distributions.missing_cells import gappy_sums
+from likely.distributions.full_moments import gappy_sums, whitened_sums
 from likely.distributions.responsibility import FAST_CELLS, weighted_sums
 from likely.graphical.exact.chain import FAST_ROWS, Chain
 from likely.graphical.exact.row_propagation import row_beliefs, row_families, row_most_probable

@@ -5,7 +5,8 @@
     error = max_i (|g_i − ĝ_i| − doubt_i)₊ / max(|g_i|, |ĝ_i|)
 
 Each entry has a scale of its own, so that a wrong sign of a small one is seen beside large ones.
-Its doubt is what the differences cannot resolve: the rounding of f, and |D_i(ε) − D_i(2ε)|.
+Its doubt is what the differences cannot resolve: the rounding of f, and the absolute difference of
+D_i(ε) and D_i(2ε).
 
 References
 ----------

@@ -165,8 +165,8 @@ def _write(found: "Curve", path: Path) -> Path:
     """Write the picture or the numbers, by the suffix; the same curve gives the same file."""
     from io import BytesIO
 
-    from likely.files import write_atomically
-    from likely.json_files import write_json
+    from likely.storage.files import write_atomically
+    from likely.storage.json import write_json
 
     kind = path.suffix.lower()
     if kind == ".json":

@@ -33,10 +33,10 @@ from likely.data.source import TableKinds
 from likely.distributions.base import Family
 from likely.distributions.bernoulli import BernoulliStatistics
 from likely.distributions.multinomial import MultinomialStatistics
+from likely.distributions.priors import pseudo_counts
 from likely.distributions.product import ProductStatistics
 from likely.generative.events import plan_events
 from likely.generative.naive_bayes import NaiveBayes
-from likely.generative.priors import pseudo_counts
 from likely.generative.surface import check_search
 from likely.inputs.rows import EncodedRows
 from likely.kinds import ColumnKind

@@ -35,6 +35,7 @@ from likely.distributions import (
     ProductPart,
     Selection,
 )
+from likely.distributions.priors import checked_smoothing
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.generative.clusters import (
@@ -66,7 +67,6 @@ from likely.generative.hidden_states import (
     states_from,
 )
 from likely.generative.mixture import FAMILIES
-from likely.generative.priors import checked_smoothing
 from likely.generative.starts import (
     check_fitted_start,
     draw_subset,

@@ -23,13 +23,14 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.distributions.base import Family
+from likely.distributions.priors import log_shares
 from likely.distributions.responsibility import Labels, Responsibility
 from likely.errors import ImpossibleSequence
 from likely.generative.clusters import HiddenLaw, MixtureProblem, components_from
 from likely.generative.starts import Subset, draw_labels
 from likely.graphical.exact.chain import Chain, ChainBeliefs, ChainPaths
 from likely.numerics.additive import Additive
-from likely.objectives.components import Components, checked_rows, log_shares
+from likely.objectives.components import Components, checked_rows
 from likely.solvers.em import Expectation, ExpectationObjective
 
 

@@ -39,6 +39,7 @@ from likely.distributions import (
     FullGaussian,
     GaussianPrior,
 )
+from likely.distributions.priors import checked_smoothing, log_shares, mixing_prior
 from likely.errors import InvalidInput
 from likely.generative.clusters import (
     Clusters,
@@ -61,7 +62,6 @@ from likely.generative.events import (
     recoded,
     with_input_tags,
 )
-from likely.generative.priors import checked_smoothing, mixing_prior
 from likely.generative.starts import (
     check_fitted_start,
     described_start,
@@ -97,12 +97,7 @@ from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
 from likely.inputs.tables import refuse_file
 from likely.names import lookup
-from likely.objectives.components import (
-    Components,
-    ComponentTotals,
-    block_expectations,
-    log_shares,
-)
+from likely.objectives.components import Components, ComponentTotals, block_expectations
 from likely.output.description import ColumnsRead
 
 FORGETTING = 0.7  # of g = (t + 2)^−0.7: between ½ and 1, so that online EM converges

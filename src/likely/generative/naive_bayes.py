@@ -31,7 +31,8 @@ from likely.data.sequences import is_sequences
 from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianPrior, NamedForm
 from likely.distributions.evidence import RowSums
 from likely.distributions.lengths import row_lengths, split_scores, word_features
-from likely.distributions.lumped_counts import LumpedColumns
+from likely.distributions.multinomial import LumpedColumns
+from likely.distributions.priors import class_prior, smoothing_per_column
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
@@ -57,7 +58,6 @@ from likely.generative.events import (
     recoded,
     with_input_tags,
 )
-from likely.generative.priors import class_prior, smoothing_per_column
 from likely.generative.surface import FittedClassifier, check_search, warn_if_constant
 from likely.generative.unlabelled import UnlabelledRows, warn_if_moved
 from likely.graphical.model.model_plates import ComponentParameters, event_parameters

@@ -20,9 +20,9 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
-from likely.files import write_atomically
 from likely.neural.history import LossCurve
-from likely.tensor_files import TensorFormat
+from likely.storage.files import write_atomically
+from likely.storage.tensors import TensorFormat
 
 FORMAT = 1  # raised when an older version of likely could misread the file
 CHECKPOINTS = TensorFormat(

@@ -72,7 +72,7 @@ class FirstOrderObjective(Measured, ABC):
 
     A subclass with ``value`` and ``first_order`` is what ``minimise`` takes; so is a pair of
     functions (f, ∇f), or any object with ``value`` and ``gradient``.  ``unit`` is the scale in
-    which ``tol`` is measured; None is max(1, |f|).
+    which ``tol`` is measured; None is ``max(1, |f|)``.
 
     >>> from likely.solvers import LBFGS, minimise
     >>> minimise(LBFGS(), (lambda x: (x[0] - 3.0) ** 2, lambda x: 2 * (x - 3.0)), [0.0]).theta
@@ -101,7 +101,7 @@ class ValueAndGradient(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class FunctionObjective(FirstOrderObjective):
+class FunctionPair(FirstOrderObjective):
     """f and ∇f as two plain functions."""
 
     function: Callable[[Array], Any]
@@ -128,14 +128,14 @@ def with_gradient(given: Any) -> FirstOrderObjective | None:
     if isinstance(given, FirstOrderObjective):
         return given
     if isinstance(given, SmoothObjective):
-        return FunctionObjective(
+        return FunctionPair(
             lambda theta: given.second_order(theta).value,
             lambda theta: given.second_order(theta).gradient,
         )
     if isinstance(given, ValueAndGradient):
-        return FunctionObjective(given.value, given.gradient)
+        return FunctionPair(given.value, given.gradient)
     pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given))
-    return FunctionObjective(*given) if pair else None
+    return FunctionPair(*given) if pair else None
 
 
 def as_objective(given: Any, solver: "type[Solver[Any, Any]]") -> Any:

@@ -179,8 +179,8 @@ def trained(request: TrainRequest, output: str | None = "") -> Trained:
 
     ``output`` is its folder, empty for the next number, None for no RUN.
     """
-    from likely.persist import save
     from likely.runs import RunFolder, new_run
+    from likely.storage.model_file import save
 
     refuse_unsaved(request, writes=output is not None)
     refuse_two_orders(request.options, request.given)
@@ -212,7 +212,7 @@ def trained(request: TrainRequest, output: str | None = "") -> Trained:
 
 def refuse_unsaved(request: TrainRequest, *, writes: bool) -> None:
     """Refuse a model of another library if the package that saves it is not installed."""
-    from likely.persist.foreign import refuse_without_skops
+    from likely.storage.foreign import refuse_without_skops
 
     chosen, target = request.model, request.options.target
     if not (chosen.is_foreign and writes):

@@ -4,7 +4,7 @@
            = Σ of the other kept documents, or, if not all are kept, S − Σ of those of the fold
 
 Only the words of the fold are needed to score its documents.  In models of counts all other words
-are one more column (``likely.distributions.lumped_counts``), so that a table has as many rows as
+are one more column (``likely.distributions.multinomial``), so that a table has as many rows as
 the fold has words; presences need all columns, because absent words are evidence, too.  One fold is
 left out at a time.  Where all documents are kept, the numbers are those of ``HeldOutBlocks``.  The
 difference is exact for weights that are whole numbers; else, what rounding leaves of a count is 0.
@@ -46,7 +46,7 @@ from likely.calibrate.length_evidence import (
 )
 from likely.data.sequences import TermIds, counted, stacked
 from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
-from likely.distributions.lumped_counts import LumpedColumns, LumpedCounts
+from likely.distributions.multinomial import LumpedColumns, LumpedCounts
 from likely.distributions.product import ProductStatistics
 from likely.distributions.smoothing import UNSEEN
 from likely.generative.class_counts import ClassCounts, class_totals

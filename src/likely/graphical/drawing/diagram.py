@@ -16,9 +16,9 @@ from typing import Literal, final
 
 from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
-from likely.files import write_atomically
 from likely.graphical.drawing.shapes import Box, Drawing
 from likely.output.formatting import count
+from likely.storage.files import write_atomically
 
 SUBSCRIPTS = str.maketrans("0123456789aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

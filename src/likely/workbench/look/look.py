@@ -16,10 +16,10 @@ from likely.data.arrow import TableSource, plain_types
 from likely.data.frames import frame_of
 from likely.data.split import sampled
 from likely.errors import InvalidInput, SomeSealedRows, warn_user
-from likely.json_files import plain
 from likely.kinds import TargetKind
 from likely.sealing.folder import seals_near
 from likely.sealing.recognition import holds_sealed_rows
+from likely.storage.json import plain
 from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import dataset
