@@ -30,8 +30,8 @@ from likely.data.labels import (
     hold_numbers,
     is_prose,
 )
-from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.rows import AT_PREDICTION
+from likely.inputs.targets import check_numbers, check_weight
 
 if TYPE_CHECKING:
     import pyarrow as pa

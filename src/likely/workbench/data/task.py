@@ -29,7 +29,7 @@ from likely._typing import Array, Codes
 from likely.data.arrow import decoded
 from likely.data.labels import are_names, are_repeated, refuse_names
 from likely.errors import InvalidInput, UnknownName
-from likely.inputs.labels import alphabetical
+from likely.inputs.targets import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.output.formatting import all_listed
 from likely.workbench.data.roles import Roles

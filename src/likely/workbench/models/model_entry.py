@@ -198,7 +198,7 @@ class ModelEntry:
 
     def grouped_defaults(self) -> dict[str, Any]:
         """The settings inside its arguments, as ``batch__size``, with their default values."""
-        from likely.inputs.parameters import Estimator
+        from likely.inputs.estimators import Estimator
 
         made = self.load()
         if not issubclass(made, Estimator):

@@ -33,7 +33,7 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor, Serial, executor_for
 from likely.errors import InvalidInput, LoopsNotKept
 from likely.generative.class_counts import fits_without, is_of_totals
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
