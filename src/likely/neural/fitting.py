@@ -22,7 +22,6 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import one_blas_thread
 from likely.neural.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
-from likely.neural.devices import memory_of
 from likely.neural.engine import Engine, EngineSettings, engine_for
 from likely.neural.examples import Examples
 from likely.neural.history import History, LossCurve
@@ -106,7 +105,7 @@ def fit_network(
 ) -> NetworkFit:
     """Train, and play the end game if there is one; θ and losses are in the unit of y."""
     called = (*problem.options.callbacks, *callbacks)
-    with one_blas_thread(), memory_of(problem.device):
+    with one_blas_thread():
         if resumed is None or resumed.phase == 0:
             steps, trained = _search(problem, start, keeper, resumed, called)
             state = steps.arrays(trained.state)
@@ -179,7 +178,7 @@ def one_epoch(
     """
     inner = problem.units.inner(problem.architecture, start).astype(problem.options.dtype)
     rules = rules_of(problem)
-    with one_blas_thread(), memory_of(problem.device):
+    with one_blas_thread():
         steps, losses = steps_on(problem.in_units())
         run = begun(steps, inner, losses)
         if state:

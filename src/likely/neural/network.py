@@ -58,7 +58,6 @@ from likely.neural.description import (
     inspected,
     picture_of,
 )
-from likely.neural.devices import device_for
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch, worse_than_constant
 from likely.neural.formulas import NetworkRows, chunk_rows, predictor
@@ -82,6 +81,7 @@ from likely.neural.problem import (
     TrainingProblem,
     TrainingStart,
     assembled,
+    device_for,
     known_rows,
     meaning_of,
     resumed_training,

@@ -19,6 +19,7 @@ from likely.data.coding import Coding
 from likely.data.copies import copies_in
 from likely.data.split import share_of_each_class
 from likely.errors import InvalidInput
+from likely.host_arrays import is_tensor
 from likely.inputs.coding import category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
 from likely.inputs.numbers import check_weight
@@ -32,7 +33,7 @@ from likely.neural.checkpoint import (
     path_of_network,
     read_checkpoint,
 )
-from likely.neural.devices import device_for
+from likely.neural.device import checked_device
 from likely.neural.examples import (
     Examples,
     ExamplesInFile,
@@ -180,6 +181,16 @@ def open_rows(
     refuse_extreme_weights(examples.weight)
     warn_of_unscaled_columns(options.model, examples, coding)
     return OpenedRows(examples, coding, rows.classes, rows.library, device)
+
+
+def device_for(device: Any, X: Any = None) -> Any:
+    """The torch device that is asked for; None is this machine's processor, without torch.
+
+    A device that is not given is that of X, if X is a tensor on a GPU.
+    """
+    if device is None:
+        return X.device if is_tensor(X) and X.device.type != "cpu" else None
+    return None if isinstance(device, str) and device == "cpu" else checked_device(device)
 
 
 def known_rows(
