@@ -24,9 +24,9 @@ from likely.features.edges import (
     supervised_edges,
     written_edges,
 )
-from likely.inputs.labels import check_labels
-from likely.inputs.numbers import check_weight, read_numbers
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator
+from likely.inputs.tables import read_numbers
+from likely.inputs.targets import check_labels, check_weight
 from likely.output.description import Description, NamedColumn, NamedTable
 from likely.output.formatting import count, html_table, text_table
 

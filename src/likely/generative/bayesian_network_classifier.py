@@ -71,15 +71,13 @@ from likely.graphical.model.variable import Variable, state_text
 from likely.graphical.table_queries import beliefs_of_codes
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
     countable,
     feature_names,
     generator,
     naming_columns,
     refuse_unless_whole,
 )
-from likely.inputs.labels import codes_among
-from likely.inputs.numbers import check_weight
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, RowsInMemory, check_rows
 from likely.inputs.tables import (
     as_frame,
@@ -89,6 +87,7 @@ from likely.inputs.tables import (
     rows_at,
     without_columns,
 )
+from likely.inputs.targets import check_weight, codes_among
 from likely.names import known_name
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable

@@ -64,6 +64,11 @@ from likely.generative.hidden_states import (
     block_log_emission,
     block_paths,
     block_posterior,
+    check_lengths,
+    check_sequence_weight,
+    check_states,
+    in_sequences,
+    refuse_lengths_as_y,
     states_from,
 )
 from likely.generative.mixture import FAMILIES
@@ -81,6 +86,7 @@ from likely.graphical.model.beliefs import Beliefs, Configuration
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.model_plates import chain_plate
 from likely.inputs.estimators import (
+    Estimator,
     feature_names,
     generator,
     naming_columns,
@@ -88,15 +94,7 @@ from likely.inputs.estimators import (
     refuse_unless_whole,
     warn_unless_converged,
 )
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, RowsInMemory, check_rows, encode_new_rows
-from likely.inputs.sequences import (
-    check_lengths,
-    check_sequence_weight,
-    check_states,
-    in_sequences,
-    refuse_lengths_as_y,
-)
 from likely.inputs.tables import own_columns, refuse_file
 from likely.kinds import ColumnKind
 from likely.names import lookup

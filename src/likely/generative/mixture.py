@@ -85,6 +85,7 @@ from likely.graphical.model.model_plates import (
     gaussian_parameters,
 )
 from likely.inputs.estimators import (
+    Estimator,
     feature_names,
     generator,
     naming_columns,
@@ -93,7 +94,6 @@ from likely.inputs.estimators import (
     unchanged_if_refused,
     warn_unless_converged,
 )
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
 from likely.inputs.tables import refuse_file
 from likely.names import lookup

@@ -63,6 +63,7 @@ from likely.generative.unlabelled import UnlabelledRows, warn_if_moved
 from likely.graphical.model.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
     columns_named,
     feature_names,
     naming_columns,
@@ -70,8 +71,6 @@ from likely.inputs.estimators import (
     unchanged_if_refused,
     warn_unless_converged,
 )
-from likely.inputs.labels import all_classes, codes_among
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import (
     CheckedRows,
     EncodedRows,
@@ -80,8 +79,9 @@ from likely.inputs.rows import (
     encode_new_rows,
     recode_rows,
 )
-from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
+from likely.inputs.soft_labels import hard_rows, soft_classes
 from likely.inputs.tables import refuse_file
+from likely.inputs.targets import all_classes, codes_among, is_soft
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence

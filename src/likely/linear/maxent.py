@@ -46,13 +46,18 @@ from likely.fitting.summary import describe_coefficients
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import COLUMNS, PlateParameter
 from likely.inputs.coding import new_rows
-from likely.inputs.estimators import ColumnNeeds, take_columns
-from likely.inputs.labels import check_labels, codes_among, refuse_one_class
-from likely.inputs.numbers import check_weight, required
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import ColumnNeeds, Estimator, take_columns
 from likely.inputs.rows import RowExtras, group_codes
-from likely.inputs.soft_labels import ClassProbabilities, n_axes
+from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import check_table
+from likely.inputs.targets import (
+    check_labels,
+    check_weight,
+    codes_among,
+    n_axes,
+    refuse_one_class,
+    required,
+)
 from likely.linear.fit import (
     ParameterPenalty,
     Specify,

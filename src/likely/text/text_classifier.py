@@ -30,11 +30,10 @@ from likely.generative.class_counts import (
     merges_columns,
 )
 from likely.generative.naive_bayes import NaiveBayes
-from likely.inputs.estimators import unchanged_if_refused
-from likely.inputs.labels import all_classes
-from likely.inputs.parameters import Estimator
-from likely.inputs.soft_labels import ClassProbabilities, is_soft
+from likely.inputs.estimators import Estimator, unchanged_if_refused
+from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import is_file, own_columns
+from likely.inputs.targets import all_classes, is_soft
 from likely.names import has_method
 from likely.output.description import Description, NamedColumn, NamedTable, settings_of
 from likely.output.formatting import count
