@@ -53,8 +53,7 @@ from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of, validation_sets
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
 from likely.workbench.preparation.steps import STEPS, Preparation
-from likely.workbench.preparation.texts import TextColumn, readable_by
-from likely.workbench.preparation.word_explanations import explained_by_words
+from likely.workbench.preparation.texts import TextColumn, explained_by_words, readable_by
 
 
 class PreparedRows(NamedTuple):
