@@ -34,12 +34,13 @@ from likely.graphical.model.model_plates import PlateParameter, conditional_plat
 from likely.inputs.coding import columns_coded, new_rows
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
+    Settings,
     columns_named,
     feature_names,
     refuse_unless_whole,
     unchanged_if_refused,
 )
-from likely.inputs.parameters import Estimator, Settings
 from likely.inputs.tables import is_file, n_rows_of, refuse_file
 from likely.neural.architecture import Architecture
 from likely.neural.average import (

@@ -16,7 +16,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely.errors import InvalidInput
-from likely.inputs.parameters import Settings
+from likely.inputs.estimators import Settings
 from likely.penalties import Penalty
 from likely.solvers.mini_batches import BatchPlan
 

@@ -21,7 +21,7 @@ import likely
 from likely import distributions, generative, likelihoods
 from likely.compute.executor import EXECUTORS
 from likely.distributions.exponential_family import ExponentialFamily
-from likely.inputs.parameters import Settings
+from likely.inputs.estimators import Settings
 from likely.storage.graphs import graph_class
 
 PART_MODULES = (
