@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from likely import files
 from likely.errors import InvalidFile, InvalidInput
+from likely.storage import files
 from tests.neural.estimators import SCHEDULES, UPDATES, blobs, classifier, regressor, waves
 
 
