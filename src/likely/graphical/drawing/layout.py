@@ -259,7 +259,7 @@ def _shape(node: Node, centre: Place, size: list[float]) -> PlacedNode:
         above = Place(centre.x, centre.y - DOT / 2 - FONT_SIZE * LINE_HEIGHT / 2)
         text = Box.around(above, size[0], FONT_SIZE * LINE_HEIGHT, node.label)
         return PlacedNode(node.name, node.kind, True, dot, text)
-    box = Box.around(centre, *size, node.label)
+    box = Box.around(centre, size[0], size[1], node.label)
     return PlacedNode(node.name, node.kind, node.shaded, box, box)
 
 
@@ -457,6 +457,6 @@ def _message_spot(label: str, point: Array, along: Array, aside: Array) -> Spot:
 
 def _label_box(label: str, point: Array, along: Array, aside: Array, away: float, part: str) -> Box:
     """The box of a label that touches a line's parallel at a distance."""
-    size = np.array([text_width(label, SMALL_SIZE), SMALL_SIZE * LINE_HEIGHT])
-    centre = point + aside * (away + np.abs(aside) @ size / 2)
-    return Box.around(Place(*centre.tolist()), *size.tolist(), label, part)
+    width, height = text_width(label, SMALL_SIZE), SMALL_SIZE * LINE_HEIGHT
+    centre = point + aside * (away + np.abs(aside) @ np.array([width, height]) / 2)
+    return Box.around(Place(*centre.tolist()), width, height, label, part)
