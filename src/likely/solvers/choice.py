@@ -45,7 +45,7 @@ from likely.solvers.search_problem import (
     Shape,
 )
 from likely.solvers.stochastic import StochasticDescent, search_in_batches
-from likely.solvers.stopping import StoppingRule
+from likely.solvers.stopping import StoppingRule, rounding_of
 from likely.solvers.tolerances import MOST_FOR_GRAM, MOST_LAST_STEPS
 
 CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")  # of least squares
@@ -122,7 +122,7 @@ def finish(
         limits = Limits(wanted.aim, max(left - 1, 0))
         there = run(problem, found.theta, limits)
         before, first = found.solution.trace[-1], there.solution.trace[0]
-        if not first <= before + problem.objective.rounding(before):  # the step taken unseen
+        if not first <= before + rounding_of(problem.objective, before):  # the step taken unseen
             there = run(problem, found.solution.theta, limits)
     there = there._replace(solution=wanted.settled(there.solution))
     end = with_curvature(problem, start, there).solution
@@ -280,7 +280,7 @@ def _fista(problem: SearchProblem, start: Array, limits: Limits) -> Found:
         solution, state = _searched(FISTA(), objective, start, limits, loss)
         return Found(state.theta, solution, None)
     held_out = None if loss is None else lambda phi: loss(phi / units)
-    inner = InUnits(objective, units)
+    inner = InUnits(objective, units, objective.unit)
     solution, state = _searched(FISTA(), inner, units * start, limits, held_out)
     theta = state.theta / units
     return Found(theta, replace(solution, theta=theta), None)
