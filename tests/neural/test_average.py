@@ -16,7 +16,7 @@ from likely.neural.average import (
     best_shrinkage,
     parts_of_rows,
 )
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from likely.workbench.models.constant import ConstantModel
 
 FAST = {"solver": "adam", "hidden": (8,), "max_epochs": 30, "tol": None, "random_state": 0}

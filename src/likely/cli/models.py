@@ -25,8 +25,7 @@ from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
 from likely.tasks.request import Exit, Refusal
 from likely.tasks.setting_values import separated, value_like, value_of
-from likely.workbench.models.import_paths import refuse_short_name
-from likely.workbench.models.model_entry import InnerModel, ModelEntry
+from likely.workbench.models.model_entry import InnerModel, ModelEntry, refuse_short_name
 from likely.workbench.models.registry import BASELINE, MODELS, entry_for, trainable
 from likely.workbench.models.word_settings import PREFIX
 

@@ -41,6 +41,12 @@ from likely.distributions import (
 )
 from likely.distributions.priors import checked_smoothing, log_shares, mixing_prior
 from likely.errors import InvalidInput
+from likely.generative.base import (
+    ComponentProbabilities,
+    FittedComponents,
+    check_search,
+    warn_if_constant,
+)
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -71,12 +77,6 @@ from likely.generative.starts import (
     same_categories,
     soft_rows,
 )
-from likely.generative.surface import (
-    ComponentProbabilities,
-    FittedComponents,
-    check_search,
-    warn_if_constant,
-)
 from likely.graphical.drawing.diagram import Diagram, Node
 from likely.graphical.model.model_plates import (
     ComponentParameters,
@@ -85,6 +85,7 @@ from likely.graphical.model.model_plates import (
     gaussian_parameters,
 )
 from likely.inputs.estimators import (
+    Estimator,
     feature_names,
     generator,
     naming_columns,
@@ -93,7 +94,6 @@ from likely.inputs.estimators import (
     unchanged_if_refused,
     warn_unless_converged,
 )
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
 from likely.inputs.tables import refuse_file
 from likely.names import lookup

@@ -54,12 +54,18 @@ from likely.fitting.inference import Inference
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem
 from likely.graphical.model.conditional_graph import ConditionalGraph
-from likely.inputs.estimators import feature_names
-from likely.inputs.labels import codes_among, label_array, refuse_one_class
-from likely.inputs.numbers import check_offset, check_weight, refuse_other_length, required
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, feature_names
 from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import (
+    check_offset,
+    check_weight,
+    codes_among,
+    label_array,
+    refuse_one_class,
+    refuse_other_length,
+    required,
+)
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
 from likely.likelihoods.responses import likelihood_of

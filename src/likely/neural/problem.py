@@ -21,9 +21,9 @@ from likely.data.split import share_of_each_class
 from likely.errors import InvalidInput
 from likely.inputs.coding import category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
-from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
 from likely.inputs.tables import own_columns, refuse_file
+from likely.inputs.targets import check_weight
 from likely.neural.architecture import Architecture, initial_parameters
 from likely.neural.checkpoint import (
     Checkpoint,

@@ -27,7 +27,8 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
-from likely.inputs.numbers import check_weight, finite_numbers
+from likely.inputs.tables import finite_numbers
+from likely.inputs.targets import check_weight
 from likely.likelihoods.responses import likelihood_of
 from likely.names import lookup
 from likely.objectives.linear import LinearObjective, Loss

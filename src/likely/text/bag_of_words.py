@@ -20,7 +20,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.sequences import TermIds, counted, stacked
 from likely.errors import InvalidInput
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator
 from likely.text.analysis import WORDS, Analysis, Analyzer
 from likely.text.documents import document_parts, over_parts
 from likely.text.hashing import column_of_term

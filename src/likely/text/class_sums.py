@@ -19,9 +19,15 @@ from likely.data.source import Source, column_index
 from likely.data.source_blocks import class_codes, find_schema, weights
 from likely.errors import InvalidInput
 from likely.generative.class_counts import ClassCounts
-from likely.inputs.labels import classes_of, codes_among, label_array
-from likely.inputs.numbers import check_weight, refuse_other_length, required
 from likely.inputs.tables import is_file, own_columns
+from likely.inputs.targets import (
+    check_weight,
+    classes_of,
+    codes_among,
+    label_array,
+    refuse_other_length,
+    required,
+)
 from likely.output.formatting import listed
 from likely.text.documents import documents, empty_where_missing
 

@@ -24,13 +24,21 @@ is a pivot of the Cholesky factor of the correlations (Golub and Van Loan, Matri
 
     R²_j = 1 − L²_jj,     R = L Lᵀ
 
+A target may be computed from a few columns: a sum, a difference, a comparison.  A number is
+regressed on the columns, one more at a time, each time on the one with which the residual
+correlates most (orthogonal matching pursuit), and on all of them at once; the target is computed
+from them where nothing is left.  For classes, the sum and the difference of each pair of columns
+are examined as a single column is.
+
 References
 ----------
+Pati, Rezaiifar & Krishnaprasad (1993), Orthogonal matching pursuit, Asilomar Conference.
 Stone, Cross-validatory choice and assessment of statistical predictions, JRSS B 36 (1974), §3.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import final
 
 import numpy as np
@@ -38,7 +46,8 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.split import hashed_uniforms
-from likely.output.formatting import listed, percent
+from likely.output.formatting import all_listed, listed, percent
+from likely.workbench.look.findings import Finding, finding
 from likely.workbench.look.profile import Profile, ProfiledColumn
 
 MOST_DEPENDENT_ROWS = 5_000  # examined
@@ -67,6 +76,12 @@ EVEN = 1e-6  # steps, relatively, of the levels of a design
 QUARTERS = 4  # of a target that is a number, to compare how often a cell is missing
 SURE = 0.001  # the chance of a false alarm among all columns
 GAP = 0.1  # between the largest and the smallest share of missing cells
+ROWS_PER_SUMMED = 3
+MOST_IN_SUM = 6  # columns in a sentence about a sum
+UNEXPLAINED = 1e-6  # of the variance
+MOST_SUMMED = 4  # columns of a sum
+MOST_PAIRED = 20  # columns of which all pairs are examined
+SEPARATED = 0.99  # of the entropy of classes, explained by a pair
 
 
 def explained_share(of: Codes, by: Codes) -> float:
@@ -311,3 +326,84 @@ def _dependent(values: Array) -> Iterator[tuple[int, float, list[int]]]:
         triangle[:k, k], triangle[k, k] = inside, length
         basis[:, k] = residual / length
         kept.append(j)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # numbers of any size
+def computed_target(profile: Profile) -> Finding | None:
+    """A number that is a linear function of few columns; classes that compare two of them."""
+    suspicion, target = suspicion_of(profile), profile.target
+    columns = [each for each in profile.features if each.is_number and each.n_distinct > 1]
+    if suspicion is None or target is None or not 2 <= len(columns) <= MOST_COLUMNS:
+        return None
+    known = np.logical_and.reduce([each.codes >= 0 for each in (*columns, target)])
+    rows = some_rows(known, MOST_DEPENDENT_ROWS)
+    if rows.size < max(FEWEST_DEPENDENT_ROWS, ROWS_PER_SUMMED * len(columns)):
+        return None
+    values = np.column_stack([each.numbers[each.codes[rows]] for each in columns])
+    if not np.isfinite(values).all():
+        return None
+    if target.reads_as_classes:
+        return _separated_by_pair(columns, values, target, rows)
+    y = target.numbers[target.codes[rows]]
+    x, y = _in_deviations(values), _in_deviations(y)
+    found = _summands(x, y) if np.isfinite(x).all() and np.isfinite(y).all() else ()
+    if len(found) < 2:  # one alone is for another check
+        return None
+    names = [columns[j].name for j in found]
+    named = all_listed([repr(name) for name in names[:MOST_IN_SUM]])
+    more = f" and {len(names) - MOST_IN_SUM} more" if len(names) > MOST_IN_SUM else ""
+    what = f"The target {target.name!r} is a linear function of {named}{more}"
+    return finding("LK404", what, names)
+
+
+def _summands(x: Array, y: Array) -> tuple[int, ...]:
+    """The columns of which y is a linear function; empty if it is none."""
+    taken: list[int] = []
+    left = y
+    while len(taken) < min(MOST_SUMMED, x.shape[1]):
+        gain = np.abs(x.T @ left)
+        gain[taken] = -1.0
+        taken.append(int(gain.argmax()))
+        left = y - x[:, taken] @ np.linalg.lstsq(x[:, taken], y, rcond=None)[0]
+        if left @ left <= UNEXPLAINED * (y @ y):
+            return tuple(sorted(taken))
+    slope = np.linalg.lstsq(x, y, rcond=None)[0]
+    left = y - x @ slope
+    if left @ left > UNEXPLAINED * (y @ y):
+        return ()
+    return tuple(int(j) for j in np.flatnonzero(np.abs(slope) > UNEXPLAINED**0.5))
+
+
+def _separated_by_pair(
+    columns: list[ProfiledColumn], values: Array, target: ProfiledColumn, rows: Array
+) -> Finding | None:
+    """The pair whose sum or difference explains the classes, though neither does alone."""
+    if values.shape[1] > MOST_PAIRED:
+        return None
+    labels = target.codes[rows]
+    alone = [
+        explained_share(labels, _bins_of_numbers(values[:, j])) for j in range(values.shape[1])
+    ]
+    for i, j in combinations(range(values.shape[1]), 2):
+        for sign, word in ((1.0, "sum"), (-1.0, "difference")):
+            if max(alone[i], alone[j]) >= EXPLAINED:
+                continue
+            share = explained_share(labels, _bins_of_numbers(values[:, i] + sign * values[:, j]))
+            if share >= SEPARATED:
+                names = [columns[i].name, columns[j].name]
+                what = f"The {word} of {names[0]!r} and {names[1]!r} tells the target"
+                return finding("LK404", f"{what} {target.name!r}", names)
+    return None
+
+
+def _bins_of_numbers(x: Array) -> Array:
+    """Bins of about equal size, in which equal numbers are together; 0 has its own."""
+    ends = np.quantile(x, np.linspace(0, 1, min(BINS, x.size // 8) + 1)[1:-1])
+    ends = np.unique(np.append(ends, 0.0))
+    return 2 * np.searchsorted(ends, x) + (x == 0.0)
+
+
+def _in_deviations(x: Array) -> Array:
+    apart = x - x.mean(axis=0)
+    spread = apart.std(axis=0)
+    return np.asarray(apart / np.where(spread > 0, spread, 1.0))

@@ -20,9 +20,8 @@ from likely.kinds import TargetKind
 from likely.sealing.folder import seals_near
 from likely.sealing.recognition import holds_sealed_rows
 from likely.storage.json import plain
-from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.data.dataset import Dataset
-from likely.workbench.data.opening import dataset
+from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.data.task import Task, task_of
 from likely.workbench.look.column_checks import CHECKS_OF_TEXT, COLUMN_CHECKS
 from likely.workbench.look.findings import (
@@ -34,10 +33,14 @@ from likely.workbench.look.findings import (
     mute_of,
     sorted_findings,
 )
-from likely.workbench.look.leaks import LEAK_CHECKS, dependent_columns, suspicion_of
+from likely.workbench.look.leaks import (
+    LEAK_CHECKS,
+    computed_target,
+    dependent_columns,
+    suspicion_of,
+)
 from likely.workbench.look.look_text import TextFacts, html_of, text_facts, text_of
 from likely.workbench.look.profile import Profile, ProfiledColumn, profile_of, time_of_rows
-from likely.workbench.look.sums import computed_target
 from likely.workbench.look.table_checks import TABLE_CHECKS, near_copies, too_few_different
 
 if TYPE_CHECKING:

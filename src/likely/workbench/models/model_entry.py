@@ -3,10 +3,11 @@
 a registered name     an entry of ``likely.workbench.models.registry.MODELS``
 an import path        ``sklearn.ensemble.HistGradientBoostingClassifier``: any class with
                       scikit-learn's conventions; its base classes tell
-                      whether it is for classes or for numbers
+                      whether it is for classes or for numbers (``class_at``)
 an estimator          a copy of it is fitted
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -24,9 +25,9 @@ from likely.kinds import (
     kinds_in_order,
     kinds_unlike,
 )
+from likely.names import has_method
 from likely.output.formatting import all_listed
 from likely.spaces import Dimension, Space
-from likely.workbench.models.import_paths import EXAMPLE_PATH, class_at
 from likely.workbench.models.word_settings import split_settings
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ KINDS_BY_TYPE: Mapping[str | None, frozenset[TargetKind]] = {  # scikit-learn's 
     "outlier_detector": frozenset(),
 }
 _HOME = {"ConstantModel": "likely.workbench.models.constant"}  # of classes that are not public
+EXAMPLE_PATH = "sklearn.ensemble.HistGradientBoostingClassifier"
 
 
 class Scale(NamedTuple):
@@ -196,7 +198,7 @@ class ModelEntry:
 
     def grouped_defaults(self) -> dict[str, Any]:
         """The settings inside its arguments, as ``batch__size``, with their default values."""
-        from likely.inputs.parameters import Estimator
+        from likely.inputs.estimators import Estimator
 
         made = self.load()
         if not issubclass(made, Estimator):
@@ -398,4 +400,54 @@ def _defaults_of(made: type[Any]) -> dict[str, Any]:
 def _class_named(name: str) -> type[Any]:
     home = likely if name in likely.__all__ else import_module(_HOME[name])
     found: type[Any] = getattr(home, name)
+    return found
+
+
+def is_import_path(name: str) -> bool:
+    """Whether a name has the form of an import path, with a dot in it."""
+    return "." in name and all(word.isidentifier() for word in name.split("."))
+
+
+def refuse_short_name(name: str) -> None:
+    """Refuse the bare name of a class of scikit-learn, with its import path."""
+    if not (name.isidentifier() and name[:1].isupper()):
+        return
+    from sklearn.utils import all_estimators
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about deprecated modules, which nobody named
+        known = dict(all_estimators(type_filter=["classifier", "regressor"]))
+    if name in known:
+        path = ".".join([*known[name].__module__.split(".")[:2], name])
+        raise InvalidInput(
+            f"There is no model {name!r}; a model of another library is named by its import path. "
+            f"Use {path}."
+        )
+
+
+def class_at(path: str) -> type[Any]:
+    """The estimator's class at an import path; a missing module is named."""
+    home, _, name = path.rpartition(".")
+    try:
+        module = import_module(home)
+    except ImportError as error:
+        raise InvalidInput(
+            f"{path} was given, and importing {home} failed ({error}). The import path of an "
+            f"estimator was expected, such as {EXAMPLE_PATH}. Correct the name, or install the "
+            "package."
+        ) from None
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        what = "has no such name" if found is None else f"has {name}, which is not a class"
+        raise InvalidInput(
+            f"{path} was given, and {home} {what}. The import path of an estimator was expected, "
+            f"such as {EXAMPLE_PATH}. Correct the name."
+        )
+    needed = ("fit", "predict", "get_params", "set_params")
+    lacking = [method for method in needed if not has_method(found, method)]
+    if lacking:
+        raise InvalidInput(
+            f"{path} is not an estimator: it has no {lacking[0]}. A class with scikit-learn's fit, "
+            f"predict, get_params and set_params was expected, such as {EXAMPLE_PATH}. Name one."
+        )
     return found

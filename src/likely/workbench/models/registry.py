@@ -31,12 +31,13 @@ from likely.workbench.models.default_spaces import (
     penalties_space,
     ridge_space,
 )
-from likely.workbench.models.import_paths import is_import_path, refuse_short_name
 from likely.workbench.models.model_entry import (
     InnerModel,
     ModelEntry,
     entry_of_estimator,
     entry_of_path,
+    is_import_path,
+    refuse_short_name,
 )
 
 BASELINE = "constant"
