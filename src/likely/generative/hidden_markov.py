@@ -38,6 +38,7 @@ from likely.distributions import (
 from likely.distributions.priors import checked_smoothing
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
+from likely.generative.base import check_search, warn_if_constant
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -79,7 +80,6 @@ from likely.generative.starts import (
     same_categories,
     soft_rows,
 )
-from likely.generative.surface import check_search, warn_if_constant
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.exact.chain import Chain, sequence_sums
 from likely.graphical.model.beliefs import Beliefs, Configuration

@@ -41,6 +41,12 @@ from likely.distributions import (
 )
 from likely.distributions.priors import checked_smoothing, log_shares, mixing_prior
 from likely.errors import InvalidInput
+from likely.generative.base import (
+    ComponentProbabilities,
+    FittedComponents,
+    check_search,
+    warn_if_constant,
+)
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -70,12 +76,6 @@ from likely.generative.starts import (
     refuse_other_starts,
     same_categories,
     soft_rows,
-)
-from likely.generative.surface import (
-    ComponentProbabilities,
-    FittedComponents,
-    check_search,
-    warn_if_constant,
 )
 from likely.graphical.drawing.diagram import Diagram, Node
 from likely.graphical.model.model_plates import (

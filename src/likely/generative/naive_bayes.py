@@ -36,29 +36,27 @@ from likely.distributions.priors import class_prior, smoothing_per_column
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
-from likely.generative.bins import (
-    bins_in_words,
-    cut_numbers,
-    fit_bins,
-    joined_numbers,
-    refuse_partial,
-)
+from likely.generative.base import FittedClassifier, check_search, warn_if_constant
 from likely.generative.description import Dependence, columns_read, dependence
 from likely.generative.events import (
     Event,
     EventPlan,
     EventRows,
     are_ids,
+    bins_in_words,
     counts_of_documents,
+    cut_numbers,
     encode_events,
     encode_or_count,
+    fit_bins,
+    joined_numbers,
     log_orders,
     plan_events,
     product_family,
     recoded,
+    refuse_partial,
     with_input_tags,
 )
-from likely.generative.surface import FittedClassifier, check_search, warn_if_constant
 from likely.generative.unlabelled import UnlabelledRows, warn_if_moved
 from likely.graphical.model.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import (

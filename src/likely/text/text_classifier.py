@@ -22,13 +22,13 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from likely._typing import Array, Codes
 from likely.data.frames import library_of
 from likely.errors import InvalidInput
-from likely.generative.bins import refuse_partial
 from likely.generative.class_counts import (
     ClassCounts,
     fit_class_counts,
     is_of_counts,
     merges_columns,
 )
+from likely.generative.events import refuse_partial
 from likely.generative.naive_bayes import NaiveBayes
 from likely.inputs.estimators import Estimator, unchanged_if_refused
 from likely.inputs.soft_labels import ClassProbabilities

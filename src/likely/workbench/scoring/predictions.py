@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
-from likely.generative.surface import FittedComponents
+from likely.generative.base import FittedComponents
 from likely.inputs.tables import names_in_fit
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
