@@ -60,7 +60,8 @@ from likely.linear.surface import FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink
 from likely.names import lookup
 from likely.objectives.inference import NullTotals
-from likely.objectives.model import ModelObjective, Packing, Reduction
+from likely.objectives.linear import Packing
+from likely.objectives.model import ModelObjective, Reduction
 from likely.objectives.ordinal import OrdinalObjective
 from likely.objectives.softmax import block_class_weight
 from likely.penalties import Penalty

@@ -35,7 +35,7 @@ from likely.fitting.problem import Problem
 from likely.inputs.coding import refuse_gaps
 from likely.linear.fit import ParameterPenalty
 from likely.objectives.inference import NullTotals
-from likely.objectives.model import Packing
+from likely.objectives.linear import Packing
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import Penalty
 from likely.solvers.choice import choose, is_auto, solver_name
