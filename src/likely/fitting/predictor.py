@@ -45,7 +45,8 @@ from likely.objectives.inference import (
 )
 from likely.objectives.linear import Packing
 from likely.penalties import Penalty
-from likely.solvers.search_problem import Found, hessian_at
+from likely.solvers.choice import hessian_at
+from likely.solvers.search_problem import Found
 
 
 @final

@@ -101,10 +101,10 @@ from likely.objectives.linear import (
 from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import NoPenalty, Penalty, Strengths
 from likely.solvers.base import SecondOrder, SmoothObjective
-from likely.solvers.choice import check_search
+from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import minimise, search
 from likely.solvers.newton import Newton
-from likely.solvers.search_problem import Found, LastDigits
+from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 

@@ -451,7 +451,7 @@ class FeatureWeights(Specification):
     def inference(self, problem: Problem, end: End, kind: str) -> Inference:
         size = problem.n_parameters
         estimate = ClassEstimate(
-            problem.objective,
+            cast(MaxEntropyObjective, problem.objective),
             self.n_classes,
             end.found.theta,
             names=self.rows.names(),

@@ -11,10 +11,10 @@ likelihood works with sparse data, and a new layout works with every likelihood.
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, prod
-from typing import Any, NamedTuple, Protocol, TypeVar, final
+from typing import Any, NamedTuple, Protocol, Self, TypeVar, final
 
 import numpy as np
 
@@ -75,6 +75,10 @@ class PenalisedSum(FirstOrderObjective, SmoothObjective):
     @abstractmethod
     def size(self) -> int:
         """The length of θ."""
+
+    def in_unit(self, unit: float | None) -> Self:
+        """The same, with gaps in a unit."""
+        return replace(self, unit=unit)  # type: ignore[type-var]  # every model is a dataclass
 
     @property
     def l1(self) -> Array:
