@@ -212,10 +212,9 @@ class ClassPredictors(Specification):
             return None
         return np.ravel(problem.data.framing.from_user(theta.reshape(self.weighted, -1)))
 
-    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
-        if isinstance(settings.solver, str):
-            settings = replace(settings, solver=self.solver_name)
-        return super().search(problem, start, settings)
+    def settings(self, problem: Problem, given: FitSettings) -> FitSettings:
+        by_name = isinstance(given.solver, str)
+        return replace(given, solver=self.solver_name) if by_name else given
 
     def divergence(self, problem: Problem, found: Found, start: Array) -> Divergence | None:
         penalty = problem.penalty.value
