@@ -195,6 +195,11 @@ class Training(Settings):
         return given if isinstance(given, cls) else cls()
 
     @property
+    def is_kept(self) -> bool:
+        """Whether checkpoints are written or read."""
+        return self.checkpoint is not None or bool(self.resume)
+
+    @property
     def is_followed(self) -> bool:
         """Whether someone follows the epochs, which are those of one network then."""
         return any(each is not None for each in (self.callbacks, self.checkpoint, self.resume))

@@ -122,7 +122,9 @@ def loss_objective(
         ArrayBlocks(Intercept(Dense(design)), response, weight),
         Serial(),
     )
-    return KinkedObjective(objective) if isinstance(chosen, Hinge | ZeroOne) else objective
+    if isinstance(chosen, Hinge | ZeroOne):
+        return KinkedObjective(objective, objective.unit)
+    return objective
 
 
 def canonical_update(
