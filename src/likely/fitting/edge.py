@@ -200,9 +200,9 @@ def optimum_at_edge(
     if edge is None:
         return barrier
     value, scale = problem.objective.value, partial(scale_of, problem.objective)
-    here, there = value(found.theta), value(barrier.found.theta)
-    lower = here < there - 2 * tol * scale(there)  # of several optima, that of the search
-    inner = not barrier.n_rows and not there < here - 2 * tol * scale(here)
+    before, after = value(found.theta), value(barrier.found.theta)
+    lower = before < after - 2 * tol * scale(after)  # of several optima, that of the search
+    inner = not barrier.n_rows and not after < before - 2 * tol * scale(before)
     return edge if lower else None if inner else barrier
 
 

@@ -25,7 +25,8 @@ from likely.sealing.split import row_mask
 from likely.workbench.data.dataset import UNNAMED, Dataset
 from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.data.task import WITH_EXPOSURE, task_of
-from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute, sorted_findings
+from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute
+from likely.workbench.look.look import sorted_findings
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -32,7 +32,7 @@ from likely.solvers.minimise import Solution
 from likely.storage.field_types import fits, wrong_type
 from likely.storage.registry import Estimator
 from likely.text.bag_of_words import BagOfWords
-from likely.text.terms import Vocabulary
+from likely.text.documents import Vocabulary
 
 Types = dict[str, Any]
 LABELS = "labels"  # a row of labels: numbers, text or Booleans

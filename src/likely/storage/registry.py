@@ -50,7 +50,7 @@ PART_MODULES = (
     "likely.solvers.stochastic",
     "likely.solvers.stopping",
     "likely.solvers.updates",
-    "likely.text.terms",
+    "likely.text.documents",
 )
 PREFIXES = {  # of parts that are named with their package, by the package
     "fitting": "linear",

@@ -27,8 +27,13 @@ from likely.tasks.train_text import (
     score_findings,
     score_text,
 )
-from likely.workbench.models.model_entry import ModelEntry, refuse_no_text
-from likely.workbench.models.word_settings import settings_of_words, split_settings, with_prefix
+from likely.workbench.models.model_entry import (
+    ModelEntry,
+    refuse_no_text,
+    settings_of_words,
+    split_settings,
+    with_prefix,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,6 +24,7 @@ from likely.data.frames import library_of
 from likely.errors import InvalidInput
 from likely.generative.class_counts import (
     ClassCounts,
+    ClassSums,
     fit_class_counts,
     is_of_counts,
     merges_columns,
@@ -38,15 +39,16 @@ from likely.names import has_method
 from likely.output.description import Description, NamedColumn, NamedTable, settings_of
 from likely.output.formatting import count
 from likely.text.bag_of_words import BagOfWords
-from likely.text.class_sums import (
-    ClassSums,
+from likely.text.documents import documents
+from likely.text.labelled_documents import (
+    MOST_IDS,
+    HeldOutDocuments,
+    KeptDocuments,
     LabelledBatch,
     LabelledDocuments,
     batch_of,
     labelled_documents,
 )
-from likely.text.documents import documents
-from likely.text.held_out_documents import MOST_IDS, HeldOutDocuments, KeptDocuments
 from likely.text.linear_scores import (
     LinearScores,
     explain_document,

@@ -98,7 +98,7 @@ def learn(
 
     ``words`` says how words of a text are counted.
     """
-    texts = _Texts(words or BagOfWords(), {cells.name for cells in columns if is_text(cells)})
+    texts = _Texts(words, {cells.name for cells in columns if is_text(cells)})
     if texts.names and needs.text is not None and not needs.words_beside:
         needs = needs._replace(levels=True)
     steps = _steps(columns, weight, needs, texts, constants=False)
@@ -146,7 +146,7 @@ def _costs_too_much(steps: Sequence[Step], columns: Sequence[Cells], needs: Need
 class _Texts(NamedTuple):
     """Which columns are text, and how their words are counted."""
 
-    words: BagOfWords
+    words: BagOfWords | None  # None: as usual
     names: set[str]
 
 
@@ -254,7 +254,9 @@ class _StepLearner(NamedTuple):
         if self.needs.text is None:
             return DroppedColumn(cells.name, "free text, which the model does not read")
         weighted = self.needs.text == "weights"
-        return learn_text(cells, self.texts.words, self._share(gaps), weighted=weighted)
+        return learn_text(
+            cells, self.texts.words or BagOfWords(), self._share(gaps), weighted=weighted
+        )
 
     def _category(self, cells: Cells, levels: Array, gaps: Array) -> Step:
         name = cells.name

@@ -39,7 +39,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.text.bag_of_words import BagOfWords
-from likely.workbench.models.model_entry import ModelEntry
+from likely.workbench.models.model_entry import ModelEntry, bag_of
 from likely.workbench.models.model_inside import (
     ModelInside,
     given_only,
@@ -48,7 +48,6 @@ from likely.workbench.models.model_inside import (
     predictive_family,
     refuse_unused,
 )
-from likely.workbench.models.word_settings import bag_of
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of, validation_sets
 from likely.workbench.preparation.dates import CalendarPart, DateColumns

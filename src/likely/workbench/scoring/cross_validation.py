@@ -43,12 +43,12 @@ from likely.output.progress import report
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Fold, Folds
 from likely.workbench.data.roles import MOSTLY, may_be_called
-from likely.workbench.models.model_inside import link_of, predictive_family, unprepared
-from likely.workbench.models.word_settings import (
+from likely.workbench.models.model_entry import (
     settings_of_words,
     split_settings,
     with_prefix,
 )
+from likely.workbench.models.model_inside import link_of, predictive_family, unprepared
 from likely.workbench.preparation.cells import Cells, gaps_of
 from likely.workbench.preparation.choices import (
     MOST_LEVELS,

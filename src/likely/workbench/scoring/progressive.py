@@ -53,7 +53,7 @@ from likely.text.documents import empty_where_missing
 from likely.text.text_classifier import TextClassifier
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.task import Task
-from likely.workbench.models.word_settings import bag_of
+from likely.workbench.models.model_entry import bag_of
 from likely.workbench.preparation.prepared import for_prediction
 from likely.workbench.scoring.predictions import predict_for, truth_of
 
