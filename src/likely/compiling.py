@@ -26,7 +26,7 @@ from likely.graphical.model.factor_graph import FactorGraph
 from likely.likelihoods.responses import likelihood_of
 from likely.neural.architecture import Architecture
 from likely.neural.engine import EngineSettings
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows
 from likely.objectives.value_counts import CAP, PADDING

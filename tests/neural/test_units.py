@@ -11,7 +11,7 @@ from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
 from likely.neural.formulas import NetworkRows
 from likely.neural.objective import NetworkObjective
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from likely.neural.units import ResponseUnits, WeightStrengths
 from likely.penalties import L1, L2, ElasticNet, Group
 from tests.neural.estimators import regressor, waves

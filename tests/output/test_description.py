@@ -16,7 +16,7 @@ from likely.reports.page import report_of
 from likely.reports.sections.model import model_page
 from likely.runs import Run, RunFacts
 from likely.storage.json import as_json
-from likely.workbench.models.constant import Constant
+from likely.workbench.models.constant import ConstantModel
 from likely.workbench.preparation.prepared import Prepared
 
 
@@ -109,8 +109,8 @@ def fitted():
         lk.TemperatureScaling(lk.NaiveBayes()).fit(X, y),
         lk.IsotonicScaling(lk.NaiveBayes()).fit(X, three),
         lk.Discretizer().fit(X),
-        Constant().fit(X, y),
-        Constant("count").fit(X, three),
+        ConstantModel().fit(X, y),
+        ConstantModel("count").fit(X, three),
         Prepared(lk.LogisticRegression(l2=1.0)).fit(X, y),
         RandomForestClassifier(2).fit(X, y),
     ]

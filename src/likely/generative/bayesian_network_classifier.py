@@ -67,8 +67,8 @@ from likely.graphical.model.graph_evidence import (
 )
 from likely.graphical.model.model_plates import learned_network_plate, network_plate
 from likely.graphical.model.table_beliefs import TableBeliefs
-from likely.graphical.model.table_queries import beliefs_of_codes
 from likely.graphical.model.variable import Variable, state_text
+from likely.graphical.table_queries import beliefs_of_codes
 from likely.inputs.estimators import (
     ColumnNeeds,
     countable,

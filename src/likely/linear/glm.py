@@ -64,17 +64,19 @@ from likely.linear.fit import (
     open_linear,
     predictor_of,
     remember_means,
+    strengths_of,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
-from likely.linear.penalty import strengths_of
-from likely.linear.prediction_interval import (
+from likely.linear.response_predictions import (
+    check_exposure,
     check_interval_of,
+    mean_within,
     refuse_quasi,
     response_interval,
     student_interval,
     warn_of_narrow,
 )
-from likely.linear.surface import FittedLinear, check_exposure, mean_within
+from likely.linear.surface import FittedLinear
 from likely.links import Identity, Link
 from likely.objectives.inference import has_constant_variance
 from likely.objectives.linear import LinearObjective

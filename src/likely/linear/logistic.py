@@ -72,17 +72,17 @@ from likely.linear.fit import (
     open_linear,
     predictor_of,
     remember_means,
+    strengths_of,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
-from likely.linear.penalty import strengths_of
-from likely.linear.prediction_interval import check_interval_of, refuse_zero_or_one
+from likely.linear.response_predictions import check_interval_of, refuse_zero_or_one, warn_outside
 from likely.linear.row_graph import (
     TARGET,
     refuse_features_of_classes,
     row_graph,
     weights_of,
 )
-from likely.linear.surface import FittedLinear, class_explanation, warn_outside
+from likely.linear.surface import FittedLinear, class_explanation
 from likely.links import Link
 from likely.numerics.cholesky import factorise, inverse_root, unit_diagonal
 from likely.objectives.linear import Total, block_eta, block_second_order, weighted, weighted_sum

@@ -53,8 +53,17 @@ from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, group_codes
 from likely.inputs.soft_labels import ClassProbabilities, n_axes
 from likely.inputs.tables import check_table
-from likely.linear.fit import Specify, fitted, model_objective, open_classes, refuse_idle_groups
-from likely.linear.penalty import Spread, has_penalty, penalty_described, strengths_of
+from likely.linear.fit import (
+    ParameterPenalty,
+    Specify,
+    fitted,
+    has_penalty,
+    model_objective,
+    open_classes,
+    penalty_described,
+    refuse_idle_groups,
+    strengths_of,
+)
 from likely.linear.row_graph import TARGET, graph_of_factors, weights_of
 from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression
 from likely.linear.surface import StandardErrors, remarks_on_held_rows
@@ -452,4 +461,4 @@ def _penalty(model: MaxEntropy, names: Sequence[str]) -> Penalty:
     given, n_weights = strengths_of(model), len(names)
     l1, l2 = (np.broadcast_to(np.asarray(s, dtype=float), (n_weights,)) for s in given[:2])
     own = tuple(group.on_columns(tuple(names), np.arange(n_weights)) for group in given.groups)
-    return Spread(l1, l2, PenaltySum(own).grouped(n_weights)).penalty
+    return ParameterPenalty(l1, l2, PenaltySum(own).grouped(n_weights)).penalty

@@ -52,10 +52,11 @@ from likely.linear.fit import (
     model_objective,
     open_linear,
     remember_means,
+    spread,
+    strengths_of,
 )
 from likely.linear.formula import FormulaTerms
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
-from likely.linear.penalty import spread, strengths_of
 from likely.linear.surface import FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink
 from likely.names import lookup

@@ -47,8 +47,7 @@ from likely.inputs.labels import classes_of, codes_among, label_array
 from likely.inputs.numbers import check_offset, check_response
 from likely.inputs.rows import RowExtras
 from likely.likelihoods.base import Likelihood
-from likely.linear.fit import LinearRows
-from likely.linear.penalty import has_groups, is_penalised, spread, strengths_of
+from likely.linear.fit import LinearRows, has_groups, is_penalised, spread, strengths_of
 from likely.names import lookup
 from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.linear import weighted

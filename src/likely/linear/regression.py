@@ -67,14 +67,17 @@ from likely.linear.fit import (
     LinearRows,
     design_rows,
     fitted,
+    is_penalised,
+    is_rough,
     model_objective,
     open_linear,
     predictor_of,
     remember_means,
+    spread,
+    strengths_of,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
-from likely.linear.penalty import is_penalised, is_rough, spread, strengths_of
-from likely.linear.prediction_interval import check_interval_of, student_interval
+from likely.linear.response_predictions import check_interval_of, student_interval
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
 from likely.objectives.least_squares import (

@@ -136,7 +136,7 @@ class ClassAveraging(Averaging):
         return np.asarray(-(target * np.maximum(prediction, LEAST_LOG)).sum(axis=1))
 
 
-class Spread(NamedTuple):
+class ResponseSpread(NamedTuple):
     """How y is spread around its means."""
 
     response: Response
@@ -174,7 +174,7 @@ class NumberAveraging(Averaging):
             return np.full(len(y), -np.inf if dispersion == 0 else np.inf)
         return -np.asarray(response.log_prob(y, prediction, dispersion)).sum(axis=1)
 
-    def spread(self, y: Array, mean: Array, weight: Array) -> Spread:
+    def spread(self, y: Array, mean: Array, weight: Array) -> ResponseSpread:
         """The response with its shape, and ψ: 1 where it is fixed, else the mean of (y − μ)²/V(μ).
 
         α of a negative binomial is that of maximum likelihood, given the means.
@@ -183,9 +183,9 @@ class NumberAveraging(Averaging):
         each_weight = np.repeat(weight, y.shape[1])
         response = estimated_shape(self.response, y.ravel(), mean.ravel(), each_weight)
         if response.dispersion_is_known:
-            return Spread(response, 1.0)
+            return ResponseSpread(response, 1.0)
         each = (np.square(y - mean) / response.variance(mean)).mean(axis=1)
-        return Spread(response, float(np.dot(weight, each) / weight.sum()))
+        return ResponseSpread(response, float(np.dot(weight, each) / weight.sum()))
 
 
 class JudgedRows(NamedTuple):

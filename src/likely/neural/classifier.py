@@ -44,8 +44,7 @@ from likely.neural.average import Averaging, ClassAveraging, average_prediction
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.options import Options
-from likely.neural.output_choice import output_of
-from likely.neural.outputs import Output
+from likely.neural.outputs import Output, output_of
 from likely.neural.problem import OpenedRows, Targets, TrainingProblem, class_weights, open_rows
 from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
 from likely.penalties import Penalty

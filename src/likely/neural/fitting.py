@@ -38,7 +38,7 @@ from likely.neural.training import (
     PartlyFrozen,
     QuasiNewtonSteps,
     Steps,
-    Trained,
+    TrainingResult,
     TrainingRules,
     advance,
     begun,
@@ -62,8 +62,8 @@ class NetworkFit(NamedTuple):
 
     theta: Array
     state: dict[str, Array]  # of the steps after the last epoch
-    trained: Trained
-    end_game: Trained | None
+    trained: TrainingResult
+    end_game: TrainingResult | None
     constant_loss: float | None = None  # of a constant that is clearly better than this fit
 
     @property
@@ -126,7 +126,7 @@ def fit_network(
     return NetworkFit(ended.theta, steps.arrays(again.state), found, ended)
 
 
-def in_unit_of_y(problem: TrainingProblem, trained: Trained, start: Array) -> Trained:
+def in_unit_of_y(problem: TrainingProblem, trained: TrainingResult, start: Array) -> TrainingResult:
     """How training in the units of a problem ended, in the unit of y; frozen layers unchanged."""
     if problem.units.are_those_of_y:
         return trained
@@ -143,7 +143,7 @@ def _frozen_kept(problem: TrainingProblem, theta: Array, start: Array) -> Array:
     return np.where(problem.architecture.trainable_mask(problem.trainable), theta, start)
 
 
-def better_constant(problem: TrainingProblem, trained: Trained) -> float | None:
+def better_constant(problem: TrainingProblem, trained: TrainingResult) -> float | None:
     """The loss of a constant, where it is clearly below that of the network; else None.
 
     Not judged are trainings that were to have few epochs, and losses taken before each step.
@@ -195,7 +195,7 @@ def _search(
     keeper: Keeper,
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback],
-) -> tuple[Steps[Any], Trained]:
+) -> tuple[Steps[Any], TrainingResult]:
     steps, losses = steps_on(problem.in_units())
     rules, inner = rules_of(problem), problem.units.inner(problem.architecture, start)
     keep = None if keeper.path is None else keeper
@@ -210,7 +210,7 @@ def _end_game(
     keeper: Keeper,
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback],
-) -> tuple[Steps[Any], Trained]:
+) -> tuple[Steps[Any], TrainingResult]:
     """A fit on all rows, for as long as the curve of the search says, in the unit of y."""
     steps, losses = steps_on(problem.in_units())
     by_loss = problem.options.end_game == "loss"
@@ -230,12 +230,12 @@ def _end_game(
     )
 
 
-def _finished(problem: TrainingProblem, curve: LossCurve) -> Trained:
+def _finished(problem: TrainingProblem, curve: LossCurve) -> TrainingResult:
     """The search before an end game that is resumed; its parameters are needed no more."""
     ending = rules_of(problem).ending(curve)
     if ending is None:  # a callback ended it, or a limit that is higher now
         ending = Ending("it had ended before this training was resumed", converged=True)
-    return Trained(np.empty(0), None, curve, ending, curve.best)
+    return TrainingResult(np.empty(0), None, curve, ending, curve.best)
 
 
 def rules_of(problem: TrainingProblem) -> TrainingRules:

@@ -67,7 +67,7 @@ from likely.neural.many import Finish, train_together
 from likely.neural.objective import NetworkObjective
 from likely.neural.options import (
     FITTED,
-    Chosen,
+    ChosenArguments,
     NetworkArguments,
     Options,
     checked_options,
@@ -99,13 +99,13 @@ from likely.neural.settings import (
 from likely.neural.training import (
     Ending,
     Epoch,
-    Trained,
+    TrainingResult,
     continued_state,
     end_of_fit,
     kept_state,
     scikit_learn_callbacks,
 )
-from likely.neural.units import ResponseUnits
+from likely.neural.units import ResponseUnits, attributes_in_unit_of_y
 from likely.objectives.model import Reduction
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count
@@ -205,11 +205,19 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         return self
 
     @classmethod
-    def translated_arguments(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of an older model file, by the names of this version."""
-        return grouped_arguments(arguments)
+    def translated(
+        cls, arguments: Mapping[str, Any], fitted: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arguments and attributes of an older model file, as those of this version."""
+        grouped, found = grouped_arguments(arguments), dict(fitted)
+        if "parameters_" in found and "chosen_" not in found:
+            found |= attributes_in_unit_of_y(found)
+            found["chosen_"] = chosen_for(cls(**grouped)).as_dict()
+            if found["architecture_"] != fitted["architecture_"]:
+                grouped["bias"] = found["architecture_"].biases
+        return grouped, found
 
-    def chosen_on(self, X: Any) -> Chosen:
+    def chosen_on(self, X: Any) -> ChosenArguments:
         """A value for each argument that is "auto", for such rows."""
         try:
             n_rows = None if is_file(X) else n_rows_of(X)
@@ -220,7 +228,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         return chosen
 
     def _fitted_from_best_start(
-        self, chosen: Chosen, X: Any, y: Any, sample_weight: Any
+        self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any
     ) -> NetworkFit:
         """Train from several start values, and keep the training that ends at the lowest loss."""
         begun = self.training_start(chosen, X, y, sample_weight)
@@ -244,7 +252,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self.store_training(begun, best)
         return best
 
-    def _fit_several(self, chosen: Chosen, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit_several(self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any) -> None:
         """Train several networks, one after another; Ctrl-C ends it with those that are done."""
         starts, fits = self.training_starts(chosen, X, y, sample_weight), list[NetworkFit]()
         checkpoint = Training.of(self.training).checkpoint
@@ -257,7 +265,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self.store_trainings(chosen, starts[: len(fits)], fits)
 
     @with_callbacks
-    def _fitted(self, chosen: Chosen, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
+    def _fitted(self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
         start = self.training_start(chosen, X, y, sample_weight)
         fit = fit_network(
             start.problem,
@@ -270,7 +278,9 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         end_of_fit(self, X, y)
         return fit
 
-    def training_start(self, chosen: Chosen, X: Any, y: Any, sample_weight: Any) -> TrainingStart:
+    def training_start(
+        self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any
+    ) -> TrainingStart:
         """The problem of a fit, checked, and where its training starts."""
         options = checked_options(self, chosen, in_file=is_file(X))
         rows = self._opened(options, X, y, sample_weight)
@@ -283,7 +293,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         return TrainingStart(problem, problem.start(), learned, meaning, resumed)
 
     def training_starts(
-        self, chosen: Chosen, X: Any, y: Any, sample_weight: Any
+        self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any
     ) -> list[TrainingStart]:
         """The start of each of the networks of a fit: of one, or of those that are averaged."""
         n_networks = int(chosen.n_networks)
@@ -341,7 +351,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self._store(fit, start.problem)
 
     def store_trainings(
-        self, chosen: Chosen, starts: Sequence[TrainingStart], fits: Sequence[NetworkFit]
+        self, chosen: ChosenArguments, starts: Sequence[TrainingStart], fits: Sequence[NetworkFit]
     ) -> None:
         """Keep what the networks of a fit have found; of several, the first is inspected."""
         self.store_training(starts[0], fits[0])
@@ -578,7 +588,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self.column_strengths_ = column_strengths(problem, [self.parameters_])
         self._finish(problem)
 
-    def _of_training(self, trained: Trained) -> History:
+    def _of_training(self, trained: TrainingResult) -> History:
         ending, curve = trained.ending, trained.curve
         return self._history(curve, trained.kept_epoch, ending.reason, converged=ending.converged)
 

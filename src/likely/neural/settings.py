@@ -213,9 +213,9 @@ def grouped_arguments(flat: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a model file that was written when each setting was an argument.
 
     >>> grouped_arguments({"batch": 32, "shuffle": False, "patience": "auto"})
-    {'training': None, 'batch': Batches(size=32, shuffle=False, balanced=False)}
+    {'penalty': None, 'training': None, 'batch': Batches(size=32, shuffle=False, balanced=False)}
     """
-    old = dict(flat)
+    old = {"penalty": None, "training": None, **flat}
     shuffle, balanced = old.pop("shuffle", True), old.pop("balanced", False)
     patience, scaling = old.pop("patience", "auto"), old.pop("penalty_scaling", "sum")
     trainable = old.pop("trainable", None)
@@ -234,4 +234,4 @@ def grouped_arguments(flat: Mapping[str, Any]) -> dict[str, Any]:
         old["penalty"] = WeightPenalty.of(old.get("penalty")).changed({"scaling": scaling})
     if trainable is not None:
         old["initialise"] = StartValues(old.get("initialise", "auto"), trainable)
-    return {"training": None if training == Training() else training, **old}
+    return old if training == Training() else {**old, "training": training}

@@ -8,7 +8,8 @@ those of the output, whose own unit is s.  So the minimum is that of the loss in
 the penalties that were given: standardisation changes the steps, and nothing else.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -91,3 +92,35 @@ class ResponseUnits:
         unit = np.ones(architecture.n_parameters)  # of each parameter, in those of θ′
         unit[architecture.places[-1].weight] = self.scale
         return WeightStrengths(given.l1 * unit / self.square, given.l2 * unit**2 / self.square)
+
+
+def attributes_in_unit_of_y(fitted: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs in a model file of the time when parameters were those of y′.
+
+    The centre was then added to η.  It is in the biases of the output now; an output that had none
+    has them from here on.
+    """
+    units = ResponseUnits(fitted["response_centre_"], fitted["response_scale_"])
+    if units.are_those_of_y:
+        return {}
+    before = fitted["architecture_"]
+    layers = replace(before, biases=(*before.biases[:-1], True))
+    n_more = layers.n_parameters - before.n_parameters  # the biases of the output are the last
+
+    def with_biases(array: Array) -> Array:
+        return np.concatenate([array, np.zeros((*array.shape[:-1], n_more), array.dtype)], axis=-1)
+
+    def in_unit(theta: Array) -> Array:
+        return units.theta(layers, with_biases(theta))
+
+    found = {"architecture_": layers, "parameters_": in_unit(fitted["parameters_"])}
+    state, average = fitted["state_"], fitted["average_"]
+    if "slots" in state:
+        found["state_"] = {**state, "slots": with_biases(state["slots"])}
+    if average is not None:
+        found["average_"] = replace(
+            average,
+            parameters=np.stack([in_unit(theta) for theta in average.parameters]),
+            constant=units.centre + units.scale * average.constant,
+        )
+    return found

@@ -101,7 +101,7 @@ class ValueAndGradient(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class FunctionObjective(FirstOrderObjective):
+class FunctionPair(FirstOrderObjective):
     """f and ∇f as two plain functions."""
 
     function: Callable[[Array], Any]
@@ -128,14 +128,14 @@ def with_gradient(given: Any) -> FirstOrderObjective | None:
     if isinstance(given, FirstOrderObjective):
         return given
     if isinstance(given, SmoothObjective):
-        return FunctionObjective(
+        return FunctionPair(
             lambda theta: given.second_order(theta).value,
             lambda theta: given.second_order(theta).gradient,
         )
     if isinstance(given, ValueAndGradient):
-        return FunctionObjective(given.value, given.gradient)
+        return FunctionPair(given.value, given.gradient)
     pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given))
-    return FunctionObjective(*given) if pair else None
+    return FunctionPair(*given) if pair else None
 
 
 def as_objective(given: Any, solver: "type[Solver[Any, Any]]") -> Any:

@@ -28,7 +28,7 @@ from likely.storage.graphs import graph_arguments, graph_fields, graph_of
 from likely.storage.registry import (
     CompletesFit,
     Estimator,
-    TranslatesArguments,
+    TranslatesFiles,
     argument_names,
     estimator_names,
     field_names,
@@ -257,18 +257,18 @@ class Decoder(SavedValues):
         expected = graph_fields(kind) if graph else argument_names(kind)
         inside = replace(self, own=own_parts(kind))
         given = coded["arguments"]
+        arguments, fitted = given, coded["fitted"]
         if (
-            isinstance(kind, TranslatesArguments)
+            isinstance(kind, TranslatesFiles)
             and isinstance(given, dict)
             and given.keys() - expected
         ):
-            arguments = kind.translated_arguments(inside.each(given))
+            arguments, fitted = kind.translated(inside.each(given), inside.each(fitted))
             same_names(f"The arguments of {kind.__name__}", arguments, expected)
         else:
             same_names(f"The arguments of {kind.__name__}", given, expected)
-            arguments = inside.each(given)
+            arguments, fitted = inside.each(given), inside.each(fitted)
         model = graph_of(kind, arguments) if graph else kind(**arguments)
-        fitted = inside.each(coded["fitted"])
         for name in fitted:
             _check_learned_name(kind, name)
         vars(model).update(fitted)

@@ -147,11 +147,13 @@ def _plain(value: Any) -> Any:
 
 
 @runtime_checkable
-class TranslatesArguments(Protocol):
-    """An estimator whose arguments had other names in files of earlier versions."""
+class TranslatesFiles(Protocol):
+    """An estimator that had other arguments and attributes in files of earlier versions."""
 
     @classmethod
-    def translated_arguments(cls, arguments: Mapping[str, Any]) -> dict[str, Any]: ...
+    def translated(
+        cls, arguments: Mapping[str, Any], fitted: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]: ...
 
 
 @runtime_checkable

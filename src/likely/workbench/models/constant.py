@@ -28,7 +28,7 @@ def _of_classes(model: Any) -> bool:
 
 
 @final
-class Constant(BaseEstimator):
+class ConstantModel(BaseEstimator):
     """The distribution of y without any feature.
 
     Parameters
@@ -53,8 +53,8 @@ class Constant(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from likely.workbench.models.constant import Constant
-    >>> model = Constant().fit(np.zeros((4, 1)), ["a", "b", "b", "b"])
+    >>> from likely.workbench.models.constant import ConstantModel
+    >>> model = ConstantModel().fit(np.zeros((4, 1)), ["a", "b", "b", "b"])
     >>> model.predict_proba([[7.0]])
     array([[0.25, 0.75]])
     """
@@ -143,7 +143,7 @@ class Constant(BaseEstimator):
         check_is_fitted(self)
         if not _of_classes(self):
             return Description(
-                f"{type(self).__name__}: {self.response_.name} response",
+                f"Constant: {self.response_.name} response",
                 fit=(
                     Fact("mean", "mean", float(self.mean_)),
                     Fact("dispersion", "dispersion", float(self.dispersion_)),
@@ -151,7 +151,7 @@ class Constant(BaseEstimator):
             )
         labels = tuple(str(label) for label in self.classes_.tolist())
         return Description(
-            f"{type(self).__name__}: {count(len(labels), 'class', 'classes')}",
+            f"Constant: {count(len(labels), 'class', 'classes')}",
             groups=labels,
             shares=tuple(np.exp(self.class_log_prior_).tolist()),
         )

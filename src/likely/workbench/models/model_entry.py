@@ -41,7 +41,7 @@ KINDS_BY_TYPE: Mapping[str | None, frozenset[TargetKind]] = {  # scikit-learn's 
     "density_estimator": frozenset(),
     "outlier_detector": frozenset(),
 }
-_HOME = {"Constant": "likely.workbench.models.constant"}  # of classes that are not public
+_HOME = {"ConstantModel": "likely.workbench.models.constant"}  # of classes that are not public
 
 
 class Scale(NamedTuple):

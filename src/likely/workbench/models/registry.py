@@ -64,7 +64,7 @@ MODELS: dict[str, ModelEntry] = {
     for entry in (
         ModelEntry(
             BASELINE,
-            "Constant",
+            "ConstantModel",
             CLASS_KINDS | NUMBER_KINDS,
             "The baseline: class shares, or the mean with its spread.",
         ),

@@ -15,8 +15,8 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.likelihoods.predictive import PredictiveDistribution
 from likely.linear.glm import GLM
-from likely.linear.prediction_interval import check_interval_of
 from likely.linear.regression import LinearRegression
+from likely.linear.response_predictions import check_interval_of
 from likely.names import has_method
 from likely.workbench.models.model_inside import predictive_family
 from likely.workbench.preparation.prepared import Prepared

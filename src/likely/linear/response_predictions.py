@@ -1,4 +1,4 @@
-"""Intervals for a new response: quantiles of y with the uncertainty of its mean.
+"""Means of a new response, and intervals: quantiles of y with the uncertainty of its mean.
 
     P(Y ≤ y | x) = ∫ F(y | g⁻¹(η)) N(η; η̂, se²) dη        se² = xᵀCx
 
@@ -20,12 +20,13 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from likely._typing import Array
-from likely.errors import InvalidInput, NarrowIntervals, warn_user
+from likely.errors import InvalidInput, NarrowIntervals, OutsideLink, warn_user
 from likely.fitting.goodness import GoodnessOfFit
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.quantile_search import search_quantiles, search_whole_quantiles
 from likely.likelihoods.tweedie import Tweedie
-from likely.output.formatting import short_number
+from likely.links import mean_or_end, outside
+from likely.output.formatting import count, short_number
 
 OVERDISPERSED = 1.5  # Pearson χ²/df above which intervals for counts are clearly too narrow
 HERMITE = 9  # nodes where y varies more than its mean is uncertain
@@ -34,6 +35,39 @@ ROWS = 1000  # at once
 FAR = 40.0  # standard deviations: no share of a double is beyond
 BEYOND = 1e300  # a mean of which nothing is known
 LARGEST = 1e12  # beyond, whole numbers of doubles are far apart, and quantiles are of reals
+
+
+def check_exposure(link: str, exposure: Any) -> None:
+    if exposure is not None and link != "log":
+        raise InvalidInput(
+            f"exposure multiplies a mean, which only the log link turns into an offset; the link "
+            f"is {link!r}. Use link='log', or give an offset."
+        )
+
+
+def mean_within(likelihood: Likelihood, eta: Array) -> Array:
+    """E[y | η]; 0 or 1, or nan where y has no such ends, where η is invalid, with a warning."""
+    means = likelihood.response.means
+    warn_outside(likelihood, eta, f"its mean is {'taken as 0 or 1' if means.high == 1 else 'nan'}")
+    return mean_or_end(likelihood.link, means, eta)
+
+
+def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> None:
+    """Warn of predictors that have no valid mean."""
+    low, high = likelihood.etas
+    beyond = outside(likelihood.etas, eta)
+    if beyond.any():
+        row = int(beyond.argmax())
+        everywhere = "logit" if likelihood.response.means.high == 1 else "log"
+        valid = f"below {high:g}" if low == -np.inf else f"above {low:g}"
+        valid = valid if np.inf in (-low, high) else f"between {low:g} and {high:g}"
+        warn_user(
+            f"The linear predictor of row {row} is {eta[row]:.3g}; the link "
+            f"{likelihood.link.name!r} of a {likelihood.response.name} response needs it {valid}, "
+            f"so {then}, for {count(int(beyond.sum()), 'row')}. "
+            f"Use the {everywhere} link, which has a mean everywhere.",
+            OutsideLink,
+        )
 
 
 def check_interval_of(of: str, *, numbers: bool = True) -> str:

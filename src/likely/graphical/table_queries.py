@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -23,15 +23,17 @@ from likely.graphical.learning.coded_rows import SourceCodes, codes_of, source_o
 from likely.graphical.methods import (
     answer,
     checked_name,
+    is_exact,
     log_partition,
     log_partition_like,
     most_probable,
+    other_methods_named,
 )
 from likely.graphical.model.evidence_table import codes_of_frame
 from likely.graphical.model.exactness import EXACT, Exactness
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
-from likely.graphical.model.graph_evidence import GraphEvidence, checked_evidence
+from likely.graphical.model.graph_evidence import Given, GraphEvidence, checked_evidence
 from likely.graphical.model.table_beliefs import RowExactness, TableBeliefs, TableConfigurations
 from likely.names import known_name
 from likely.output.formatting import count
@@ -42,19 +44,19 @@ LEAST_SECONDS = 1e-3  # of a row, where the time for all rows has passed
 
 
 def table_beliefs(
-    graph: "FactorGraph", frame: Any, asked: Request, method: str, impossible: str
+    graph: FactorGraph, frame: object, asked: Request, method: str, impossible: str
 ) -> TableBeliefs:
     """Beliefs for every row of a data frame, or of a list of mappings, of observed states."""
     return beliefs_of_codes(graph, evidence_codes(graph, frame), asked, method, impossible, frame)
 
 
 def beliefs_of_codes(
-    graph: "FactorGraph",
+    graph: FactorGraph,
     codes: Codes,
     asked: Request,
     method: str = "auto",
     impossible: str = "raise",
-    like: Any = None,
+    like: object = None,
 ) -> TableBeliefs:
     """Beliefs for every row of codes (n_rows, n_variables); −1 is not observed.
 
@@ -65,7 +67,8 @@ def beliefs_of_codes(
     _refuse_large_answer(graph, len(codes), wanted, asked.memory)
     name = _method_of_rows(asked, method)
     if name == TOGETHER:
-        found = rows_together(graph, codes, asked)
+        with other_methods_named(lambda method: method.marginals, asked):
+            found = rows_together(graph, codes, asked)
     else:
         found = rows_one_by_one(graph, codes, asked, name)
     answers = [*found.marginals.values(), *found.joints.values()]
@@ -85,7 +88,7 @@ def beliefs_of_codes(
 
 
 def table_configurations(
-    graph: "FactorGraph", frame: Any, asked: Request, method: str, impossible: str
+    graph: FactorGraph, frame: object, asked: Request, method: str, impossible: str
 ) -> TableConfigurations:
     """The most probable configuration for every row of a frame, or of a list of mappings."""
     known_name("value of impossible", impossible, IMPOSSIBLE)
@@ -94,7 +97,8 @@ def table_configurations(
     asked = replace(asked, evidence=GraphEvidence())
     name = _method_of_rows(asked, method)
     if name == TOGETHER:
-        found = RowConfigurations(row_most_probable(known, codes, limit))
+        with other_methods_named(lambda method: method.best, asked):
+            found = RowConfigurations(row_most_probable(known, codes, limit))
     else:
         found = best_rows_one_by_one(known, codes, asked, name)
     best = found.best
@@ -102,7 +106,7 @@ def table_configurations(
     _warn(found.row_exactness, name)
 
     def log_partition() -> tuple[Array, RowExactness]:
-        if found.row_exactness is None:
+        if is_exact(name):
             return row_beliefs(known, codes, (), limit).log_partition, None
         return log_partitions_one_by_one(known, codes, asked, name)
 
@@ -126,7 +130,7 @@ def _method_of_rows(asked: Request, method: str) -> str:
     return TOGETHER if name == "auto" else name
 
 
-def evidence_codes(graph: "FactorGraph", frame: Any) -> Codes:
+def evidence_codes(graph: FactorGraph, frame: object) -> Codes:
     """The code of each variable in each row, (n_rows, n_variables); −1 where it is not observed.
 
     ``frame`` is a data frame, a file, or a list with one mapping from names to states for each row.
@@ -149,12 +153,12 @@ def evidence_codes(graph: "FactorGraph", frame: Any) -> Codes:
     return codes
 
 
-def _is_list_of_rows(frame: Any) -> bool:
+def _is_list_of_rows(frame: object) -> TypeGuard[Sequence[Given]]:
     return isinstance(frame, list | tuple) and all(isinstance(row, Mapping) for row in frame)
 
 
 def _refuse_large_answer(
-    graph: "FactorGraph", n_rows: int, asked: Sequence[tuple[str, ...]], memory: int | None
+    graph: FactorGraph, n_rows: int, asked: Sequence[tuple[str, ...]], memory: int | None
 ) -> None:
     cells = sum(float(np.prod(shape_of(graph, names), dtype=float)) for names in asked)
     needed, limit = 8.0 * n_rows * cells, memory_limit(memory)

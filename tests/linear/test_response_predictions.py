@@ -12,7 +12,7 @@ from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.predictive import PredictiveDistribution
 from likely.likelihoods.responses import likelihood_of
 from likely.likelihoods.tweedie import CompoundPoissonGamma
-from likely.linear.prediction_interval import response_interval
+from likely.linear.response_predictions import response_interval
 
 CASES = {  # response, link, dispersion
     "gaussian": ("gaussian", "log", 0.5),

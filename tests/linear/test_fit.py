@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import likely
 from likely.errors import InvalidInput, UnknownName
-from likely.linear.penalty import is_penalised, numbers
+from likely.linear.fit import is_penalised, numbers
 
 
 def data():

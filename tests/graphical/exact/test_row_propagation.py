@@ -8,10 +8,16 @@ from numpy.testing import assert_allclose
 
 from likely.errors import GraphTooLarge
 from likely.graphical.contract import Request
-from likely.graphical.exact import row_propagation as row_parts
-from likely.graphical.exact.compiled_rows import RowLoops
+from likely.graphical.exact import row_propagation
 from likely.graphical.exact.enumeration import Enumeration
-from likely.graphical.exact.row_propagation import row_beliefs, row_families, row_most_probable
+from likely.graphical.exact.row_propagation import (
+    RowLoops,
+    _patterns,
+    row_beliefs,
+    row_families,
+    row_most_probable,
+    row_parts,
+)
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
@@ -29,19 +35,17 @@ anew = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max
 def trees(request, monkeypatch):
     """All rows in one tree, or a tree for each set of observed variables."""
     cells = 1e9 if request.param == "shared tree" else 1e-9
-    monkeypatch.setattr(row_parts, "PLANNING_CELLS", cells)
+    monkeypatch.setattr(row_propagation, "PLANNING_CELLS", cells)
 
 
 @pytest.fixture(params=["blocks", "single rows"])
 def loops(request, monkeypatch):
     """Several rows at a time, or one after the other."""
-    from likely.graphical.exact import compiled_rows
-
     if request.param == "single rows":
-        monkeypatch.setattr(compiled_rows, "LARGE", 0)
+        monkeypatch.setattr(row_propagation, "LARGE", 0)
     else:
-        monkeypatch.setattr(compiled_rows, "FEWEST", 4)
-        monkeypatch.setattr(compiled_rows, "MOST", 4)  # more than one block
+        monkeypatch.setattr(row_propagation, "FEWEST", 4)
+        monkeypatch.setattr(row_propagation, "MOST", 4)  # more than one block
 
 
 def random_rows(graph, seed, n=13):
@@ -233,3 +237,43 @@ def test_rows_go_one_by_one_where_a_block_of_them_does_not_fit_into_memory():
     ]
     assert blocks[0] == blocks[1] > 1
     assert blocks[2] == 1
+
+
+def test_parts_cover_every_row_once():
+    graph = grid(3, 3)
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random((5000, 9)) < 0.5, -1, 0)
+    codes[:, 4] = 1  # observed in every row
+    codes[1000:4000] = codes[0]  # a pattern with many rows
+    parts = list(row_parts(graph, codes, None))
+    rows = np.concatenate([part.rows for part in parts])
+    assert sorted(rows) == list(range(5000))
+    assert len(parts) > 1
+    for tree, own in parts:
+        cut = {name for name, free in zip(graph.names, tree.free, strict=True) if not free}
+        everywhere = {graph.names[v] for v in np.flatnonzero((codes[own] >= 0).all(axis=0))}
+        assert "1,1" in cut <= everywhere
+    assert set(parts[0].rows) >= set(range(1000, 4000))
+
+
+def test_few_rows_share_a_tree_though_their_patterns_differ():
+    graph = grid(3, 3)
+    codes = np.where(np.eye(9, dtype=bool), 0, -1)
+    (part,) = row_parts(graph, codes, None)
+    assert part.tree.free.all()
+    assert len(part.rows) == 9
+
+
+def test_patterns_of_more_variables_than_a_word_has_bits():
+    rng = np.random.default_rng(1)
+    kinds = rng.random((7, 150)) < 0.5
+    of = rng.integers(7, size=300)
+    pattern, counts = _patterns(kinds[of])
+    assert sorted(counts) == sorted(np.bincount(of))
+    for number in range(len(counts)):
+        assert len(set(of[pattern == number])) == 1
+
+
+def test_no_rows_have_no_parts():
+    assert list(row_parts(grid(2, 2), np.zeros((0, 4)), None)) == []
+    assert row_propagation.MOST_PATTERNS > 1
