@@ -39,6 +39,7 @@ from scipy.special import erfcx, gammaln
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
+from likely.storage.declared import InRange
 
 __all__ = [
     "L1",
@@ -205,6 +206,8 @@ class NoPenalty(Penalty):
 class L2(Penalty):
     """½ Σ κ_j θ_j²: Gaussian priors of precision κ, weight decay, ridge."""
 
+    saved_rules = (InRange("l2", "not negative"), InRange("l2", "finite"))
+
     l2: Strength = 1.0
 
     def __post_init__(self) -> None:
@@ -252,6 +255,8 @@ class L2(Penalty):
 class L1(Penalty):
     """Σ λ_j |θ_j|: Laplace priors of scale 1/λ, the lasso."""
 
+    saved_rules = (InRange("l1", "not negative"), InRange("l1", "finite"))
+
     l1: Strength = 1.0
 
     def __post_init__(self) -> None:
@@ -296,6 +301,13 @@ class L1(Penalty):
 @dataclass(frozen=True, eq=False)
 class ElasticNet(Penalty):
     """Σ λ_j |θ_j| + ½ Σ κ_j θ_j²: the prior is the product of the two, normalised."""
+
+    saved_rules = (
+        InRange("l1", "not negative"),
+        InRange("l1", "finite"),
+        InRange("l2", "not negative"),
+        InRange("l2", "finite"),
+    )
 
     l1: Strength = 1.0
     l2: Strength = 1.0
@@ -364,6 +376,8 @@ class Group(Penalty):
     each column, which for a column of text is all its categories.  In softmax regression a group
     has the weights of all classes.
     """
+
+    saved_rules = (InRange("strength", "not negative"), InRange("strength", "finite"))
 
     groups: Groups | None = None
     strength: Strength = 1.0  # γ, one for all groups or one for each

@@ -6,7 +6,7 @@ How the edges are found is in ``edges.py``.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
@@ -29,6 +29,7 @@ from likely.inputs.numbers import check_weight, read_numbers
 from likely.inputs.parameters import Estimator
 from likely.output.description import Description, NamedColumn, NamedTable
 from likely.output.formatting import count, html_table, text_table
+from likely.storage.declared import FITTED_COLUMNS, BinsOf, Increasing, SameCount, Saved
 
 STRATEGIES = ("uniform", "quantile", "entropy")
 SPARSE = (
@@ -73,6 +74,16 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     x0  (-inf,1)  [1,10)  [10,50)  [50,100)  [100,inf)
                0       1        2         3          4
     """
+
+    saved: ClassVar = FITTED_COLUMNS | Saved(
+        {"edges_": list[Array], "n_bins_": Codes},
+        {"data_min_": Array, "data_max_": Array},
+        rules=(
+            Increasing("edges_"),
+            SameCount("n_features_in_", "edges_", "n_bins_", "data_min_", "data_max_"),
+            BinsOf("n_bins_", "edges_"),
+        ),
+    )
 
     def __init__(
         self, strategy: str = "quantile", n_bins: int = 5, *, edges: EdgesOption = None

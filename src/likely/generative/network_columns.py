@@ -40,6 +40,8 @@ from likely.graphical.model.variable import Variable, state_text
 from likely.inputs.rows import RowsInMemory, encode_checked
 from likely.inputs.tables import as_frame, check_table, is_frame, refuse_file
 from likely.kinds import ColumnKind
+from likely.storage.declared import SameCount
+from likely.storage.values import same_count
 
 NO_VALUE = "any"  # the one state of a column that is empty in every row of training
 ARROW_TYPES: Mapping[str, str] = {"number": "float64", "boolean": "bool", "category": "string"}
@@ -85,6 +87,8 @@ class EncodedColumns(NamedTuple):
 class LearnedColumns(NetworkColumns):
     """Columns as they were found in training; numbers are binned."""
 
+    saved_rules = (SameCount("schema.kinds", "plan.events"),)
+
     variables: tuple[Variable, ...]
     plan: EventPlan
     schema: Schema
@@ -127,6 +131,11 @@ class LearnedColumns(NetworkColumns):
         if self.bins is None:
             return together
         return joined_numbers(together, self.plan, self.bins)
+
+    def check_saved(self) -> None:
+        """Refuse bins of other columns than those that are cut."""
+        found = 0 if self.bins is None else self.bins.n_features_in_
+        same_count("The bins", found, sum(self.plan.discretised))
 
 
 def learned_columns(

@@ -14,7 +14,7 @@ value, and what was declared about it.  Kinds of values are JSON:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from reprlib import repr as shortened
 from typing import Any, final
@@ -42,6 +42,11 @@ class Declared:
     arguments: Mapping[str, Kind] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
 
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """All attributes, or fields."""
+        return {**self.sometimes, **self.together, **self.always}
+
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Declared":
         """The declaration of a table."""
@@ -65,16 +70,16 @@ class Reader(ABC):
         """What the file holds of a model or a part; None of anything else."""
 
     @abstractmethod
-    def name_of(self, value: Any) -> str | None:
-        """The name in a file of a model, of a part, or of a class; None of anything else."""
-
-    @abstractmethod
     def is_model(self, value: Any) -> bool:
         """Whether a value is an estimator, of likely or of another library."""
 
     @abstractmethod
-    def group(self, name: str) -> Collection[str]:
-        """The names of the classes that an annotation allows."""
+    def is_class(self, value: Any) -> bool:
+        """Whether a value is a class that a file may name."""
+
+    @abstractmethod
+    def belongs(self, value: Any, group: str) -> bool:
+        """Whether a value, or a class, is one that an annotation of this name allows."""
 
 
 @final
@@ -140,7 +145,7 @@ def _check_contents(contents: Contents) -> None:
                 f"a fitted {contents.name} has {name}, which the file does not. Load it with the "
                 "version that saved it, or save the model again."
             )
-    kinds = {**declared.sometimes, **declared.together, **declared.always}
+    kinds = declared.kinds
     for name, value in values.items():
         if name not in kinds:
             raise InvalidInput(
@@ -164,9 +169,8 @@ def _check_ranges(name: str, value: Any, kind: Kind) -> None:
 
 def _fits_argument(value: Any, kind: Kind, reader: Reader) -> bool:
     """A number of another type and a model pass: users give them, and what works may be saved."""
-    if (
-        reader.is_model(value)
-        or ((isinstance(value, bool | np.bool_) or is_number(value)) and _takes_numbers(kind))
+    if reader.is_model(value) or (
+        (isinstance(value, bool | np.bool_) or is_number(value)) and _takes_numbers(kind)
     ):
         return True
     return fits(value, kind, reader)
@@ -208,13 +212,12 @@ def fits(value: Any, kind: Kind, reader: Reader) -> bool:
     if kind == "model":
         return reader.is_model(value)
     if kind == "class":
-        return reader.name_of(value) is not None
+        return reader.is_class(value)
     if isinstance(kind, str):
         return PLAIN[kind](value)
     first, *inside = kind
     if first == "named":
-        name = reader.name_of(value)
-        return name is not None and name in reader.group(inside[0])
+        return reader.belongs(value, inside[0])
     if first == "numbers":
         return fits(value, inside[0], reader)
     if first == "or":
@@ -270,7 +273,7 @@ def _is_names(value: Any) -> bool:
     )
 
 
-SEQUENCES = {"row": tuple, "list": list, "sequence": (list, tuple)}
+SEQUENCES: dict[str, Any] = {"row": tuple, "list": list, "sequence": (list, tuple)}
 PLAIN: dict[str, Callable[[Any], bool]] = {
     "anything": lambda value: True,
     "array": lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "biuf",

@@ -1,7 +1,7 @@
 """What a model file may hold, declared on the class that is saved.
 
     class PlattScaling(…):
-        saved: ClassVar = COLUMNS | CLASSES | Saved(
+        saved: ClassVar = FITTED_COLUMNS | FITTED_CLASSES | Saved(
             {"a_": Numbers(Array, "finite"), "b_": Numbers(Array, "finite")},
             rules=(SameCount("a_", "b_"),),
         )
@@ -31,6 +31,7 @@ from likely.storage.values import same_count, unlike
 LABELS = "labels"  # a row of labels: numbers, text or Booleans
 NAMES = "names"  # a row of text
 MODEL = "model"  # any estimator
+MODELS = ["list", MODEL]
 SEQUENCES = list[Any] | Array  # arrays of different lengths, or one array
 
 LARGEST = 1e150  # beyond, squares overflow
@@ -113,7 +114,15 @@ class SameCount(Joined):
             if expected is None:
                 expected = found
             elif found is not None:
-                same_count(str(path), found, expected)
+                same_count(_in_words(str(path)), found, expected)
+
+
+def _in_words(path: str) -> str:
+    """What a path counts: its rows, a row of it, or its dimensions."""
+    for end, start in ((".shape.0", ""), (".shape.-1", "A row of "), (".shape.1", "A row of ")):
+        if path.endswith(end):
+            return start + path.removesuffix(end)
+    return f"The shape of {path.removesuffix('.shape')}" if path.endswith(".shape") else path
 
 
 @final
@@ -168,6 +177,33 @@ class Needed(Joined):
                     f"a fitted model with {first} has {path}, which the file does not. Load it "
                     "with the version that saved it, or save the model again."
                 )
+
+
+@final
+@dataclass(frozen=True)
+class Present(Rule):
+    """A value that is there: a model inside is fitted."""
+
+    path: str
+
+    def check(self, held: Held) -> None:
+        if held.at(self.path) is None:
+            raise InvalidInput(
+                f"it has no {self.path}: a model inside it is not fitted. Save the model again."
+            )
+
+
+@final
+@dataclass(frozen=True)
+class BinsOf(Rule):
+    """How many bins each row of edges makes."""
+
+    counts: str
+    edges: str
+
+    def check(self, held: Held) -> None:
+        bins = [len(edges) + 1 for edges in held.at(self.edges)]
+        same_count(self.counts, held.at(self.counts).tolist(), bins)
 
 
 @final
@@ -289,9 +325,7 @@ class Labelled(Rule):
             )
         found = labels.tolist()
         if any(label is None or label != label or label in ENDLESS for label in found):
-            raise InvalidInput(
-                f"{self.path} must be text or finite numbers. Save the model again."
-            )
+            raise InvalidInput(f"{self.path} must be text or finite numbers. Save the model again.")
         same_count(f"The different labels of {self.path}", len({*found}), len(found))
 
 
@@ -403,9 +437,9 @@ class Difference(Rule):
 RULES: dict[str, Callable[..., Rule]] = {
     kind.__name__: kind
     for kind in (
-        *(Between, Covariance, Decreasing, Difference, Estimates, InRange, Increasing, Labelled),
-        *(MemberOf, Needed, OneForEachPredictor, OneOf, Places, Same, SameCount, SameShape),
-        SumTo1,
+        *(Between, BinsOf, Covariance, Decreasing, Difference, Estimates, InRange, Increasing),
+        *(Labelled, MemberOf, Needed, OneForEachPredictor, OneOf, Places, Present, Same),
+        *(SameCount, SameShape, SumTo1),
     )
 }
 
@@ -435,12 +469,12 @@ class Saved:
         return {**self.sometimes, **self.always, **self.together}
 
 
-COLUMNS = Saved(
+FITTED_COLUMNS = Saved(
     {"n_features_in_": Numbers(int, "not negative")},
     {"feature_names_in_": NAMES, "column_names_": NAMES, "library_": str | None},
     rules=(SameCount("n_features_in_", "feature_names_in_", "column_names_"),),
 )
-CLASSES = Saved({"classes_": LABELS}, rules=(Labelled("classes_"),))
+FITTED_CLASSES = Saved({"classes_": LABELS}, rules=(Labelled("classes_"),))
 
 
 def check_range(what: str, value: Any, name: str) -> None:

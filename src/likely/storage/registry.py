@@ -12,7 +12,7 @@ What each of them may hold is declared on it (``declared.py``); here the declara
 kinds and rules that the walker checks, and the table of them that ``likely.runtime`` reads.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -38,11 +38,12 @@ import likely
 from likely import distributions, generative, likelihoods
 from likely.compute.executor import EXECUTORS
 from likely.distributions.exponential_family import ExponentialFamily
+from likely.errors import InvalidInput
 from likely.inputs.parameters import Settings
 from likely.names import has_method
 from likely.storage.checks import Contents, Declared, Kind, Reader
 from likely.storage.declared import Numbers, Rule, Saved
-from likely.storage.graphs import GRAPHS, graph_class
+from likely.storage.graphs import GRAPHS, REPORT, graph_class
 
 PART_MODULES = (
     "likely.data.coding",
@@ -221,6 +222,9 @@ EXPONENTIAL = "exponential family"  # the name of any
 LABELS = ("categories", "states", "classes", "levels", "values")  # fields with arrays of text
 
 
+DECLARED: dict[type[Any], Declared] = {}  # by class, once it was asked for
+
+
 @runtime_checkable
 class Declares(Protocol):
     """An estimator that says what its file holds."""
@@ -230,10 +234,12 @@ class Declares(Protocol):
 
 def declared_by(kind: type[Any]) -> Declared:
     """What an estimator, a graph or a part declares."""
-    return _of_model(kind) if model_class(kind.__name__) is kind else _of_part(kind)
+    if kind not in DECLARED:
+        of_model = model_class(kind.__name__) is kind
+        DECLARED[kind] = _of_model(kind) if of_model else _of_part(kind)
+    return DECLARED[kind]
 
 
-@cache
 def _of_model(kind: type[Any]) -> Declared:
     if kind in GRAPHS.values():  # made by their constructors, which check them
         return Declared({}, sometimes={REPORT: "anything"})
@@ -254,7 +260,6 @@ def _of_model(kind: type[Any]) -> Declared:
     return Declared(always, sometimes, together, arguments, kind.saved.rules)
 
 
-@cache
 def _of_part(kind: type[Any]) -> Declared:
     hints, always = _hints(kind), {}
     for name in field_names(kind):
@@ -264,7 +269,6 @@ def _of_part(kind: type[Any]) -> Declared:
     return Declared(always, rules=rules)
 
 
-@cache
 def _hints(owner: Any) -> dict[str, Any]:
     """The annotations; those that cannot be read promise nothing."""
     try:
@@ -275,21 +279,30 @@ def _hints(owner: Any) -> dict[str, Any]:
 
 CONTAINERS: dict[Any, str] = {list: "list", Sequence: "sequence", Iterable: "sequence"}
 SIMPLE: dict[Any, str] = {
-    **{Any: "anything", object: "anything", None: "none", NoneType: "none"},
-    **{bool: "bool", dict: "dict", float: "float", int: "int", range: "range", str: "text"},
-    **{Callable: "class", tuple: "anything"},
+    Any: "anything",
+    object: "anything",
+    None: "none",
+    NoneType: "none",
+    bool: "bool",
+    dict: "dict",
+    float: "float",
+    int: "int",
+    range: "range",
+    str: "text",
+    Callable: "class",
+    tuple: "anything",
 }
 
 
 def kind_of(annotation: Any) -> Kind:
     """The kind of values that an annotation promises."""
-    if isinstance(annotation, str):
+    if isinstance(annotation, str | list):
         return annotation  # of ``declared``: labels, names, model
     if isinstance(annotation, Numbers):
         return ["numbers", kind_of(annotation.kind), *annotation.ranges]
     if annotation is Estimator:
         return "model"
-    if isinstance(annotation, type | NoneType) and annotation in SIMPLE or annotation is Any:
+    if (isinstance(annotation, type | NoneType) and annotation in SIMPLE) or annotation is Any:
         return SIMPLE[annotation]
     origin, inside = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
@@ -335,19 +348,18 @@ def _group_name(kind: type[Any]) -> str:
     return name
 
 
-@cache
-def group_names(name: str) -> frozenset[str]:
-    """The names of the classes that an annotation allows: for a protocol, those with its methods."""
-    kind = GROUPS[name]
-    found = {_name: part for _name, part in saved_classes().items() if _is_a(part, kind)}
-    exponential = {EXPONENTIAL} if _is_a(ExponentialFamily, kind) else set()
-    return frozenset({*found, *exponential})
+def group_names(name: str) -> list[str]:
+    """The names of the classes that an annotation allows."""
+    every = {**saved_classes(), EXPONENTIAL: ExponentialFamily}
+    return sorted(each for each, part in every.items() if _is_a(part, GROUPS[name]))
 
 
-def _is_a(part: type[Any], kind: type[Any]) -> bool:
+def _is_a(part: Any, kind: Any) -> bool:
+    """Whether a class is of an annotated kind; of a protocol, if it has its methods."""
     if getattr(kind, "_is_protocol", False):
         return all(getattr_static(part, name, None) is not None for name in _members(kind))
-    return issubclass(part, kind)
+    found: bool = issubclass(part, kind)
+    return found
 
 
 @cache
@@ -362,7 +374,6 @@ def _members(protocol: Any) -> list[str]:
     ]
 
 
-@cache
 def saved_classes() -> dict[str, type[Any]]:
     """All classes that a file may name, by name: estimators, graphs and parts, also own ones."""
     models = {name: model_class(name) for name in (*estimator_names(), *GRAPHS)}
@@ -374,7 +385,10 @@ def saved_classes() -> dict[str, type[Any]]:
 def table() -> dict[str, Any]:
     """What all classes declare, as JSON: ``declared.json``, which ``likely.runtime`` reads."""
     classes = {name: declared_by(kind).plain() for name, kind in sorted(saved_classes().items())}
-    return {"groups": {name: sorted(group_names(name)) for name in sorted(GROUPS)}, "classes": classes}
+    return {
+        "groups": {name: sorted(group_names(name)) for name in sorted(GROUPS)},
+        "classes": classes,
+    }
 
 
 @final
@@ -404,19 +418,14 @@ class Classes(Reader):
         declared = declared_by(kind)
         return Contents(kind.__name__, learned, declared, self, arguments, _last(model))
 
-    def name_of(self, value: Any) -> str | None:
-        if isinstance(value, ExponentialFamily):
-            return EXPONENTIAL
-        kind = value if isinstance(value, type) else type(value)
-        if saved_classes().get(kind.__name__) is kind:
-            return kind.__name__
-        return _registered_name(kind) if kind.__module__.startswith("likely.") else None
-
     def is_model(self, value: Any) -> bool:
         return has_method(value, "get_params")
 
-    def group(self, name: str) -> Collection[str]:
-        return group_names(name)
+    def is_class(self, value: Any) -> bool:
+        return isinstance(value, type)
+
+    def belongs(self, value: Any, group: str) -> bool:
+        return _is_a(value if isinstance(value, type) else type(value), GROUPS[group])
 
 
 def learned_attributes(model: Any) -> dict[str, Any]:

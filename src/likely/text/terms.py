@@ -16,6 +16,7 @@ from likely.caching import cached_property
 from likely.data.sequences import TermIds
 from likely.errors import InvalidInput
 from likely.output.formatting import listed
+from likely.storage.values import same_count
 from likely.text.analysis import Characters
 from likely.text.documents import Documents, bytes_of
 
@@ -302,3 +303,18 @@ def _invalid(expected: str) -> InvalidInput:
     return InvalidInput(
         f"the vocabulary was expected to be {expected}, which it is not. Save the model again."
     )
+
+
+def check_frequencies(options: Any, terms: Vocabulary, frequency: Codes, n_documents: int) -> None:
+    """Refuse terms of a file that occur twice, or in more documents than there are."""
+    terms.check()
+    if options.n_features is None:
+        n_columns = len(terms) + (options.unknown == "count")
+    else:
+        n_columns = int(options.n_features) if options.use_idf else 0
+    same_count("document_frequency_", frequency.shape, (n_columns,))
+    if ((frequency < 0) | (frequency > n_documents)).any():
+        raise InvalidInput(
+            f"document_frequency_ must be from 0 to n_documents_, {n_documents}. Save the model "
+            "again."
+        )
