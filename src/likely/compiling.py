@@ -38,7 +38,7 @@ from likely.solvers.minimise import search
 from likely.solvers.proximal_newton import minimise_model
 from likely.solvers.updates import Plain
 from likely.text.bag_of_words import BagOfWords
-from likely.text.terms import FIRST_SIZE
+from likely.text.reader import FIRST_SIZE
 
 ROOM_FOR_A_ROW = 4000  # bytes: the tables of a small tree fit, those of a block of rows do not
 

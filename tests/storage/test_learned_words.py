@@ -5,7 +5,7 @@ import pytest
 
 import likely
 from likely.errors import InvalidFile
-from likely.text.terms import Vocabulary
+from likely.text.documents import Vocabulary
 
 LETTERS = np.frombuffer(b"catdog", np.uint8)
 ENDS = np.array([0, 3, 6])

@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput, UnknownName
-from likely.inputs.numbers import check_weight, read_numbers
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator
+from likely.inputs.tables import read_numbers
+from likely.inputs.targets import check_weight
 from likely.storage.declared import FITTED_COLUMNS, Between, SameCount, Saved
 from likely.storage.values import unlike
 

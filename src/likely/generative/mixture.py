@@ -41,6 +41,13 @@ from likely.distributions import (
 )
 from likely.distributions.priors import checked_smoothing, log_shares, mixing_prior
 from likely.errors import InvalidInput
+from likely.generative.base import (
+    COMPONENTS,
+    ComponentProbabilities,
+    FittedComponents,
+    check_search,
+    warn_if_constant,
+)
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -72,13 +79,6 @@ from likely.generative.starts import (
     same_categories,
     soft_rows,
 )
-from likely.generative.surface import (
-    COMPONENTS,
-    ComponentProbabilities,
-    FittedComponents,
-    check_search,
-    warn_if_constant,
-)
 from likely.graphical.drawing.diagram import Diagram, Node
 from likely.graphical.model.model_plates import (
     ComponentParameters,
@@ -87,6 +87,7 @@ from likely.graphical.model.model_plates import (
     gaussian_parameters,
 )
 from likely.inputs.estimators import (
+    Estimator,
     feature_names,
     generator,
     naming_columns,
@@ -95,7 +96,6 @@ from likely.inputs.estimators import (
     unchanged_if_refused,
     warn_unless_converged,
 )
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
 from likely.inputs.tables import refuse_file
 from likely.names import lookup

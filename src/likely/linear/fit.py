@@ -36,7 +36,8 @@ from likely.fitting.predictor import OnePredictor
 from likely.inputs.coding import category_flags, refuse_gaps
 from likely.inputs.estimators import columns_named, feature_names
 from likely.inputs.rows import AT_PREDICTION, EncodedRows, RowExtras, TargetForm, check_rows
-from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers
+from likely.inputs.soft_labels import check_soft, soft_classes, soft_numbers
+from likely.inputs.targets import is_soft
 from likely.likelihoods.base import Likelihood
 from likely.objectives.model import ModelObjective, Reduction
 from likely.output.formatting import short_number

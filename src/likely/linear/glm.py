@@ -46,11 +46,10 @@ from likely.fitting.goodness import AlphaEstimate
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem, linear_problem, with_orthogonal_columns
 from likely.graphical.model.model_plates import PlateParameter
-from likely.inputs.estimators import columns_named, generator
-from likely.inputs.numbers import check_offset, check_response, check_weight
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, columns_named, generator
 from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import check_offset, check_response, check_weight
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson

@@ -54,15 +54,20 @@ from likely.fitting.inference import Inference
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem
 from likely.graphical.model.conditional_graph import ConditionalGraph
-from likely.inputs.estimators import feature_names
-from likely.inputs.labels import codes_among, label_array, refuse_one_class
-from likely.inputs.numbers import check_offset, check_weight, refuse_other_length, required
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, feature_names
 from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import (
+    check_offset,
+    check_weight,
+    codes_among,
+    label_array,
+    refuse_one_class,
+    refuse_other_length,
+    required,
+)
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
-from likely.likelihoods.responses import likelihood_of
 from likely.linear.fit import (
     LinearRows,
     Specify,
@@ -85,14 +90,21 @@ from likely.linear.row_graph import (
 from likely.linear.surface import WITH_INTERCEPT, FittedLinear, class_explanation
 from likely.links import Link
 from likely.numerics.cholesky import factorise, inverse_root, unit_diagonal
-from likely.objectives.linear import Total, block_eta, block_second_order, weighted, weighted_sum
-from likely.objectives.model import ModelObjective, Packing, Reduction
+from likely.objectives.linear import (
+    Packing,
+    Total,
+    block_eta,
+    block_second_order,
+    weighted,
+    weighted_sum,
+)
+from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import NoPenalty, Penalty, Strengths
 from likely.solvers.base import SecondOrder, SmoothObjective
-from likely.solvers.choice import check_search
+from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import minimise, search
 from likely.solvers.newton import Newton
-from likely.solvers.search_problem import Found, LastDigits
+from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 from likely.storage.declared import FITTED_CLASSES, SameCount, Saved
@@ -244,7 +256,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
-        likelihood = likelihood_of(Bernoulli(), self.link)
+        likelihood = Bernoulli().likelihood(self.link)
         fit = fitted(self, design_rows(rows), self._specify(rows, likelihood))
         return self._store(fit, rows, likelihood)
 
@@ -280,7 +292,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset))
-        likelihood = likelihood_of(Bernoulli(), self.link)
+        likelihood = Bernoulli().likelihood(self.link)
         return model_objective(
             model,
             design_rows(rows),

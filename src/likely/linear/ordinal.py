@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -37,12 +37,11 @@ from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
 from likely.graphical.model.model_plates import CUTS, PlateParameter
 from likely.inputs.coding import refuse_gaps
-from likely.inputs.estimators import feature_names
-from likely.inputs.labels import ordered_classes, refuse_one_class
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, feature_names
 from likely.inputs.rows import RowExtras
 from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import ordered_classes, refuse_one_class
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.fit import (
     LinearRows,
@@ -61,7 +60,8 @@ from likely.linear.surface import LINEAR, FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink
 from likely.names import lookup
 from likely.objectives.inference import NullTotals
-from likely.objectives.model import ModelObjective, Packing, Reduction
+from likely.objectives.linear import Packing
+from likely.objectives.model import ModelObjective, Reduction
 from likely.objectives.ordinal import OrdinalObjective
 from likely.objectives.softmax import block_class_weight
 from likely.penalties import Penalty
@@ -427,7 +427,8 @@ class OrderedClasses(Specification):
     def begin(self, problem: Problem) -> Begun:
         share, n_rows = problem.share, self.rows.blocks.n_rows or np.nan
         null = NullTotals.of_counts(share * self.count, share * n_rows)
-        return Begun(problem.measured(null), problem.objective.start(self.count))
+        objective = cast(OrdinalObjective, problem.objective)
+        return Begun(problem.measured(null), objective.start(self.count))
 
     def last(self, problem: Problem, theta: Array | None) -> Array | None:
         if theta is None:
@@ -463,7 +464,7 @@ class OrderedClasses(Specification):
     def inference(self, problem: Problem, end: End, kind: str) -> Inference:
         found, infinite = end.found, end.infinite
         estimate = ClassEstimate(
-            problem.objective,
+            cast(OrdinalObjective, problem.objective),
             self.likelihood.n_classes,
             found.theta,
             names=self.names(),

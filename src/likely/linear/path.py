@@ -39,13 +39,13 @@ from likely.graphical.model.model_plates import with_penalty
 from likely.inputs.coding import new_rows, refuse_gaps
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
     check_folds,
     column_needs,
     take_columns,
 )
-from likely.inputs.numbers import check_numbers, check_offset, check_response, check_weight
-from likely.inputs.parameters import Estimator
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
+from likely.inputs.targets import check_numbers, check_offset, check_response, check_weight
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.linear.fit import LinearRows, spread, strengths_of
 from likely.linear.path_penalties import (

@@ -55,14 +55,12 @@ from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import column_noise, warn_of_condition
 from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.coding import refuse_gaps
-from likely.inputs.estimators import columns_named, generator
-from likely.inputs.numbers import check_offset, check_response, check_weight
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, columns_named, generator
 from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import check_offset, check_response, check_weight
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
-from likely.likelihoods.responses import likelihood_of
 from likely.linear.fit import (
     LinearRows,
     design_rows,
@@ -265,7 +263,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
         return self._store(fitted(self, design_rows(rows), self._specify(rows)), rows)
 
     def _specify(self, rows: LinearRows) -> Callable[[DesignRows], OnePredictor]:
-        likelihood = likelihood_of(Gaussian(), Identity())
+        likelihood = Gaussian().likelihood()
         return predictor_of(self, rows.coding, likelihood, student=True)
 
     def objective(
@@ -672,7 +670,7 @@ def _inference(
     data, rows = setting.data, setting.rows
     names = rows.coding.names() + (("intercept",) if data.framing.intercept else ())
     return infer(
-        likelihood_of(Gaussian()),
+        Gaussian().likelihood(),
         theta,
         bread,
         setting.l2,

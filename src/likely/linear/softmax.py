@@ -56,10 +56,9 @@ from likely.fitting.summary import describe_coefficients
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import CLASSES, PlateParameter
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
-from likely.inputs.estimators import ColumnNeeds, feature_names
-from likely.inputs.labels import refuse_one_class
-from likely.inputs.parameters import Estimator
-from likely.inputs.soft_labels import ClassProbabilities, is_soft, soft_total
+from likely.inputs.estimators import ColumnNeeds, Estimator, feature_names
+from likely.inputs.soft_labels import ClassProbabilities, soft_total
+from likely.inputs.targets import is_soft, refuse_one_class
 from likely.linear.fit import (
     LinearRows,
     Specify,

@@ -38,8 +38,8 @@ from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
-from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import check_offset
 from likely.linear.fit import has_penalty, penalty_described
 from likely.linear.formula import FormulaTerms, column_given, formula_rows
 from likely.linear.response_predictions import check_exposure

@@ -25,17 +25,22 @@ from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.explanations.sampled import SampledContributions
 from likely.graphical.model.model_plates import CUTS, PlateParameter
 from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
-from likely.inputs.labels import all_classes, codes_among, ordered_classes, refuse_one_class
 from likely.inputs.soft_labels import (
     ClassProbabilities,
     check_soft,
-    is_soft,
     soft_classes,
     soft_numbers,
     soft_of_classes,
     soft_total,
 )
 from likely.inputs.tables import refuse_file
+from likely.inputs.targets import (
+    all_classes,
+    codes_among,
+    is_soft,
+    ordered_classes,
+    refuse_one_class,
+)
 from likely.likelihoods.base import Response
 from likely.likelihoods.categorical import Categorical
 from likely.likelihoods.ordinal import Ordinal

@@ -25,16 +25,21 @@ from scipy import sparse
 
 from likely._typing import Array, Codes, Matrix
 from likely.errors import InvalidInput, TrainingDiverged
-from likely.neural.devices import as_array, checked_device, cuda_is_there, device_for, memory_of
+from likely.neural.device import (
+    as_array,
+    checked_device,
+    cuda_is_there,
+    epoch_orders,
+    memory_of,
+)
 from likely.neural.engine import EngineSettings, TrainingState
 from likely.neural.examples import Examples, ExamplesInMemory
 from likely.neural.fitting import NetworkFit, better_constant, in_unit_of_y, rules_of, settings_of
 from likely.neural.formulas import NetworkRows
 from likely.neural.history import LossCurve
 from likely.neural.options import ChosenArguments, plan_of_batches
-from likely.neural.problem import TrainingStart
+from likely.neural.problem import TrainingStart, device_for
 from likely.neural.settings import Training
-from likely.neural.tensors import epoch_orders
 from likely.neural.torch_networks import Networks
 from likely.neural.training import (
     Ending,

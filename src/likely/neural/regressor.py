@@ -23,8 +23,8 @@ from likely.explanations.explanation import PREDICTION, Explanation, refuse_agai
 from likely.explanations.sampled import SampledContributions
 from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.estimators import columns_named, feature_names, generator, unchanged_if_refused
-from likely.inputs.numbers import check_response, check_weight
 from likely.inputs.tables import own_columns, refuse_file
+from likely.inputs.targets import check_response, check_weight
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import GaussianIdentity
 from likely.likelihoods.negative_binomial import NegativeBinomial

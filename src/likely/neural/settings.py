@@ -16,7 +16,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely.errors import InvalidInput
-from likely.inputs.parameters import Settings
+from likely.inputs.estimators import Settings
 from likely.penalties import Penalty
 from likely.solvers.mini_batches import BatchPlan
 
@@ -193,6 +193,11 @@ class Training(Settings):
     @classmethod
     def of(cls, given: Any) -> Self:
         return given if isinstance(given, cls) else cls()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether checkpoints are written or read."""
+        return self.checkpoint is not None or bool(self.resume)
 
     @property
     def is_followed(self) -> bool:

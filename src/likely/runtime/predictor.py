@@ -29,9 +29,15 @@ from likely.runtime.table_model import Moves, TableModel, columns_of
 from likely.runtime.words import TextModel, WordCounts
 from likely.storage.values import read_content, refusals
 from likely.workbench.preparation.cells import Cells, gaps_of, read_cells
-from likely.workbench.preparation.columns import Categories, GappyBooleans
 from likely.workbench.preparation.dates import DateColumns
-from likely.workbench.preparation.steps import BooleanColumn, NumberColumn, Preparation, Step
+from likely.workbench.preparation.steps import (
+    BooleanColumn,
+    Categories,
+    GappyBooleans,
+    NumberColumn,
+    Preparation,
+    Step,
+)
 
 TABLE_MODELS: dict[str, Callable[[SavedModel], TableModel]] = {
     "GLM": GLMModel,

@@ -32,6 +32,7 @@ from scipy.linalg import LinAlgError
 from likely._typing import Array
 from likely.numerics.cholesky import LEAST_PIVOT, ScaledCholesky, factorise
 from likely.solvers.base import (
+    HasSecondOrder,
     SecondOrder,
     SmoothObjective,
     Solver,
@@ -39,6 +40,7 @@ from likely.solvers.base import (
     without_curvature,
 )
 from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE
+from likely.solvers.stopping import rounding_of, scale_of
 
 NOT_DEFINITE = "the Hessian is not positive definite"
 LEAST_CURVATURE = 1e-8  # relative, of a Hessian that is damped
@@ -59,7 +61,7 @@ class NewtonState(State):
 
 @final
 @dataclass(frozen=True)
-class Newton(Solver[SmoothObjective, NewtonState]):
+class Newton(Solver[HasSecondOrder, NewtonState]):
     """For up to a few thousand parameters: one step costs a d×d factorisation.
 
     Of dependent columns the later one is fixed; the last ``intercepts`` are fixed last.
@@ -71,7 +73,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
     contract: ClassVar[type] = SmoothObjective
     needs: ClassVar[str] = "second derivatives, as a SmoothObjective of likely.solvers has them"
 
-    def init(self, objective: SmoothObjective, theta: Array) -> NewtonState:
+    def init(self, objective: HasSecondOrder, theta: Array) -> NewtonState:
         here = objective.second_order(theta)
         found = self._factor(here)
         if found is None:
@@ -79,7 +81,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
         factor, hessian = found
         direction = -factor.solve(here.gradient)
         decrease = -float(np.dot(here.gradient, direction))
-        unexplained = _unexplained(here, direction, factor.held, objective.scale(here.value))
+        unexplained = _unexplained(here, direction, factor.held, scale_of(objective, here.value))
         stuck = "" if unexplained is None else without_curvature(unexplained)
         damped = hessian is not here.hessian
         if damped and not decrease > 0:
@@ -88,7 +90,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
         return NewtonState(
             theta=theta,
             value=here.value,
-            gap=decrease / 2 / objective.scale(here.value) if usable else inf,
+            gap=decrease / 2 / scale_of(objective, here.value) if usable else inf,
             stuck=stuck,
             direction=direction,
             decrease=decrease,
@@ -112,13 +114,13 @@ class Newton(Solver[SmoothObjective, NewtonState]):
             damped = np.dot(vectors * sizes, vectors.T)
             return factorise(damped, hold=False), damped
 
-    def step(self, objective: SmoothObjective, state: NewtonState) -> NewtonState:
+    def step(self, objective: HasSecondOrder, state: NewtonState) -> NewtonState:
         t, stuck = 1.0, NO_LOWER_VALUE
         while t >= SHORTEST_STEP:
             # one pass, kept if accepted
             trial = self.init(objective, state.theta + t * state.direction)
             # only a whole step may hide in rounding: shorter ones would continue without end
-            slack = objective.rounding(state.value) if t == 1.0 else 0.0
+            slack = rounding_of(objective, state.value) if t == 1.0 else 0.0
             if trial.value <= state.value - ARMIJO * t * state.decrease + slack:
                 faded = sorted(set(trial.held) - set(state.held))
                 if not trial.stuck and not faded and not _too_far(state, trial):

@@ -39,7 +39,7 @@ from likely import distributions, generative, likelihoods
 from likely.compute.executor import EXECUTORS
 from likely.distributions.exponential_family import ExponentialFamily
 from likely.errors import InvalidInput
-from likely.inputs.parameters import Settings
+from likely.inputs.estimators import Settings
 from likely.names import has_method
 from likely.storage.checks import Contents, Declared, Kind, Reader
 from likely.storage.declared import Numbers, Rule, Saved
@@ -71,7 +71,7 @@ PART_MODULES = (
     "likely.solvers.stochastic",
     "likely.solvers.stopping",
     "likely.solvers.updates",
-    "likely.text.terms",
+    "likely.text.documents",
 )
 PREFIXES = {  # of parts that are named with their package, by the package
     "fitting": "linear",

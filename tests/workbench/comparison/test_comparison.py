@@ -21,7 +21,7 @@ from likely.workbench.comparison.comparison_text import text_of
 from likely.workbench.data.opening import dataset
 from likely.workbench.models.registry import entries_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.scoring.merged_fits import merged_fits
+from likely.workbench.scoring.cross_validation import merged_fits
 
 ALLOWED_SECONDS = 30.0  # of the processors, on 7,000 rows of 20 columns
 

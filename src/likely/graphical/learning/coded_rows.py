@@ -29,8 +29,8 @@ from likely.graphical.model.evidence_table import (
     distinct_rows,
 )
 from likely.graphical.model.variable import Variable, state_text
-from likely.inputs.numbers import check_weight
 from likely.inputs.tables import as_frame, own_columns
+from likely.inputs.targets import check_weight
 from likely.output.formatting import listed
 
 if TYPE_CHECKING:

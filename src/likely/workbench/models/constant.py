@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import UnknownName
-from likely.inputs.labels import check_labels
-from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.tables import check_table, own_columns
+from likely.inputs.targets import check_labels, check_offset, check_response, check_weight
 from likely.kinds import CLASS_KINDS, TARGET_KINDS, TargetKind
 from likely.likelihoods.base import Response
 from likely.likelihoods.predictive import PredictiveFamily

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import InvalidInput
-from likely.inputs.sequences import check_lengths, check_sequence_weight, check_states
+from likely.generative.hidden_states import check_lengths, check_sequence_weight, check_states
 
 
 def test_no_lengths_are_one_sequence():

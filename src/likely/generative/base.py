@@ -46,10 +46,9 @@ from likely.inputs.estimators import (
     refuse_unless_number,
     refuse_unless_whole,
 )
-from likely.inputs.labels import accuracy, codes_among
-from likely.inputs.numbers import check_weight
-from likely.inputs.soft_labels import is_soft, soft_total
+from likely.inputs.soft_labels import soft_total
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import accuracy, check_weight, codes_among, is_soft
 from likely.objectives.components import (
     Components,
     ComponentTotals,

@@ -1,4 +1,7 @@
-"""Documents scored by models of the other folds, from ids that were kept: no matrix, no refit.
+"""Labelled documents: read in batches, kept as ids of their terms, and scored out of fold.
+
+A model is calibrated on documents that models of the other folds have scored, without a matrix and
+without a refit:
 
     S_{−f} = the counts of all documents but the kept ones of fold f
            = Σ of the other kept documents, or, if not all are kept, S − Σ of those of the fold
@@ -10,9 +13,10 @@ left out at a time.  Where all documents are kept, the numbers are those of ``He
 difference is exact for weights that are whole numbers; else, what rounding leaves of a count is 0.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -44,18 +48,119 @@ from likely.calibrate.length_evidence import (
     of_words,
     word_keys,
 )
+from likely.compute.executor import executor_for
+from likely.data.formats.registry import read
 from likely.data.sequences import TermIds, counted, stacked
+from likely.data.source import Source, column_index
+from likely.data.source_blocks import class_codes, find_schema, weights
 from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
 from likely.distributions.multinomial import LumpedColumns, LumpedCounts
 from likely.distributions.product import ProductStatistics
 from likely.distributions.smoothing import UNSEEN
-from likely.generative.class_counts import ClassCounts, class_totals
+from likely.errors import InvalidInput
+from likely.generative.class_counts import ClassCounts, ClassSums, LabelledBatch, class_totals
+from likely.inputs.tables import is_file, own_columns
+from likely.inputs.targets import (
+    check_weight,
+    classes_of,
+    codes_among,
+    label_array,
+    refuse_other_length,
+    required,
+)
 from likely.objectives.components import Components, ComponentTotals
 from likely.objectives.cooled_evidence import Absence, CooledEvidence
-from likely.text.class_sums import ClassSums, LabelledBatch
+from likely.output.formatting import listed
+from likely.text.documents import documents, empty_where_missing
 
 AT_ONCE = 4096  # documents that are scored together
 ROUNDING = 1e-9  # of a count: less is left by sums of weights that are no whole numbers
+
+
+# ── Labelled documents in batches: of memory, or of a file that is read as it is needed ───────────
+
+
+class LabelledDocuments(NamedTuple):
+    """Batches to learn from, once, and the classes that occur in them."""
+
+    batches: Iterable[LabelledBatch]
+    classes: Array
+    in_memory: bool
+
+
+def labelled_documents(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledDocuments:
+    """Documents of memory or of a file, with their classes; a document of weight 0 has none."""
+    if is_file(X) and not (isinstance(X, str) and not Path(X).is_file()):
+        return _of_file(estimator, X, y, sample_weight)
+    X, y, sample_weight = own_columns(X, y, sample_weight)
+    given = X if isinstance(X, list | tuple) else documents(X)  # lists are read in parts
+    labels, weight = _checked(estimator, len(given), y, sample_weight)
+    codes = np.full(len(labels), -1, dtype=np.int64)
+    classes, codes[weight > 0] = classes_of(labels[weight > 0])
+    return LabelledDocuments([LabelledBatch(given, codes, weight)], classes, in_memory=True)
+
+
+def batch_of(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Array) -> LabelledBatch:
+    """Documents of memory whose classes are among those that are known."""
+    X, y, sample_weight = own_columns(X, y, sample_weight)
+    given = documents(X)  # all of them are checked before one is counted
+    labels, weight = _checked(estimator, len(given), y, sample_weight)
+    codes = codes_among(labels, classes).astype(np.int64)
+    return LabelledBatch(given, np.where(weight > 0, codes, -1), weight)
+
+
+def _checked(estimator: Any, n: int, y: Any, sample_weight: Any) -> tuple[Array, Array]:
+    if not n:
+        raise InvalidInput("there are no documents to learn from. Pass at least one.")
+    labels = label_array(required(y, estimator))
+    refuse_other_length(labels, n)
+    weight = check_weight(sample_weight, n_rows=n)
+    return labels, np.ones(n) if weight is None else weight
+
+
+def _of_file(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledDocuments:
+    """The text column of a file, with the label and the weight of each row in other columns."""
+    source = read(X) if isinstance(X, str | Path) else X
+    beside = [name for name in (required(y, estimator), sample_weight) if name is not None]
+    for name in beside:
+        if not isinstance(name, str):
+            raise InvalidInput(
+                "X is a file, so y and sample_weight must be names of its columns; found "
+                f"{type(name).__name__}. Columns are {listed(source.names)}."
+            )
+        column_index(source.names, name)
+    texts = [name for name in source.names if name not in beside]
+    if len(texts) != 1:
+        raise InvalidInput(
+            f"the file has the columns {listed(source.names)}; one column of text was expected "
+            "beside the label and the weight. Choose columns: likely.read(path).select([text, "
+            f"{y!r}])."
+        )
+    one = executor_for("serial", None)
+    schema = find_schema(source.select([y]), [True], one, table=source, weight=sample_weight)
+    (classes,) = schema.categories
+    assert classes is not None  # the column is read as codes
+    batches = _batches(source, texts[0], y, sample_weight, classes)
+    return LabelledDocuments(batches, classes, in_memory=False)
+
+
+def _batches(
+    source: Source, text: str, target: str, weight: str | None, classes: Array
+) -> Iterator[LabelledBatch]:
+    start = 0
+    wanted = [text, target] if weight is None else [text, target, weight]
+    for table in source.select(wanted).with_text([text]):
+        given = documents(empty_where_missing(table.column(text)))
+        codes = class_codes(table.column(target), classes).astype(np.int64)
+        of_row = np.ones(len(codes)) if weight is None else weights(table.column(weight), start)
+        unknown = (codes < 0) & (of_row > 0)
+        if unknown.any():
+            raise InvalidInput(
+                f"Row {start + int(unknown.argmax())} has no label in column {target!r}; every "
+                "row needs one. Remove the row."
+            )
+        yield LabelledBatch(given, np.where(of_row > 0, codes, -1), of_row)
+        start += len(codes)
 
 
 # ── Documents of a pass that are kept as ids of their terms, to be scored when it has ended ───────

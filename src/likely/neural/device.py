@@ -1,6 +1,11 @@
-"""What torch lacks: rows of a sparse table, random numbers by key, and recorded steps.
+"""torch: its devices, and what it lacks: losses, sparse rows, random numbers, recorded steps.
 
     z ← mix(z ⊕ (n G + G))   (mod 2⁶⁴)
+
+torch is no dependency: it is imported when it is first needed.
+
+The losses of outputs are formulas, which torch differentiates; an output without one (another link,
+ordered classes) is computed by NumPy.
 
 A sparse matrix keeps for each row its values and their columns, filled up with zeros to the longest
 row, so that any rows can be chosen, and made dense, where they are: a batch is small.
@@ -18,9 +23,14 @@ References
 https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-graphs
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from math import ceil
 from typing import Any, NamedTuple, final
 
@@ -28,14 +38,176 @@ import numpy as np
 from scipy import sparse
 
 from likely._typing import Matrix
-from likely.errors import LikelyWarning, warn_user
-from likely.host_arrays import is_tensor
-from likely.neural.devices import torch_library
+from likely.errors import InvalidInput, LikelyWarning, OutOfDeviceMemory, warn_user
+from likely.host_arrays import is_tensor, on_host
+from likely.neural.outputs import BERNOULLI, CATEGORICAL, GAUSSIAN, POISSON, Output
 from likely.numerics.keyed_random import FIRST, GOLDEN, SECOND, WORD, keyed
 from likely.solvers.mini_batches import WINDOW
 from likely.solvers.updates import Update
 
+DEVICE_NAMES = "'cpu', 'cuda', 'cuda:0', …"
+DEVICE_NAME = re.compile(r"(cpu|cuda|mps|xpu)(:\d+)?")
 CELL_PARTS = 3  # a stored value has its number, in float32, and its column, in int64
+
+
+def torch_library() -> Any:
+    """The module torch."""
+    try:
+        return import_module("torch")
+    except ImportError:
+        raise InvalidInput(
+            "A device was given; devices need the package torch, which is not installed. Run: "
+            "pip install 'likely[torch]', or leave device out to compute with NumPy."
+        ) from None
+
+
+def cuda_is_there() -> bool:
+    """Whether torch is installed and finds a GPU; torch is imported where it is installed."""
+    return find_spec("torch") is not None and bool(torch_library().cuda.is_available())
+
+
+def checked_device(device: Any) -> Any:
+    """A torch device that is there."""
+    unknown = InvalidInput(
+        f"device={device!r} was given; expected {DEVICE_NAMES}, or None for NumPy."
+    )
+    if isinstance(device, str) and not DEVICE_NAME.fullmatch(device):
+        raise unknown  # said without torch, too
+    torch = torch_library()
+    try:
+        chosen = torch.device(device)
+    except (RuntimeError, TypeError):
+        raise unknown from None
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        raise InvalidInput(
+            f"device={str(device)!r} was given; torch finds {torch.cuda.device_count()} CUDA "
+            "devices here. Use device='cpu', or leave device out to compute with NumPy."
+        )
+    return chosen
+
+
+@contextmanager
+def memory_of(device: Any) -> Iterator[None]:
+    """Say what to change where a device has too little memory."""
+    try:
+        yield
+    except torch_library().cuda.OutOfMemoryError as error:
+        why = str(error).partition(". ")[0]
+        raise OutOfDeviceMemory(
+            f"{why}; {device} has too little memory for this training. Lower batch, or the units "
+            "of hidden; use dtype='float32' if it is float64; train fewer networks at once; or "
+            "leave device out to compute on the processor."
+        ) from error
+
+
+def as_array(values: Any) -> np.ndarray[Any, Any]:
+    """A tensor of any device, or an array, as a NumPy array."""
+    return np.asarray(on_host(values))
+
+
+ACTIVATIONS: Mapping[str, Callable[[Any], Any]] = {
+    "identity": lambda a: a,
+    "relu": lambda a: a.relu(),
+    "sigmoid": lambda a: a.sigmoid(),
+    "tanh": lambda a: a.tanh(),
+    # torch's softplus is linear above 20, which loses digits in float64
+    "softplus": lambda a: a.logaddexp(a.new_zeros(())),
+}
+# The loss of each example, of a target and η in float64 (…, batch, n_outputs): by the number of the
+# compiled loss, or by the name of an output that has none.
+LOSSES: Mapping[int | str, Callable[[Any, Any], Any]] = {
+    CATEGORICAL: lambda t, eta: -(t * eta.log_softmax(-1)).sum(-1),
+    BERNOULLI: lambda y, eta: -(y * _log_expit(eta) + (1 - y) * _log_expit(-eta)).sum(-1),
+    GAUSSIAN: lambda y, eta: (eta - y).square().sum(-1) / 2,
+    POISSON: lambda y, eta: (eta.exp() - y * eta).sum(-1),
+    "square-error-sigmoid": lambda y, eta: (eta.sigmoid() - y).square().sum(-1) / 2,
+    "square-error-softmax": lambda t, eta: (eta.softmax(-1) - t).square().sum(-1) / 2,
+}
+
+
+def _log_expit(a: Any) -> Any:
+    return torch_library().nn.functional.logsigmoid(a)
+
+
+class TensorSlope(NamedTuple):
+    """The loss of each example and its derivatives."""
+
+    loss: Any  # (…, batch)
+    slope: Any  # ∂loss/∂η, (…, batch, n_outputs)
+    extra: Any | None  # ∂loss/∂extra, (…, batch, n_extra)
+
+
+class TensorLoss(ABC):
+    """The contract: what an output computes, on tensors."""
+
+    on_device: bool  # whether nothing is sent to the host
+
+    @abstractmethod
+    def target(self, y: Any) -> Any:
+        """y of some rows, class numbers or numbers, as ``at`` reads it."""
+
+    @abstractmethod
+    def at(self, target: Any, eta: Any, extra: Any) -> TensorSlope:
+        """The loss and its slopes; ``eta`` is (n_networks, batch, n_outputs) in float64."""
+
+
+@final
+@dataclass(frozen=True)
+class FormulaLoss(TensorLoss):
+    """A formula on tensors, which torch differentiates."""
+
+    loss: Callable[[Any, Any], Any]
+    n_classes: int | None  # class numbers become rows of 0 and 1
+
+    on_device = True
+
+    def target(self, y: Any) -> Any:
+        if y.dtype.is_floating_point or self.n_classes is None:
+            return y
+        classes = torch_library().arange(self.n_classes, device=y.device)
+        return (y[..., None] == classes).double()
+
+    def at(self, target: Any, eta: Any, extra: Any) -> TensorSlope:
+        torch = torch_library()
+        loss, slope_of = torch.func.vjp(partial(self.loss, target), eta)
+        return TensorSlope(loss, slope_of(torch.ones_like(loss))[0], None)
+
+
+@final
+@dataclass(frozen=True)
+class HostLoss(TensorLoss):
+    """The loss by NumPy, one network after the other."""
+
+    output: Output
+
+    on_device = False
+
+    def target(self, y: Any) -> Any:
+        return y
+
+    def at(self, target: Any, eta: Any, extra: Any) -> TensorSlope:
+        torch, target = torch_library(), as_array(target)
+        target = np.broadcast_to(target, (len(eta), *target.shape[1:]))
+        parts = zip(target, as_array(eta), as_array(extra), strict=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = [self.output.loss_and_slope(*each) for each in parts]
+
+        def stacked(arrays: list[Any]) -> Any:
+            return torch.from_numpy(np.stack(arrays).astype(np.float64)).to(eta.device)
+
+        return TensorSlope(
+            stacked([each.loss for each in found]),
+            stacked([each.slope for each in found]),
+            None if found[0].extra is None else stacked([each.extra for each in found]),
+        )
+
+
+def tensor_loss(output: Output) -> TensorLoss:
+    """The loss of an output, on the device where it has a formula here."""
+    loss = LOSSES.get(output.compiled) or LOSSES.get(output.name)
+    if loss is None:
+        return HostLoss(output)
+    return FormulaLoss(loss, output.n_classes if output.n_outputs > 1 else None)
 
 
 @final

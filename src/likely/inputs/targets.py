@@ -1,25 +1,57 @@
-"""Labels as given: their classes, and the class code of each row.
+"""What is given for each row beside X: labels, responses, weights and offsets.
 
-Integer labels are counted, not sorted, so that checking does not cost a pass over large data.
+Labels become the code of their class.  Integer labels are counted, not sorted, and a finite total
+proves finite numbers, so that checking does not cost a pass over large data: the bad value is
+searched for only when a total is not finite.
 
-The order of ordered classes: given, that of an ordered categorical, or sorted.
+The order of ordered classes is given, that of an ordered categorical, or sorted.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from sklearn.metrics import accuracy_score
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from likely._typing import Array, Codes
 from likely.data.categories import is_missing, ordered_categories
+from likely.data.frames import is_sparse
 from likely.errors import AlphabeticalOrder, InvalidInput, warn_user
-from likely.inputs.numbers import array_of, refuse_columns, refuse_other_length, required
+from likely.inputs.tables import is_file, total_is_finite
 
 MOST_NAMED = 6  # classes in a sentence
 COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not sorted
+
+
+def required(y: Any, estimator: Any) -> Any:
+    """y, which a supervised model needs."""
+    if y is None:
+        raise InvalidInput(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            "Pass one label or number per row, or the name of a column of X."
+        )
+    return y
+
+
+def refuse_other_length(y: Array, n_rows: int | None) -> None:
+    """Refuse a target that does not have one entry for each row of X."""
+    if n_rows is not None and len(y) != n_rows:
+        raise InvalidInput(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows "
+            f"and y has {len(y)}. Pass one label per row."
+        )
+
+
+def array_of(values: Any) -> Any:
+    """A series of any frame library as an array; anything else as it is."""
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_into_series(values):
+        return nw.from_native(values, series_only=True).to_numpy()
+    return values
 
 
 class EncodedLabels(NamedTuple):
@@ -180,6 +212,21 @@ def label_array(y: Any) -> Array:
     return labels
 
 
+def is_soft(y: Any) -> bool:
+    """Whether y holds a row of probabilities for each example."""
+    return n_axes(y) == 2 and np.shape(y)[1] > 1
+
+
+def n_axes(values: Any) -> int:
+    """How many axes an array or nested lists have; a name or a file has none."""
+    shape = getattr(values, "shape", None)
+    if shape is not None:
+        return len(shape)
+    if is_file(values):
+        return 0
+    return int(np.asarray(values, dtype=object).ndim)
+
+
 def refuse_soft(y: Any) -> None:
     """Refuse a y of several columns, where one label for each row is needed."""
     shape = np.asarray(array_of(y)).shape
@@ -290,3 +337,127 @@ def _distinct_values(order: list[Any]) -> list[Any]:
             f"The order names {twice[0]!r} twice; each class has one place. Leave one out."
         )
     return order
+
+
+# ── Responses, weights and offsets ────────────────────────────────────────────────────────────────
+
+
+def check_response(y: Any, *, n_rows: int, estimator: Any, several: bool = False) -> Array:
+    """Numbers to be predicted, as float64: (n,), or (n, m) where ``several`` are allowed."""
+    y = array_of(required(y, estimator))
+    try:
+        if not is_sparse(y):
+            _refuse_no_number(y)
+        y = check_array(
+            y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
+        )
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"y must hold numbers; {str(error).rstrip('.')}. "
+            "Use a classifier for labels, or convert the column."
+        ) from error
+    if y.ndim == 2 and y.shape[1] > 1:
+        if not several:
+            refuse_columns(y.shape, _advice_on_columns(y))
+        values: Array = y
+    else:
+        values = column_or_1d(y, warn=True)
+    refuse_other_length(values, n_rows)
+    if not total_is_finite(values):
+        _refuse_infinite_response(values)
+    return values
+
+
+def refuse_columns(shape: tuple[int, ...], advice: str) -> NoReturn:
+    """Refuse a y of several columns; ``advice`` says what to do."""
+    raise InvalidInput(
+        f"y has the shape {shape}; a 1d array was expected, with one value for each row of "
+        f"X. {advice}"
+    )
+
+
+def _advice_on_columns(y: Array) -> str:
+    if y.shape[1] == 2 and (y >= 0).all() and (y == np.floor(y)).all():
+        return (
+            "Give one column; k successes of n trials are y=k/n with sample_weight=n, in "
+            'GLM("bernoulli").'
+        )
+    return "Give one column of y at a time."
+
+
+def _refuse_infinite_response(y: Array) -> None:
+    bad = np.argwhere(~np.isfinite(y))
+    if len(bad):
+        value = y[tuple(bad[0])]
+        raise InvalidInput(
+            f"Input y contains {'NaN' if np.isnan(value) else 'infinity'}: row {bad[0][0]} has "
+            f"{value:g}; a response is a finite number. Fix it, or drop the row."
+        )
+
+
+def check_numbers(values: Any, what: str, *, n_rows: int, positive: bool = False) -> Array:
+    """An offset or an exposure as float64, (n,): one finite number per row."""
+    column = _number_per_row(values, what, n_rows)
+    valid = np.isfinite(column) & (column > 0) if positive else np.isfinite(column)
+    if not valid.all():
+        row = int(np.argmin(valid))
+        raise InvalidInput(
+            f"{what} of row {row} is {column[row]:g}; it must be finite"
+            f"{' and above 0' if positive else ''}. Fix it, or drop the row."
+        )
+    return column
+
+
+def check_weight(sample_weight: Any, *, n_rows: int, what: str = "sample_weight") -> Array | None:
+    """Weights as float64, (n,), or None; negative, non-finite and all-zero ones are refused."""
+    if sample_weight is None:
+        return None
+    weight = _number_per_row(sample_weight, what, n_rows)
+    bad = ~((weight >= 0) & (weight < np.inf))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidInput(
+            f"Negative values in data passed to `{what}`, or NaN or infinity: row {row} has "
+            f"{weight[row]:g}; weights are finite and 0 or more. Fix it, or drop the row."
+        )
+    if not weight.any():
+        raise InvalidInput(
+            "Sample weights must contain at least one non-zero number; "
+            f"all {n_rows} are 0. Give a row a positive weight, or leave {what} out."
+        )
+    return weight
+
+
+def check_offset(offset: Any, exposure: Any, *, n_rows: int) -> Array | float:
+    """o_i = offset + ln exposure of each row; 0 where neither was given."""
+    total: Array | float = 0.0
+    if offset is not None:
+        total = total + check_numbers(offset, "offset", n_rows=n_rows)
+    if exposure is not None:
+        total = total + np.log(check_numbers(exposure, "exposure", n_rows=n_rows, positive=True))
+    return total
+
+
+def _number_per_row(values: Any, what: str, n_rows: int) -> Array:
+    """One number per row as float64; a single number applies to every row."""
+    try:
+        values = array_of(values)
+        _refuse_no_number(values)
+        column = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{what} must hold numbers; {error}. Pass one number per row."
+        ) from error
+    column = np.full(n_rows, column) if column.ndim == 0 else column
+    if column.shape != (n_rows,):
+        raise InvalidInput(
+            f"{what} has shape {column.shape}; X has {n_rows} rows. Pass one number per row."
+        )
+    return column
+
+
+def _refuse_no_number(values: Any) -> None:
+    """Refuse times, complex numbers and records, which would become numbers silently."""
+    dtype = np.asarray(values).dtype
+    if dtype.kind in "MmcV":
+        raise TypeError(f"found values of the type {dtype}")

@@ -7,10 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likely.errors import LikelyWarning
-from likely.neural import tensors, torch_networks
-from likely.neural.engine import EngineSettings
-from likely.neural.formulas import dropout_rates
-from likely.neural.tensors import (
+from likely.neural import device, torch_networks
+from likely.neural.device import (
     RecordedSteps,
     Recording,
     epoch_orders,
@@ -20,6 +18,8 @@ from likely.neural.tensors import (
     next_key,
     signed,
 )
+from likely.neural.engine import EngineSettings
+from likely.neural.formulas import dropout_rates
 from likely.neural.torch_networks import TorchEngine
 from likely.numerics.keyed_random import keyed, keyed_uniform
 from likely.solvers.mini_batches import epoch_order
@@ -120,8 +120,8 @@ def test_replays_give_what_the_steps_give(monkeypatch, update, n_recordings):
     """12 full batches of 4 rows: two groups of five steps and two of one; the last has 2 rows."""
     made = []
     monkeypatch.setattr(torch_networks, "MOST_STEPS", 5)
-    monkeypatch.setattr(tensors, "on_its_device", lambda device: nullcontext())
-    monkeypatch.setattr(tensors, "recorded", lambda *each: replayed(made, *each))
+    monkeypatch.setattr(device, "on_its_device", lambda device: nullcontext())
+    monkeypatch.setattr(device, "recorded", lambda *each: replayed(made, *each))
     plain, theta = an_engine(update)
     recorded, _ = an_engine(update)
     recorded._network.recorded = RecordedSteps(torch.device("cpu"))
@@ -138,8 +138,8 @@ def test_steps_that_cannot_be_recorded_are_taken_one_by_one(monkeypatch):
         steps(rule, batches)
         raise RuntimeError("no graphs here")
 
-    monkeypatch.setattr(tensors, "on_its_device", lambda device: nullcontext())
-    monkeypatch.setattr(tensors, "recorded", refuse)
+    monkeypatch.setattr(device, "on_its_device", lambda device: nullcontext())
+    monkeypatch.setattr(device, "recorded", refuse)
     plain, theta = an_engine(UPDATES["adam"])
     recorded, _ = an_engine(UPDATES["adam"])
     recorded._network.recorded = RecordedSteps(torch.device("cpu"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from likely.errors import InvalidInput
 from likely.text.bag_of_words import BagOfWords
-from likely.text.hashing import column_of, hash_of, hash_of_run
+from likely.text.term_counts import column_of, hash_of, hash_of_run
 from tests.text.test_bag_of_words import TEXTS
 
 FORMS = [

@@ -5,16 +5,17 @@ import pytest
 
 import likely
 from likely.errors import InvalidInput
-from likely.neural import devices
-from likely.neural.devices import as_array, cuda_is_there, device_for
+from likely.neural import device as torch_device
+from likely.neural.device import as_array, cuda_is_there
+from likely.neural.problem import device_for
 
 
 def test_without_torch_a_device_is_refused_in_words(monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(devices, "import_module", missing)
-    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    monkeypatch.setattr(torch_device, "import_module", missing)
+    monkeypatch.setattr(torch_device, "find_spec", lambda name: None)
     X = np.arange(8.0).reshape(4, 2)
     with pytest.raises(InvalidInput, match=r"pip install 'likely\[torch\]', or leave device out"):
         likely.NeuralNetworkClassifier((2,), device="cuda").fit(X, [0, 1, 0, 1])
