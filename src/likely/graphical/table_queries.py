@@ -83,7 +83,7 @@ def beliefs_of_codes(
         found.row_exactness,
         library_of(like),
         index_of(like),
-        lambda: log_partition_like(graph, replace(asked, evidence=GraphEvidence()), name),
+        lambda: log_partition_like(graph, asked.of_log_partition(), name),
     )
 
 
@@ -94,7 +94,7 @@ def table_configurations(
     known_name("value of impossible", impossible, IMPOSSIBLE)
     codes, limit = evidence_codes(graph, frame), asked.memory
     known = with_likelihoods(graph, asked.evidence.soft)
-    asked = replace(asked, evidence=GraphEvidence())
+    asked = asked.of_log_partition()
     name = _method_of_rows(asked, method)
     if name == TOGETHER:
         with other_methods_named(lambda method: method.best, asked):

@@ -99,7 +99,7 @@ from likely.objectives.linear import (
     weighted_sum,
 )
 from likely.objectives.model import ModelObjective, Reduction
-from likely.penalties import NoPenalty, Penalty, Strengths
+from likely.penalties.base import NoPenalty, Penalty, Strengths
 from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import minimise, search

@@ -76,7 +76,7 @@ from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
 from likely.objectives.model import ModelObjective, Reduction
 from likely.output.description import Description
 from likely.output.formatting import count
-from likely.penalties import NoPenalty, Penalty, PenaltySum
+from likely.penalties.base import NoPenalty, Penalty, PenaltySum
 from likely.solvers.choice import check_search
 from likely.solvers.minimise import Solution
 from likely.solvers.stopping import StoppingRule

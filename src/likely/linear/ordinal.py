@@ -64,7 +64,7 @@ from likely.objectives.linear import Packing
 from likely.objectives.model import ModelObjective, Reduction
 from likely.objectives.ordinal import OrdinalObjective
 from likely.objectives.softmax import block_class_weight
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.base import SecondOrder
 from likely.solvers.search_problem import Found
 from likely.solvers.stopping import StoppingRule

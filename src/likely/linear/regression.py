@@ -87,7 +87,7 @@ from likely.objectives.least_squares import (
 )
 from likely.objectives.model import ModelObjective, Reduction
 from likely.output.formatting import quoted
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form, solver_name
 from likely.solvers.least_squares import (
     GramTotals,

@@ -52,7 +52,7 @@ from likely.neural.options import Options
 from likely.neural.outputs import Output, output_of
 from likely.neural.problem import OpenedRows, Targets, TrainingProblem, class_weights, open_rows
 from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update

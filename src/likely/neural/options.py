@@ -32,7 +32,7 @@ from likely.neural.settings import (
     WeightPenalty,
 )
 from likely.output.formatting import count
-from likely.penalties import Penalty, checked_strength
+from likely.penalties.base import Penalty, checked_strength
 from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.mini_batches import WINDOW, BalancedBatches, BatchPlan, ShuffledBatches
 from likely.solvers.schedules import Constant, Schedule, schedule_of

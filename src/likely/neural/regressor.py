@@ -46,7 +46,7 @@ from likely.neural.problem import OpenedRows, Targets, TrainingProblem, open_row
 from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
 from likely.objectives.linear import weighted_sum
 from likely.output.formatting import count
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update

@@ -14,14 +14,17 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import ImpossibleEvidence
-from likely.fast.log_propagation import (
+from likely.fast.propagation import (
+    TOO_WIDE,
     backtrack,
+    collect,
     collect_logs,
     conditionals,
+    draw,
     log_marginals,
+    marginals,
 )
-from likely.fast.propagation import TOO_WIDE, collect, draw, marginals
-from likely.fast.strided import merged_axes
+from likely.fast.strided import merge_axes
 from likely.graphical.exact.junction_tree import JunctionTree
 from likely.graphical.exact.plans import Plans
 from likely.graphical.exact.semiring import SEMIRINGS
@@ -114,13 +117,20 @@ def layout_of(tree: JunctionTree) -> Layout:
         both, Lists.of_lengths([0], np.zeros(0))
     )  # the last for what has no table
     kinds = [0, scopes.n_factors, scopes.n_variables, scopes.n_variables, len(first)]
+    operations = (np.where(op_table < 0, 2 * n_cliques, op_table), *op_axes, *tables, n_states)
+    dims = np.empty(len(op_table) + 1, dtype=np.int64)
+    sizes, strides = np.empty((2, len(op_table) + int(tables.lengths[op_table].sum())), np.int64)
+    cut = _integers(~tree.free)
+    n_axes = merge_axes(*operations, cut, scopes.n_factors, dims, sizes, strides)
     sections = (
-        *merged_axes(np.where(op_table < 0, 2 * n_cliques, op_table), *op_axes, *tables, n_states),
-        n_states,
+        dims,
+        sizes[:n_axes],
+        strides[:n_axes],
+        *operations,
         scopes.state_starts,
         *factors,
         np.append(0, np.cumsum(factors.products(n_states))),
-        ~tree.free,
+        cut,
         np.flatnonzero(tree.host < 0),
         table_at[: n_cliques + 1],
         table_at[n_cliques:],
