@@ -39,7 +39,7 @@ from likely.likelihoods.base import Likelihood
 from likely.numerics.additive import Additive
 from likely.objectives.linear import LinearObjective, block_eta, weighted_sum
 from likely.output.formatting import short_number
-from likely.penalties import NoPenalty
+from likely.penalties.base import NoPenalty
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found

@@ -44,7 +44,7 @@ from likely.objectives.inference import (
     has_constant_variance,
 )
 from likely.objectives.linear import Packing
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.choice import hessian_at
 from likely.solvers.search_problem import Found
 

@@ -39,7 +39,7 @@ from likely.objectives.least_squares import block_factor
 from likely.objectives.linear import LinearObjective, Loss, PenalisedSum, Total, weighted_sum
 from likely.objectives.rows import Rows
 from likely.output.formatting import count
-from likely.penalties import ElasticNet, Penalty
+from likely.penalties.base import ElasticNet, Penalty
 from likely.solvers.choice import Shape
 from likely.solvers.lbfgs import Preconditioner, Triangular, robust_factor
 from likely.solvers.least_squares import MACHINE, LeastSquares, solve_qr

@@ -37,7 +37,7 @@ from likely.linear.fit import ParameterPenalty
 from likely.objectives.inference import NullTotals
 from likely.objectives.linear import Packing
 from likely.objectives.softmax import SoftmaxObjective
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.choice import Shape, choose, is_auto, solver_name
 from likely.solvers.lbfgs import LBFGS, PerClass
 from likely.solvers.minimise import search

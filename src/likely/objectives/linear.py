@@ -23,7 +23,7 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.errors import InvalidInput
 from likely.numerics.additive import Additive, FieldwiseAdditive
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.base import FirstOrder, FirstOrderObjective, SecondOrder, SmoothObjective
 from likely.solvers.group_model import Grouping
 
