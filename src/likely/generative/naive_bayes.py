@@ -14,7 +14,7 @@ Nigam et al., Text classification from labeled and unlabeled documents using EM,
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -29,6 +29,7 @@ from likely.data.layouts.base import Design
 from likely.data.schema import Schema
 from likely.data.sequences import is_sequences
 from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianPrior, NamedForm
+from likely.distributions.base import Statistics
 from likely.distributions.evidence import RowSums
 from likely.distributions.lengths import row_lengths, split_scores, word_features
 from likely.distributions.multinomial import LumpedColumns
@@ -36,7 +37,12 @@ from likely.distributions.priors import class_prior, smoothing_per_column
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
-from likely.generative.base import FittedClassifier, check_search, warn_if_constant
+from likely.generative.base import (
+    CLASS_COMPONENTS,
+    FittedClassifier,
+    check_search,
+    warn_if_constant,
+)
 from likely.generative.description import Dependence, columns_read, dependence
 from likely.generative.events import (
     Event,
@@ -84,6 +90,7 @@ from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead
+from likely.storage.declared import Numbers, SameCount, Saved
 
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
     "temperature": lambda held_out, learn: held_out.cooled(learn),
@@ -182,6 +189,25 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, Estimator):
     >>> model.predict_proba([[1, 0, 0]]).round(3)
     array([[0.25, 0.75]])
     """
+
+    saved: ClassVar = CLASS_COMPONENTS | Saved(
+        {
+            "plan_": EventPlan,
+            "discretizer_": Discretizer | None,
+            "length_rate_": Numbers(float, "finite", "not negative"),
+            "mean_length_": Numbers(float | None, "finite", "positive"),
+            "empty_score_": Numbers(Array | None, "finite"),
+            "other_temperature_": Numbers(float | None, "finite", "positive"),
+            "lowest_density_": Numbers(float | None, "finite"),
+        },
+        {
+            "reads_ids_": bool,
+            "smoothing_": Array,
+            "statistics_": Statistics,
+            "unlabelled_weight_": float,
+        },
+        rules=(SameCount("classes_", "empty_score_"),),
+    )
 
     event: Any
     n_features_in_: int
