@@ -28,7 +28,7 @@ from likely.neural.engine import Engine, EngineSettings, ReadableEngine
 from likely.neural.examples import ExamplesInMemory
 from likely.neural.formulas import dropout_rates
 from likely.neural.many import Candidate, SharedRows, train_many
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from likely.neural.torch_networks import TorchEngine
 from likely.neural.training import TrainingRules, scheduled
 from likely.solvers.mini_batches import ShuffledBatches, epoch_order

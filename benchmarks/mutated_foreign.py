@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from likely.persist.model_file import MODELS, file_content
+from likely.storage.model_file import MODELS, file_content
 
 VALUES = [*("0", "-1", "1", "3", "7", "100000", "2147483648", "-9223372036854775808", "NaN")]
 VALUES += [*("Infinity", "1e308", "0.5", "true", "null", '"brute"', '"x"', "[]", "[1, 2]", "{}")]

@@ -33,7 +33,7 @@ import likely
 from benchmarks.mutated_foreign import foreign_models, forged_foreign
 from likely.errors import InvalidFile, LikelyError, OutsideLink
 from likely.graphical.model.factor_graph import FactorGraph
-from likely.persist.model_file import MODELS, file_content
+from likely.storage.model_file import MODELS, file_content
 
 BATCH = 50  # files of one task of a process
 MOST_SECONDS = 60  # for one file
@@ -381,7 +381,7 @@ def _added(header: Any, tensors: Any, rng: np.random.Generator) -> None:
 
 
 def _other_class(header: Any, tensors: Any, rng: np.random.Generator) -> None:
-    from likely.persist import registry
+    from likely.storage import registry
 
     names = [*registry.estimator_names(), "BayesianNetwork", "MarkovField", "FactorGraph"]
     parts = [*registry._parts()]
@@ -495,7 +495,7 @@ LEARNED = (
 def saved_models() -> dict[str, tuple[bytes, Any]]:
     """By name: the file of a fitted model, and some rows that it answers."""
     from tests.laws.test_persistence import cases, fitted
-    from tests.persist import test_learned
+    from tests.storage import test_learned
 
     found = {f"hashed-{k}": pair for k, pair in enumerate(_hashed())}
     for case in test_learned.named_cases():

@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from likely.files import DRAFT, watching
+from likely.storage.files import DRAFT, watching
 
 TIMES = re.compile(rb'"(elapsed|seconds|time)": ?("[^"]*"|[^,}\n]*)')
 

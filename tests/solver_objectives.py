@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit, logit
 
-from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
-from likely.solvers.proximal_newton import L1Objective
+from likely.solvers.base import FirstOrder, FirstOrderObjective, SecondOrder, SmoothObjective
 
 
-class Smooth(SmoothObjective, L1Objective):
+class Smooth(SmoothObjective, FirstOrderObjective):
     """Everything from ``second_order``, with an optional L1 penalty beside it."""
+
+    groups = None
 
     def value(self, theta):
         return self.second_order(theta).value
@@ -21,6 +22,12 @@ class Smooth(SmoothObjective, L1Objective):
 
     def hessian_on(self, theta, columns):
         return self.second_order(theta).hessian[np.ix_(columns, columns)]
+
+    def penalty(self, theta):
+        return float(np.dot(self.l1, np.abs(theta)))
+
+    def prox(self, theta, step):
+        return np.sign(theta) * np.maximum(np.abs(theta) - step * self.l1, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,11 +74,11 @@ if TYPE_CHECKING:
         WeightPenalty,
     )
     from likely.objectives.model import ModelObjective
-    from likely.persist import load, save
     from likely.reports.report import WrittenReport, report
     from likely.runs.seal_surface import open_seal, seal
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
+    from likely.storage.model_file import load, save
     from likely.tasks.predictions import Predictions, predict
     from likely.tasks.row_explanations import explain
     from likely.tasks.training_run import Trained, train
@@ -291,7 +291,7 @@ _HOME = {  # public name: the module that defines it
     "fit_many": "likely.neural.many",
     "learning_curve": "likely.workbench.curves.curves",
     "likelihood_ratio_test": "likely.fitting.inference",
-    "load": "likely.persist",
+    "load": "likely.storage.model_file",
     "look": "likely.workbench.look.look",
     "open_seal": "likely.runs.seal_surface",
     "partial_effects": "likely.explanations.effects",
@@ -301,7 +301,7 @@ _HOME = {  # public name: the module that defines it
     "read_evidence": "likely.graphical.formats.uai",
     "read_graph": "likely.graphical.formats.graph_files",
     "report": "likely.reports.report",
-    "save": "likely.persist",
+    "save": "likely.storage.model_file",
     "seal": "likely.runs.seal_surface",
     "separability": "likely.fitting.separation",
     "split": "likely.workbench.data.split",

@@ -11,8 +11,7 @@ from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.dense import Centred, Dense
 from likely.data.layouts.intercept import Mixed
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
-from likely.distributions.full_moments import whitened_sums
-from likely.distributions.missing_cells import gappy_sums
+from likely.distributions.full_moments import gappy_sums, whitened_sums
 from likely.distributions.responsibility import FAST_CELLS, weighted_sums
 from likely.graphical.exact.chain import FAST_ROWS, Chain
 from likely.graphical.exact.row_propagation import row_beliefs, row_families, row_most_probable
@@ -27,7 +26,7 @@ from likely.graphical.model.factor_graph import FactorGraph
 from likely.likelihoods.responses import likelihood_of
 from likely.neural.architecture import Architecture
 from likely.neural.engine import EngineSettings
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows
 from likely.objectives.value_counts import CAP, PADDING
@@ -39,7 +38,7 @@ from likely.solvers.minimise import search
 from likely.solvers.proximal_newton import minimise_model
 from likely.solvers.updates import Plain
 from likely.text.bag_of_words import BagOfWords
-from likely.text.terms import FIRST_SIZE
+from likely.text.reader import FIRST_SIZE
 
 ROOM_FOR_A_ROW = 4000  # bytes: the tables of a small tree fit, those of a block of rows do not
 

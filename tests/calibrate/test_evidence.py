@@ -25,8 +25,9 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.distributions import DiagonalFamily
+from likely.distributions.priors import log_shares
 from likely.errors import NothingToCalibrate, RedundantColumns
-from likely.objectives.components import Components, log_shares
+from likely.objectives.components import Components
 from likely.objectives.cooled_evidence import CooledEvidence
 
 

@@ -78,7 +78,7 @@ def test_a_seal_that_cannot_be_written_to_is_compared_on_all_the_same(likely, se
     def full(path, content):
         raise CannotWrite(path, OSError(28, "No space left on device"))
 
-    monkeypatch.setattr("likely.json_files.write_atomically", full)
+    monkeypatch.setattr("likely.storage.json.write_atomically", full)
     said = likely("compare", seal, "logistic", *QUICK)
     assert said.exit == 0
     assert "Not saved for the report, because the SEAL is read-only" in " ".join(said.out.split())

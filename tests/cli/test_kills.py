@@ -16,9 +16,9 @@ import pytest
 
 import likely.reports.page
 from likely.cli.main import run
-from likely.files import HOLDER, POINTS, alone_in, draft_of, make_folder, watching
 from likely.reports.page import report_of
 from likely.runs import new_run, open_run
+from likely.storage.files import HOLDER, POINTS, alone_in, draft_of, make_folder, watching
 from tests.accidents import (
     contents,
     drafts,
@@ -231,7 +231,7 @@ def test_ctrl_c_at_any_point_leaves_nothing_half_written(stage, verb):
 CHILD = """
     import sys, time
     from likely.cli.main import run
-    from likely.files import watching
+    from likely.storage.files import watching
 
     def wait(point, path):
         if point == "appended":

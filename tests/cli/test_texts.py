@@ -242,11 +242,11 @@ def test_words_in_place_add_up_to_what_the_run_predicts(likely, files, model):
 
 def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypatch):
     from likely.workbench.data import dataset
-    from likely.workbench.scoring import text_stream
+    from likely.workbench.scoring import progressive
 
     monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
-    monkeypatch.setattr(text_stream, "AT_ONCE", 32)
-    monkeypatch.setattr(text_stream, "N_COLUMNS", 2**12)
+    monkeypatch.setattr(progressive, "AT_ONCE", 32)
+    monkeypatch.setattr(progressive, "N_COLUMNS", 2**12)
     rows = [json.loads(line) for line in (files / "sms.jsonl").read_text().splitlines()]
     rows[3]["body"] = None
     (files / "big.jsonl").write_text("".join(json.dumps({**row, "n": 1}) + "\n" for row in rows))
@@ -276,11 +276,11 @@ def test_a_file_that_is_larger_than_memory_is_read_once(likely, files, monkeypat
 def large(files, monkeypatch):
     """Files are read as if they were larger than memory; big.csv has a weight, sorted.csv none."""
     from likely.workbench.data import dataset
-    from likely.workbench.scoring import text_stream
+    from likely.workbench.scoring import progressive
 
     monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
-    monkeypatch.setattr(text_stream, "AT_ONCE", 32)
-    monkeypatch.setattr(text_stream, "N_COLUMNS", 2**12)
+    monkeypatch.setattr(progressive, "AT_ONCE", 32)
+    monkeypatch.setattr(progressive, "N_COLUMNS", 2**12)
     rows = [f'{label},"{text}"' for label, text in zip(LABELS, TEXTS, strict=True)]
     weighed = [f"{row},{i % 7},{1 + i % 3}" for i, row in enumerate(rows)]
     (files / "big.csv").write_text("\n".join(["label,body,n,wt", *weighed]) + "\n")

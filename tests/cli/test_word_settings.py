@@ -8,7 +8,7 @@ import pytest
 import likely as lk
 from likely.cli.word_options import word_choices, word_setting
 from likely.tasks.setting_values import value_of
-from likely.workbench.models.word_settings import WORD_SETTINGS, word_defaults
+from likely.workbench.models.model_entry import WORD_SETTINGS, word_defaults
 
 GOOD = ["a good day", "very good bread", "good and warm", "not bad at all"]
 BAD = ["a bad day", "very bad soup", "bad and cold", "not good at all"]
@@ -82,7 +82,7 @@ def test_stop_words_in_english_are_a_name_and_patterns_are_not_split():
 
 def test_presence_of_words_says_which_option_is_missing(likely, reviews, monkeypatch):
     from likely.workbench.data import dataset
-    from likely.workbench.scoring import text_stream
+    from likely.workbench.scoring import progressive
 
     asked = ("train", "reviews.csv", "naive-bayes", *OPTIONS, "--set", "event=bernoulli")
     for run in ("small", "large"):
@@ -92,7 +92,7 @@ def test_presence_of_words_says_which_option_is_missing(likely, reviews, monkeyp
         outcome = likely(*asked, "--set", "words.binary=yes", "-o", run)
         assert outcome.exit == 0, outcome.err
         monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 1)
-        monkeypatch.setattr(text_stream, "N_COLUMNS", 2**12)
+        monkeypatch.setattr(progressive, "N_COLUMNS", 2**12)
 
 
 def test_words_are_hashed_and_still_explained(likely, reviews):

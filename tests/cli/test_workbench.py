@@ -226,7 +226,7 @@ def test_an_unwritable_folder_is_a_problem_of_the_data(likely, unwritable, words
 def test_a_full_disk_leaves_no_run(likely, tmp_path, verb):
     import errno
 
-    from likely.files import watching
+    from likely.storage.files import watching
 
     def full(point, path):
         if point == "write":

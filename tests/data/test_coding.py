@@ -15,7 +15,7 @@ from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Mixed
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
-from likely.inputs.numbers import check_offset
+from likely.inputs.targets import check_offset
 
 FRAME = pd.DataFrame(
     {

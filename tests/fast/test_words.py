@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from likely import BagOfWords
 from likely.fast.letters import MULTIPLIER, SEED, WINDOW
-from likely.text.hashing import column_of, hash_of
+from likely.text.term_counts import column_of, hash_of
 from likely.text.token_ids import TokenIds
 
 WORD = re.compile(r"(?u)\b\w\w+\b")

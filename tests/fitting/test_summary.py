@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import polars
@@ -16,7 +15,7 @@ from numpy.testing import assert_allclose
 from likely.fitting.inference import Inference
 from likely.fitting.summary import Summary
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.surface import response_described, summarise
+from likely.linear.surface import FittedLinear
 from likely.output.description_text import MOST_ROWS
 from likely.output.formatting import WIDEST
 from likely.solvers.minimise import Solution
@@ -178,9 +177,12 @@ def test_frames_are_of_the_callers_library():
 def test_a_fitted_model_is_described_by_its_response_and_link():
     solution = Solution(np.zeros(2), True, "", (1.0,) * 5, 0.0, "Newton")
 
-    class GLM(SimpleNamespace):
-        def summary(self):
-            return summarise(self, inference(), response_described(vars(self)))
+    class GLM(FittedLinear):
+        def __init__(self, **learned):
+            vars(self).update(learned)
+
+        def _inference(self):
+            return inference()
 
     likelihood = likelihood_of("gamma", "log")
     told = GLM(solution_=solution, likelihood_=likelihood).summary()

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, clone
 import likely as lk
 from likely.cli.main import run
 from likely.errors import InvalidInput, UnknownParameter
-from likely.inputs.parameters import PEERS, Estimator, peer_of
+from likely.inputs.estimators import Estimator
+from likely.inputs.parameters import PEERS, peer_of
 from likely.names import check_part
 
 PAGES = Path(__file__).parents[2] / "docs" / "models"

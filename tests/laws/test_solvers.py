@@ -16,7 +16,7 @@ from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
 from tests.solver_objectives import random_logistic, random_quadratic
 
-ON_TOTALS = {name: entry for name, entry in SOLVERS.items() if entry.door is None}
+ON_TOTALS = {name: entry for name, entry in SOLVERS.items() if entry.on_totals}
 SMOOTH = {name: entry.solver for name, entry in ON_TOTALS.items()}
 SPARSE = {name: entry.solver for name, entry in ON_TOTALS.items() if not entry.smooth_only}
 every_solver = pytest.mark.parametrize("name", SMOOTH)

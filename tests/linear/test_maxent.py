@@ -11,8 +11,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.differences import check_gradient, check_hessian
 from likely.errors import InvalidInput, RedundantColumns, Separation
-from likely.features.maxent import by_row, feature_array
-from likely.linear.maxent import MaxEntropy
+from likely.linear.maxent import MaxEntropy, by_row, feature_array
 from likely.linear.softmax import SoftmaxRegression
 from likely.objectives.maxent import MaxEntropyObjective
 from likely.penalties import L2

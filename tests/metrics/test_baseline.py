@@ -9,7 +9,7 @@ import likely
 from likely.likelihoods.responses import RESPONSES
 from likely.metrics import Truth
 from likely.metrics.baseline import BestConstant, best_level, best_rate
-from likely.workbench.models.constant import Constant
+from likely.workbench.models.constant import ConstantModel
 
 YEARS = np.array([1.0, 2.0, 3.0, 4.0])
 AMOUNTS = ("gamma", "inverse-gaussian")
@@ -48,7 +48,7 @@ def test_the_constant_of_a_family_is_its_glm_without_a_column(name):
     y = draw(np.random.default_rng(0))
     model = likely.GLM(name, "identity" if name == "gaussian" else "log", l1=1e9, tol=1e-14)
     alone = model.fit(np.arange(400.0)[:, None] % 7, y)  # a penalty that leaves the intercept
-    constant = Constant(kind, name).fit(np.zeros((400, 1)), y)
+    constant = ConstantModel(kind, name).fit(np.zeros((400, 1)), y)
     assert_allclose(constant.predict([[0.0]]), alone.predict([[0.0]]), rtol=1e-7)
     new = np.array([1.0, 2.0, 5.0])
     ours, theirs = constant.predictive_family(), alone.predictive_family()

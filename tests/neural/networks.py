@@ -4,7 +4,7 @@ import numpy as np
 
 from likely.neural.architecture import Architecture, initial_parameters
 from likely.neural.formulas import NetworkRows
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 
 N, D = 6, 3
 

@@ -16,8 +16,8 @@ from likely.neural.average import (
     best_shrinkage,
     parts_of_rows,
 )
-from likely.neural.output_choice import output_of
-from likely.workbench.models.constant import Constant
+from likely.neural.outputs import output_of
+from likely.workbench.models.constant import ConstantModel
 
 FAST = {"solver": "adam", "hidden": (8,), "max_epochs": 30, "tol": None, "random_state": 0}
 
@@ -73,7 +73,7 @@ def test_on_noise_it_is_the_constant(n_classes):
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(80, 10)), rng.integers(0, n_classes, 80)
     model = lk.NeuralNetworkClassifier(**NOISE).fit(X, y)
-    constant = Constant().fit(X, y)
+    constant = ConstantModel().fit(X, y)
     assert model.average_.shrinkage == 0.0
     fresh = rng.normal(size=(50, 10))
     assert_allclose(model.predict_proba(fresh), constant.predict_proba(fresh), rtol=1e-12)
@@ -91,7 +91,7 @@ def test_numbers_of_noise_have_the_mean_and_the_spread_of_the_constant(kind, res
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(80, 10)), sample(rng).astype(float)
     model = lk.NeuralNetworkRegressor(**NOISE, response=response).fit(X, y)
-    constant = Constant(kind).fit(X, y)
+    constant = ConstantModel(kind).fit(X, y)
     assert model.average_.shrinkage == 0.0
     assert_allclose(model.predict(X), constant.predict(X), rtol=1e-12)
     ours, theirs = model.predictive_family(), constant.predictive_family()

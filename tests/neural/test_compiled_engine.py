@@ -10,7 +10,7 @@ from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture, initial_parameters
 from likely.neural.compiled_engine import CompiledEngine
 from likely.neural.engine import EngineSettings, ReadableEngine, engine_for
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from likely.solvers.updates import UPDATES, Adam, AdamW, Clip, Momentum, Plain
 from likely.special import ACTIVATIONS
 from tests.neural.networks import COMPILED, many_rows, some_network

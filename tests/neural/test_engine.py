@@ -9,7 +9,7 @@ from likely.neural.architecture import Architecture, initial_parameters
 from likely.neural.engine import EngineSettings, ReadableEngine
 from likely.neural.formulas import NetworkRows, dropout_masks, loss_first_order
 from likely.neural.objective import NetworkObjective
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from likely.solvers.updates import AdamW, Momentum, Plain
 from tests.neural.networks import many_rows, some_network
 

@@ -19,7 +19,7 @@ from likely.neural.examples import (
     in_memory,
     matrix_of,
 )
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from likely.solvers.updates import Plain
 
 N = 23

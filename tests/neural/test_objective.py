@@ -13,7 +13,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.neural.architecture import Architecture
 from likely.neural.formulas import NetworkRows
 from likely.neural.objective import NetworkObjective
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from likely.solvers import LBFGS, minimise
 from likely.special import ACTIVATIONS
 from tests.neural.estimators import blobs, waves

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from likely.errors import InvalidInput
 from likely.likelihoods import Bernoulli, Categorical, Ordinal, Poisson
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 from tests.neural.networks import OUTPUTS, output_and_target
 
 

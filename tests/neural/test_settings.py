@@ -1,7 +1,11 @@
 """Arguments that are several settings: short forms, single ones, searches, old names and files."""
 
+import json
+from pathlib import Path
+
+import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -150,7 +154,10 @@ def test_arguments_of_old_files_become_settings():
     }
     plain = {"shuffle": True, "balanced": False, "patience": "auto", "penalty_scaling": "sum"}
     plain |= {"trainable": None, "callbacks": None, "checkpoint": None, "resume": None}
-    assert grouped_arguments({**plain, "evaluate_training": True}) == {"training": None}
+    assert grouped_arguments({**plain, "evaluate_training": True}) == {
+        "penalty": None,
+        "training": None,
+    }
 
 
 def test_settings_are_saved_but_for_functions_and_files_of_other_kinds(tmp_path):
@@ -168,3 +175,54 @@ def test_settings_are_saved_but_for_functions_and_files_of_other_kinds(tmp_path)
         expected = Training(evaluate=False) if name == "training" else vars(model)[name]
         assert repr(vars(again)[name]) == repr(expected)
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+FILES = Path(__file__).parent / "files"  # written by the last version before arguments were grouped
+WRITTEN = {
+    "classifier": {
+        "batch": "Batches(size=16, shuffle=False, balanced=False)",
+        "early_stopping": "EarlyStopping(patience=4, watch='validation')",
+        "penalty": "WeightPenalty(l1=0.0, l2=0.0, scaling='mean')",
+        "initialise": "StartValues(values='he-normal', trainable=[-1])",
+        "training": "Training(callbacks=None, checkpoint='training.checkpoint', resume=None, "
+        "evaluate=False)",
+    },
+    "regressor": {  # whose mean was added to an output without biases
+        "bias": "(False, True)",
+        "early_stopping": "EarlyStopping(patience=7, watch='training')",
+        "penalty": "None",
+        "training": "None",
+    },
+    "average": {
+        "n_networks": "2",
+        "early_stopping": "EarlyStopping(patience=3, watch='validation')",
+    },
+    "prepared": {"batch": "Batches(size=8, shuffle=True, balanced=True)"},
+}
+
+
+@pytest.mark.parametrize(("name", "arguments"), WRITTEN.items(), ids=WRITTEN)
+def test_a_file_of_before_answers_as_it_did_is_saved_again_and_trained_further(
+    name, arguments, tmp_path
+):
+    answers = json.loads((FILES / "answers.json").read_text())
+    rows = pd.DataFrame(answers["rows"], columns=["a", "b"])
+    rows = rows if name == "prepared" else rows.to_numpy()
+
+    def answer(model):
+        return model.predict_proba(rows) if hasattr(model, "predict_proba") else model.predict(rows)
+
+    model = likely.load(FILES / f"{name}.likely")
+    assert_allclose(answer(model), answers[name], rtol=1e-12)
+    inner = model.model_ if name == "prepared" else model
+    assert {each: repr(vars(inner)[each]) for each in arguments} == arguments
+    assert inner.chosen_["solver"] == repr(inner.solver).strip("'")
+    assert inner.describe().tables
+    likely.save(model, tmp_path / "again.likely")
+    assert_array_equal(answer(likely.load(tmp_path / "again.likely")), answer(model))
+    if name == "regressor":
+        before = inner.parameters_.copy()
+        inner.partial_fit(rows, answer(inner) + 1)
+        assert inner.parameters_.shape == before.shape and (inner.parameters_ != before).any()
+    if name == "average":
+        assert 0 < inner.average_.shrinkage <= 1

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from likely.errors import InvalidInput
-from likely.neural.devices import as_array
+from likely.neural.device import as_array
 from likely.neural.engine import EngineSettings, ReadableEngine
 from likely.neural.formulas import dropout_masks, dropout_rates
 from likely.neural.torch_networks import TorchEngine

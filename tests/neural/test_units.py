@@ -11,8 +11,9 @@ from likely.errors import InvalidInput
 from likely.neural.architecture import Architecture
 from likely.neural.formulas import NetworkRows
 from likely.neural.objective import NetworkObjective
-from likely.neural.output_choice import output_of
-from likely.neural.units import ResponseUnits, WeightStrengths
+from likely.neural.outputs import output_of
+from likely.neural.problem import ResponseUnits
+from likely.neural.settings import WeightPenalty
 from likely.penalties import L1, L2, ElasticNet, Group
 from tests.neural.estimators import regressor, waves
 
@@ -136,9 +137,9 @@ def test_penalties_and_losses_in_training_are_those_of_y_divided_by_the_variance
     inner = units.inner(network, theta)
     assert_allclose(units.theta(network, inner), theta, rtol=1e-12, atol=1e-12)
 
-    output, given = output_of(None, n_outputs=n_responses), WeightStrengths(0.7, 1.3)
+    output, given = output_of(None, n_outputs=n_responses), WeightPenalty(0.7, 1.3)
     l1, l2 = units.strengths(network, given)
-    raw = NetworkObjective(network, output, NetworkRows(X, y), *given)
+    raw = NetworkObjective(network, output, NetworkRows(X, y), given.l1, given.l2)
     scaled = NetworkObjective(network, output, NetworkRows(X, units.target(y)), l1, l2)
     assert_allclose(units.square * scaled.value(inner), raw.value(theta), rtol=1e-12)
     assert check_gradient(scaled.value, scaled.gradient, inner) < 1e-6

@@ -3,8 +3,9 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
-from likely.fast.keyed import first_key, keyed3, next_key, uniform_of
+from likely.fast.network import first_key, next_key, uniform_of
 from likely.numerics.keyed_random import keyed, keyed_uniform
 
 MASK = 2**64 - 1
@@ -24,6 +25,12 @@ def by_whole_numbers(seed, *numbers):
     for n in numbers:
         z = mix(z ^ ((n * GOLDEN + GOLDEN) & MASK))
     return z
+
+
+@njit
+def keyed3(seed, a, b, c):
+    """64 random bits of the key (seed, a, b, c), compiled."""
+    return next_key(next_key(next_key(first_key(seed), a), b), c)
 
 
 @given(seed=words, a=words, b=words, c=words)

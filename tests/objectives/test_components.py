@@ -9,6 +9,7 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks, Block
 from likely.data.layouts.dense import Dense
 from likely.distributions import Bernoulli, DiagonalFamily
+from likely.distributions.priors import log_shares
 from likely.errors import InvalidInput
 from likely.objectives.components import (
     Components,
@@ -17,7 +18,6 @@ from likely.objectives.components import (
     block_log_joint,
     block_log_posterior,
     block_totals,
-    log_shares,
     total,
 )
 from likely.objectives.cooled_evidence import CooledEvidence

@@ -10,13 +10,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 import likely as lk
 from likely.cli.main import run
-from likely.json_files import as_json
 from likely.output.description import Description, Fact, NamedColumn, NamedTable, describe
 from likely.output.description_text import html_of, text_of
 from likely.reports.page import report_of
 from likely.reports.sections.model import model_page
 from likely.runs import Run, RunFacts
-from likely.workbench.models.constant import Constant
+from likely.storage.json import as_json
+from likely.workbench.models.constant import ConstantModel
 from likely.workbench.preparation.prepared import Prepared
 
 
@@ -109,8 +109,8 @@ def fitted():
         lk.TemperatureScaling(lk.NaiveBayes()).fit(X, y),
         lk.IsotonicScaling(lk.NaiveBayes()).fit(X, three),
         lk.Discretizer().fit(X),
-        Constant().fit(X, y),
-        Constant("count").fit(X, three),
+        ConstantModel().fit(X, y),
+        ConstantModel("count").fit(X, three),
         Prepared(lk.LogisticRegression(l2=1.0)).fit(X, y),
         RandomForestClassifier(2).fit(X, y),
     ]

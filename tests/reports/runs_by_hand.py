@@ -8,12 +8,12 @@ import pyarrow as pa
 
 import likely
 from likely.data.arrow import digest_of_file
-from likely.json_files import as_json
 from likely.metrics import constant_prediction, metrics_for, score_of
 from likely.numerics.intervals import Estimate
 from likely.runs import RunFolder, versions
 from likely.sealing.folder import TRAIN
 from likely.sealing.sealed import folder_of
+from likely.storage.json import as_json
 from likely.workbench.comparison.comparison import compare
 from likely.workbench.curves.curves import CurvePoint, learning_curve
 from likely.workbench.data.opening import dataset

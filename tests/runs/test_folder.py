@@ -11,9 +11,9 @@ import pytest
 
 import likely
 from likely.errors import InvalidFile, InvalidInput
-from likely.persist import MODEL_FILE
 from likely.reports.page import report_of
 from likely.runs import folder, read_run
+from likely.storage.values import MODEL_FILE
 from likely.workbench.comparison import records
 from tests.reports.runs_by_hand import rewritten
 
@@ -32,7 +32,7 @@ NAMES = {
     records.CURVES,
 }
 ELSEWHERE = {
-    ("model_content.py", MODEL_FILE),  # save and load know it, and no RUN
+    ("storage/values.py", MODEL_FILE),  # save and load know it, and no RUN
     ("workbench/comparison/records.py", records.COMPARISONS),  # of a SEAL, too
     ("workbench/comparison/records.py", records.CURVES),
     ("workbench/search/trials.py", folder.STUDY),  # a study, of a RUN or not, has its own

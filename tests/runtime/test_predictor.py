@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import likely as lk
 import likely.runtime
 from likely.errors import InvalidFile, InvalidInput, UnseenCategories
-from tests.persist.test_model_file import forge
 from tests.runtime.saved_models import answers, columns, frame, library_rows, saved_models
+from tests.storage.test_model_file import forge
 
 CASES = saved_models()
 TABLE = columns(gaps=False)

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import likely as lk
 import likely.runtime
 from likely.errors import InvalidFile, InvalidInput
-from tests.persist.older_format import save_in_format_1
-from tests.persist.test_model_file import forge
 from tests.runtime.text_models import NEW, TEXTS, Y, text_models
+from tests.storage.older_format import save_in_format_1
+from tests.storage.test_model_file import forge
 
 ORDER = ["ham", "work", "spam"]
 

@@ -14,10 +14,10 @@ from sklearn.naive_bayes import GaussianNB
 
 import likely
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput, LikelyError
-from likely.files import watching
 from likely.metrics.registry import LOSSES
 from likely.sealing.final_score import Scorer
 from likely.sealing.folder import COMMITTED, SealFolder
+from likely.storage.files import watching
 from likely.workbench.data.task import Task
 from likely.workbench.final.final import final_score_of_fit
 from likely.workbench.final.final_scorer import TaskScorer

@@ -14,7 +14,7 @@ import pytest
 
 import likely
 from likely.errors import CannotWrite, HonestyRefusal, InvalidInput
-from likely.files import watching
+from likely.storage.files import watching
 from tests.accidents import contents, drafts, full_disk_at, pictures, points_of
 from tests.sealing.conftest import some_table
 
@@ -157,7 +157,7 @@ CHILD = """
     import os, sys
     from signal import SIGKILL
     import likely
-    from likely.files import watching
+    from likely.storage.files import watching
 
     def killed(point, path):
         if (point, path.name) == ("appended", "ledger.jsonl"):

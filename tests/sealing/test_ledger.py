@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import likely
 from likely.cli.main import run
 from likely.errors import BrokenLedger, HonestyRefusal
-from likely.files import watching
 from likely.sealing.ledger import EVENTS, HEAD, LEDGER, ZEROS, Ledger, verify_ledger
 from likely.sealing.manifest import canonical
+from likely.storage.files import watching
 
 FILES = (LEDGER, HEAD, "manifest.json", "train.parquet", "test-features.parquet")
 

@@ -7,13 +7,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely.penalties import L1, L2, ElasticNet, Group, NoPenalty, Penalty
-from likely.solvers.base import FirstOrder
+from likely.solvers.base import FirstOrder, FirstOrderObjective
 from likely.solvers.minimise import minimise
-from likely.solvers.proximal import FISTA, CompositeObjective
+from likely.solvers.proximal import FISTA
 
 
 @dataclass(frozen=True, eq=False)
-class Squares(CompositeObjective):
+class Squares(FirstOrderObjective):
     """½‖y − Xθ‖² + penalty."""
 
     X: np.ndarray

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.errors import InvalidInput, UnknownName
-from likely.fast.updates import update as compiled_update
+from likely.fast.network import update as compiled_update
 from likely.solvers.gradient_descent import FixedStep
 from likely.solvers.minimise import minimise
 from likely.solvers.updates import (

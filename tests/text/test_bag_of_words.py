@@ -13,10 +13,9 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.utils import get_tags
 
 from likely.errors import InvalidInput, UnknownName
-from likely.text.analysis import Analysis
+from likely.text.analysis import Analysis, check_counts
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import bytes_of, documents, parts
-from likely.text.options import check_counts
 from likely.text.text_classifier import TextClassifier
 from likely.text.token_ids import TokenIds
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from likely.neural.architecture import Architecture
 from likely.neural.formulas import backward, forward
-from likely.neural.output_choice import output_of
+from likely.neural.outputs import output_of
 
 EXACT = 1e-12
 PRINTED = 1.5e-3  # the document rounds to three digits, some of them from rounded values

@@ -74,7 +74,7 @@ from likely.distributions.lengths import (
     split_scores,
     word_parts,
 )
-from likely.distributions.lumped_counts import LumpedColumns
+from likely.distributions.multinomial import LumpedColumns
 from likely.distributions.product import ProductFamily
 from likely.numerics.additive import Additive, pairwise_total
 from likely.objectives.components import (

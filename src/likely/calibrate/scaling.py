@@ -28,6 +28,7 @@ from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
     FoldRows,
     check_folds,
     column_needs,
@@ -37,11 +38,16 @@ from likely.inputs.estimators import (
     refuse_single_rows,
     take_columns,
 )
-from likely.inputs.labels import classes_of, codes_among, label_array, refuse_one_class
-from likely.inputs.numbers import check_weight, required
-from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import own_columns, refuse_file, rows_at
+from likely.inputs.targets import (
+    check_weight,
+    classes_of,
+    codes_among,
+    label_array,
+    refuse_one_class,
+    required,
+)
 from likely.names import has_method
 from likely.output.description import Description, Fact, NamedTable, describe
 from likely.output.pictures import draw_reliability

@@ -13,8 +13,8 @@ import click
 import likely
 from likely.cli.streams import encodable
 from likely.cli.terminal import Settings, echo, wrapped
-from likely.json_files import as_ascii_json, as_json
 from likely.output.control_characters import printable_json
+from likely.storage.json import as_ascii_json, as_json
 from likely.tasks.request import Exit
 
 

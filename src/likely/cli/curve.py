@@ -18,7 +18,7 @@ from likely.errors import UnknownName
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_data, open_with_target
 from likely.tasks.setting_values import separated, value_of
 from likely.tasks.suitability import about_task
-from likely.workbench.models.word_settings import PREFIX
+from likely.workbench.models.model_entry import PREFIX
 
 if TYPE_CHECKING:
     from likely.workbench.curves.curves import Curve
@@ -165,8 +165,8 @@ def _write(found: "Curve", path: Path) -> Path:
     """Write the picture or the numbers, by the suffix; the same curve gives the same file."""
     from io import BytesIO
 
-    from likely.files import write_atomically
-    from likely.json_files import write_json
+    from likely.storage.files import write_atomically
+    from likely.storage.json import write_json
 
     kind = path.suffix.lower()
     if kind == ".json":

@@ -103,7 +103,7 @@ def demo(settings: Settings, output: str | None) -> Answer:
 def _inside(folder: Path) -> Iterator[None]:
     """Make the folder the working folder inside the block."""
     from likely.errors import CannotWrite
-    from likely.files import make_folder
+    from likely.storage.files import make_folder
 
     before = Path.cwd()
     try:

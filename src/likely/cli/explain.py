@@ -133,7 +133,7 @@ def _texts_answer(
     page: str | None,
 ) -> Answer:
     """The explanation of documents, word by word, also as a page in a file."""
-    from likely.files import write_atomically
+    from likely.storage.files import write_atomically
     from likely.tasks.row_explanations import ExplainedRows, explained_texts
 
     found = explained_texts(opened, run, texts, against)

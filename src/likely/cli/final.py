@@ -160,10 +160,10 @@ def _refuse_seal(path: str) -> None:
 
 def _written_features(seal: "SealFolder", output: str) -> Answer:
     """Write the features of the sealed rows, with a key of each row."""
-    from likely.files import file_made_whole
     from likely.output.formatting import count
     from likely.sealing.folder import ROW
     from likely.sealing.recognition import log_event
+    from likely.storage.files import file_made_whole
 
     path, table = Path(output), seal.keyed_features()
     suffix = path.suffix.lower()

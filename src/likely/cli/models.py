@@ -25,10 +25,14 @@ from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
 from likely.tasks.request import Exit, Refusal
 from likely.tasks.setting_values import separated, value_like, value_of
-from likely.workbench.models.import_paths import refuse_short_name
-from likely.workbench.models.model_entry import InnerModel, ModelEntry
-from likely.workbench.models.registry import BASELINE, MODELS, entry_for, trainable
-from likely.workbench.models.word_settings import PREFIX
+from likely.workbench.models.model_entry import PREFIX, InnerModel, ModelEntry
+from likely.workbench.models.registry import (
+    BASELINE,
+    MODELS,
+    entry_for,
+    refuse_short_name,
+    trainable,
+)
 
 Command = Callable[..., Any]
 SET_HELP = (
@@ -105,7 +109,7 @@ def _on_texts(model: ModelEntry, words: Sequence["Parameter"]) -> str:
 
 def _word_parameters(model: ModelEntry) -> list["Parameter"]:
     """The settings of words of a model that reads words."""
-    from likely.workbench.models.word_settings import WORD_SETTINGS, word_defaults
+    from likely.workbench.models.model_entry import WORD_SETTINGS, word_defaults
 
     if _words_in(model) is None:
         return []

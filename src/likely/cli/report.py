@@ -30,9 +30,9 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
     It shows the score and its baseline, the number of evaluations of the test set, the data checks,
     and the comparisons, curves and predictions that were saved.
     """
-    from likely.files import write_atomically
     from likely.reports.page import report_of
     from likely.reports.report import facts_of_run
+    from likely.storage.files import write_atomically
 
     about = [facts_of_run(name) for name in runs]
     made = report_of(about)

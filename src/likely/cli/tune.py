@@ -26,7 +26,7 @@ from likely.cli.models import (
 from likely.cli.options import Command, data_options, gathered
 from likely.cli.terminal import Settings, global_options
 from likely.errors import InvalidInput
-from likely.json_files import as_json
+from likely.storage.json import as_json
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_with_target
 from likely.tasks.suitability import about_task
 from likely.workbench.models.model_entry import ModelEntry
@@ -317,7 +317,7 @@ def _write(settings: Settings, place: "RunFolder", trained: "TrainedModel") -> t
 def _can_be_saved(chosen: ModelEntry) -> bool:
     """Whether the package that saves models of other libraries is installed."""
     from likely.errors import InvalidInput
-    from likely.persist.foreign import refuse_without_skops
+    from likely.storage.foreign import refuse_without_skops
 
     try:
         refuse_without_skops(chosen.name)

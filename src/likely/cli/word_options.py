@@ -7,7 +7,7 @@ from typing import Any
 from likely.errors import InvalidInput
 from likely.names import known_name
 from likely.tasks.setting_values import separated, value_like, value_of
-from likely.workbench.models.word_settings import (
+from likely.workbench.models.model_entry import (
     PREFIX,
     WORD_SETTINGS,
     bag_of,

@@ -17,7 +17,7 @@ To add a family, write one file and list it in ``DISTRIBUTIONS``: the laws in
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -28,7 +28,7 @@ from likely.distributions.evidence import RowSums, drawn_evidence
 from likely.distributions.responsibility import Responsibility, first_cell
 from likely.distributions.smoothing import best_smoothing
 from likely.errors import BadCell, InvalidInput
-from likely.numerics.additive import Additive, FieldwiseAdditive
+from likely.numerics.additive import Additive
 
 SMALLEST_SHARE = 1e-13  # without a prior: a spread of a component that is lost to rounding
 CLEARLY = 100.0  # × the prior's share: all rows do spread
@@ -38,8 +38,10 @@ STRONG_SHARE = 1e-4  # a prior this strong prevents collapse by itself
 class Statistics(Additive):
     """Sufficient statistics: they add, and ``scaled`` by c they are those of c times the data."""
 
-    @abstractmethod
-    def scaled(self, factor: float) -> Self: ...
+    def scaled(self, factor: float) -> Self:
+        """All sums times ``factor``; statistics that hold more than sums write their own."""
+        each = {f.name: factor * getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]  # a dataclass
+        return type(self)(**each)
 
     def feature_counts(self) -> Array:
         """N_kj = Σ_i r_ik x_ij, of features that are counts or 0 and 1."""
@@ -95,14 +97,6 @@ class Statistics(Additive):
         collapsed, and a single component cannot collapse.
         """
         return ()
-
-
-@dataclass(frozen=True, eq=False)
-class FieldwiseStatistics(FieldwiseAdditive, Statistics):
-    """Statistics that are plain sums, field by field."""
-
-    def scaled(self, factor: float) -> Self:
-        return type(self)(**{f.name: factor * getattr(self, f.name) for f in fields(self)})
 
 
 class LinearForm(NamedTuple):

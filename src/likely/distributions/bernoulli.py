@@ -18,8 +18,8 @@ from likely._typing import Array, Matrix
 from likely.caching import cached_property
 from likely.distributions.base import (
     Distribution,
-    FieldwiseStatistics,
     LinearForm,
+    Statistics,
     Takes,
     log_product,
     observed,
@@ -35,12 +35,13 @@ from likely.distributions.parameters import (
 )
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.distributions.smoothing import CountTables
+from likely.numerics.additive import FieldwiseAdditive
 from likely.special import expit, log_expit
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class BernoulliStatistics(FieldwiseStatistics):
+class BernoulliStatistics(FieldwiseAdditive, Statistics):
     """Successes s_kj = Σ_i r_ik x_ij and trials n_kj = Σ_i r_ik, over the observed cells."""
 
     successes: Array  # (n_components, n_features)

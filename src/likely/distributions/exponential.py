@@ -15,8 +15,8 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.distributions.base import (
     Distribution,
-    FieldwiseStatistics,
     LinearForm,
+    Statistics,
     Takes,
     means_of_components,
     observed,
@@ -27,6 +27,7 @@ from likely.distributions.base import (
 )
 from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
+from likely.numerics.additive import FieldwiseAdditive
 from likely.output.formatting import short_number
 
 SHORTEST_MEAN = 1e-150  # a feature that was always 0: its density must stay a number
@@ -35,7 +36,7 @@ SHORTEST_SHARE = 1e-9  # of the feature's mean: a component in which it was alwa
 
 @final
 @dataclass(frozen=True, eq=False)
-class ExponentialStatistics(FieldwiseStatistics):
+class ExponentialStatistics(FieldwiseAdditive, Statistics):
     """Times Σ_i r_ik x_ij and examples Σ_i r_ik, over the observed cells."""
 
     times: Array  # (n_components, n_features)

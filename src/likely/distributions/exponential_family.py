@@ -28,7 +28,7 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, LinearForm, Statistics, refuse_values
-from likely.distributions.diagonal_moments import diagonal_moments
+from likely.distributions.gaussian import diagonal_moments
 from likely.distributions.parameters import numbers, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.errors import InvalidInput

@@ -8,10 +8,10 @@ the quadratic term is shared, and the posterior is logistic (tied) in x:
     log p(k | x) = xᵀ Σ⁻¹ m_k − ½ m_kᵀ Σ⁻¹ m_k + log π_k + const
 
 No direction v of a column varies less than values that are rounded to its unit u do
-(``resolution``): where vᵀΣv < vᵀFv, F = diag(u²/12), Σ is raised to it.
+(``responsibility``): where vᵀΣv < vᵀFv, F = diag(u²/12), Σ is raised to it.
 
 An inverse-Wishart prior adds to the scatter and to its divisor.  Missing cells need
-expectations (``missing_cells``): the plain statistics need complete rows.
+expectations (``full_moments``): the plain statistics need complete rows.
 
 References
 ----------
@@ -29,31 +29,25 @@ from likely.caching import cached_property
 from likely.distributions.base import Distribution, FusedExpectation, LinearForm
 from likely.distributions.full_moments import (
     MOST_FEATURES,
+    Completed,
     ExpectedSums,
     FullMoments,
-    full_moments,
-    whitened_sums,
-)
-from likely.distributions.gaussian import (
-    LOG_2PI,
-    DiagonalFamily,
-    DiagonalGaussian,
-    located,
-)
-from likely.distributions.missing_cells import (
-    Completed,
     GappyRows,
     completed,
     expected_moments,
+    full_moments,
     gappy_sums,
+    whitened_sums,
 )
+from likely.distributions.gaussian import LOG_2PI, DiagonalFamily, DiagonalGaussian, located
 from likely.distributions.parameters import component_rows, numbers, refuse_parameters
 from likely.distributions.priors import GaussianPrior, refuse_other_prior
-from likely.distributions.resolution import distinct_values, grid_variance
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
     Responsibility,
+    distinct_values,
+    grid_variance,
 )
 from likely.errors import InvalidInput
 from likely.numerics.cholesky import InverseRoot, inverse_root, unit_diagonal

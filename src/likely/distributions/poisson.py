@@ -16,8 +16,8 @@ from likely._typing import Array, Matrix
 from likely.caching import cached_property
 from likely.distributions.base import (
     Distribution,
-    FieldwiseStatistics,
     LinearForm,
+    Statistics,
     Takes,
     log_product,
     means_of_components,
@@ -31,6 +31,7 @@ from likely.distributions.evidence import RowSums, count_evidence
 from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.distributions.smoothing import EventCounts
+from likely.numerics.additive import FieldwiseAdditive
 from likely.output.formatting import short_number
 from likely.special import lgamma
 
@@ -39,7 +40,7 @@ UNSEEN = 0.5  # events among all rows, for the prior of a feature without any
 
 @final
 @dataclass(frozen=True, eq=False)
-class PoissonStatistics(FieldwiseStatistics):
+class PoissonStatistics(FieldwiseAdditive, Statistics):
     """Events Σ_i r_ik x_ij and examples Σ_i r_ik, over the observed cells."""
 
     events: Array  # (n_components, n_features)

@@ -24,10 +24,9 @@ from likely.data.frames import as_table, frame_of, library_of
 from likely.errors import UnknownName
 from likely.explanations.sampled import MixedRows, mixed_rows
 from likely.inputs.estimators import check_fitted_model, refuse_unless_whole
-from likely.inputs.labels import codes_among
-from likely.inputs.numbers import check_numbers
 from likely.inputs.rows import offset_arguments, offset_numbers, refuse_without_offset
 from likely.inputs.tables import as_frame, n_rows_of, own_columns, refuse_file, rows_at
+from likely.inputs.targets import check_numbers, codes_among
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.output.formatting import (

@@ -2,23 +2,39 @@
 
     for each batch:  gather rows → forward → slopes of the loss → backward → penalty → update
 
+    losses           categorical   ln Σ_k e^(η_k) − η_y         bernoulli   ln(1 + e^η) − yη
+                     gaussian      ½(η − y)²                    poisson     e^η − yη
+    random numbers   z = mix(seed + G);   z ← mix(z ⊕ (n G + G)) for each number n of the key
+
+The losses are those of ``neural.outputs``, the updates those of ``likely.solvers.updates``, and the
+random numbers those of ``likely.numerics.keyed_random``, bit for bit, modulo 2⁶⁴ as there.
+
 Products are BLAS calls on buffers that are made once, through ``np.dot(a, b, out)``; the rest is
 one pass over each layer.  All values are of one type, float32 or float64; the loss and its slope in
-η are computed in float64.  Buffers hold h^(0) … h^(L) one after another, (batch, m_l) each.
+η are computed in float64.  Numbers of an update are rounded to that type before its loops, as
+NumPy does.  Buffers hold h^(0) … h^(L) one after another, (batch, m_l) each.
 
 The callers check; nothing is checked here.  Arrays are C-contiguous.  Functions with one caller are
 inlined: Numba would optimise each of them twice, and compile for a third longer.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from likely.fast.activations import activate, times_slope
-from likely.fast.keyed import first_key, next_key, uniform_of
-from likely.fast.network_losses import losses_and_slopes
-from likely.fast.updates import update
+
+CATEGORICAL, BERNOULLI, GAUSSIAN, POISSON = 0, 1, 2, 3  # losses
+PLAIN, MOMENTUM, NESTEROV, ADAGRAD, RMSPROP, ADAM, ADAMW = 0, 1, 2, 3, 4, 5, 6  # rules
+CLIP_AT = 7  # the place of the largest norm of a gradient among the numbers of a rule
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
+S30, S27, S31, S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+UNIT = 2.0**-53
 
 
 class Network(NamedTuple):
@@ -44,8 +60,8 @@ class ExampleArrays(NamedTuple):
 class Descent(NamedTuple):
     """How the gradient of a batch becomes a step."""
 
-    loss: int  # number of ``fast.network_losses``
-    kind: int  # the rule of ``fast.updates``, and its numbers
+    loss: int  # CATEGORICAL …
+    kind: int  # PLAIN …, and the numbers of the rule, in the order of ``solvers.updates``
     hyper: Any  # (8,) float64
     rate: float
     penalises: bool  # whether any strength is above 0
@@ -88,19 +104,9 @@ def train_epoch(network, theta, slots, step, examples, order, batch, piece, desc
         for first in range(start, end, piece):
             rows = order[first : min(first + piece, end)]
             into = gradient if first == start else part
+            size = end - start
             here, weighed = batch_gradient(
-                network,
-                theta,
-                examples,
-                rows,
-                end - start,
-                h,
-                fed,
-                mask,
-                deltas,
-                into,
-                descent,
-                dropout,
+                network, theta, examples, rows, size, h, fed, mask, deltas, into, descent, dropout
             )
             loss += here
             weight += weighed
@@ -310,3 +316,177 @@ def total_loss(network, theta, examples, chunk, loss):
             slope[:b],
         )[0]
     return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def losses_and_slopes(kind, eta, codes, target, weight, rows, scale, slope):
+    """Write scale · w_i ∂loss_i/∂η into ``slope`` (b, m); return Σ w_i loss_i and Σ w_i.
+
+    ``rows`` (b,) are the places of the examples in codes, target and weight; a row of weight 0
+    has loss and slope 0, even where they are infinite.
+    """
+    number = eta.dtype.type
+    total, weighed = 0.0, 0.0
+    for i in range(rows.size):
+        row = rows[i]
+        w = weight[row] if weight.size > 0 else 1.0
+        if not w > 0.0:
+            for k in range(eta.shape[1]):
+                slope[i, k] = number(0.0)
+            continue
+        if kind == CATEGORICAL:
+            loss = categorical(eta[i], codes[row], w * scale, slope[i])
+        else:
+            loss = 0.0
+            for k in range(eta.shape[1]):
+                each, pull = scalar(kind, np.float64(eta[i, k]), target[row, k])
+                loss += each
+                slope[i, k] = number(w * scale * pull)
+        total += w * loss
+        weighed += w
+    return total, weighed
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def categorical(eta, y, scale, slope):
+    """The cross-entropy of class y; its slope, times ``scale``, is p − onehot(y)."""
+    number = eta.dtype.type
+    top = eta[0]
+    for k in range(1, eta.size):
+        top = max(top, eta[k])
+    total = 0.0
+    for k in range(eta.size):
+        e = math.exp(np.float64(eta[k]) - np.float64(top))
+        slope[k] = number(e)
+        total += e
+    others = 0.0
+    factor = scale / total
+    for k in range(eta.size):
+        if k != y:
+            p = np.float64(slope[k]) * factor
+            others += p
+            slope[k] = number(p)
+    slope[y] = number(-others)  # p_y − 1 would cancel where p_y is near 1
+    return math.log(total) + (np.float64(top) - np.float64(eta[y]))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scalar(kind, eta, y):
+    """The loss of a number and its slope."""
+    if kind == GAUSSIAN:
+        return 0.5 * (eta - y) * (eta - y), eta - y
+    if kind == POISSON:
+        mean = math.exp(eta)
+        return mean - y * eta, mean - y
+    e = math.exp(-abs(eta))  # at most 1
+    nearer, farther = 1.0 / (1.0 + e), e / (1.0 + e)
+    success, failure = (nearer, farther) if eta >= 0.0 else (farther, nearer)
+    return max(eta, 0.0) - y * eta + math.log1p(e), (1.0 - y) * success - y * failure
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def update(kind, hyper, theta, gradient, slots, step, rate):
+    """One step: overwrite ``theta`` (p,) and ``slots`` (n_slots, p), all of one type.
+
+    ``hyper`` (8,) float64; ``step`` counts from 1; ``gradient`` (p,) is left as it is.
+    """
+    number = theta.dtype.type
+    kept = number(clip_factor(hyper[CLIP_AT], gradient))
+    if kind == PLAIN:
+        length = number(rate)
+        for j in range(theta.size):
+            theta[j] += -length * (gradient[j] * kept)
+    elif kind in (MOMENTUM, NESTEROV):
+        roll(theta, gradient, slots[0], kept, number(rate), number(hyper[0]), kind == NESTEROV)
+    elif kind == ADAGRAD:
+        one = number(1.0)
+        scale(theta, gradient, slots[0], kept, number(rate), number(hyper[0]), one, one)
+    elif kind == RMSPROP:
+        decay, rest = number(hyper[1]), number(1.0 - hyper[1])
+        scale(theta, gradient, slots[0], kept, number(rate), number(hyper[0]), decay, rest)
+    else:
+        shrink = rate * hyper[3] if kind == ADAMW else 0.0
+        adapt(theta, gradient, slots[0], slots[1], kept, hyper, step, rate, number(shrink))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def clip_factor(norm, gradient):
+    """c / ‖g‖ where the gradient is longer than c > 0, else 1."""
+    if norm <= 0.0:
+        return 1.0
+    squares = 0.0
+    for j in range(gradient.size):
+        g = np.float64(gradient[j])
+        squares += g * g
+    length = np.sqrt(squares)
+    return norm / length if length > norm else 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def roll(theta, gradient, delta, kept, rate, momentum, ahead):
+    """Δ ← −η g + ν Δ, and θ ← θ + Δ, or θ − η g + ν Δ."""
+    if ahead:
+        for j in range(theta.size):
+            g = rate * (gradient[j] * kept)
+            new = delta[j] * momentum - g
+            delta[j] = new
+            theta[j] += momentum * new - g
+    else:
+        for j in range(theta.size):
+            new = delta[j] * momentum - rate * (gradient[j] * kept)
+            delta[j] = new
+            theta[j] += new
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scale(theta, gradient, squares, kept, rate, epsilon, decay, share):
+    """s ← decay s + share g², and θ ← θ − η g / (√s + ε)."""
+    for j in range(theta.size):
+        g = gradient[j] * kept
+        new = squares[j] * decay + share * (g * g)
+        squares[j] = new
+        theta[j] += -rate * g / (np.sqrt(new) + epsilon)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def adapt(theta, gradient, mean, squares, kept, hyper, step, rate, shrink):
+    """Adam, with a θ that shrinks by ``shrink`` θ."""
+    number = theta.dtype.type
+    epsilon, beta1, beta2 = number(hyper[0]), number(hyper[1]), number(hyper[2])
+    rest1, rest2 = number(1.0 - hyper[1]), number(1.0 - hyper[2])
+    power = np.float64(step)  # a power of a whole number is rounded in another way
+    length = number(rate / (1.0 - hyper[1] ** power))
+    shrunk = number(np.sqrt(1.0 - hyper[2] ** power))
+    for j in range(theta.size):
+        g = gradient[j] * kept
+        m = mean[j] * beta1 + rest1 * g
+        v = squares[j] * beta2 + rest2 * (g * g)
+        mean[j] = m
+        squares[j] = v
+        theta[j] += -length * m / (np.sqrt(v) / shrunk + epsilon) - shrink * theta[j]
+
+
+@njit(cache=True, nogil=True)
+def mix(z):
+    """SplitMix64's bijection of a 64-bit word: in Numba uint64 + int64 would be a float."""
+    z = (z ^ (z >> S30)) * FIRST
+    z = (z ^ (z >> S27)) * SECOND
+    return z ^ (z >> S31)
+
+
+@njit(cache=True, nogil=True)
+def first_key(seed):
+    """The key of a seed alone."""
+    return mix(np.uint64(seed) + GOLDEN)
+
+
+@njit(cache=True, nogil=True)
+def next_key(key, number):
+    """The key with one more number: what does not change in a loop is computed outside it."""
+    return mix(key ^ (np.uint64(number) * GOLDEN + GOLDEN))
+
+
+@njit(cache=True, nogil=True)
+def uniform_of(key):
+    """The uniform number in [0, 1) of a key: that of ``keyed(…)`` is ``keyed_uniform(…)``."""
+    return np.float64(key >> S11) * UNIT

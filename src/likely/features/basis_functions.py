@@ -38,9 +38,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.inputs.estimators import generator
-from likely.inputs.numbers import check_weight, read_numbers
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, generator
+from likely.inputs.tables import read_numbers
+from likely.inputs.targets import check_weight
 from likely.names import lookup
 from likely.numerics.quantiles import QuantileSummary
 from likely.special import expit

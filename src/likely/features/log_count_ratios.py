@@ -27,8 +27,7 @@ from likely._typing import Array
 from likely.data.schema import Schema
 from likely.distributions.multinomial import Multinomial
 from likely.errors import InvalidInput
-from likely.inputs.estimators import naming_columns, refuse_unless_number
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, naming_columns, refuse_unless_number
 from likely.inputs.rows import RowExtras, check_rows, encode_new_rows
 from likely.objectives.components import total
 

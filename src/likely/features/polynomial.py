@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
-from likely.inputs.numbers import check_weight, read_numbers
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator
+from likely.inputs.tables import read_numbers
+from likely.inputs.targets import check_weight
 
 SPARSE = "monomials are stored as dense columns. Pass X.toarray(), or choose fewer columns."
 CATEGORY = "Leave the column out if it is a category"

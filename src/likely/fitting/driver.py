@@ -168,8 +168,13 @@ class Specification(ABC):
         """Where the search of ``theta``, in the user's units, ended: to start there."""
         return None if theta is None else problem.data.framing.from_user(theta)
 
+    def settings(self, problem: Problem, given: FitSettings) -> FitSettings:
+        """How a search is run, where the model decides some of it."""
+        return given
+
     def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
         """The end of a search for the optimum."""
+        settings = self.settings(problem, settings)
         theta = settings.last
         if theta is not None and theta.shape != (problem.n_parameters,):
             theta = None

@@ -43,6 +43,7 @@ from likely.penalties import NoPenalty
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
+from likely.solvers.stopping import scale_of
 from likely.solvers.tolerances import (
     BARRIER_STEPS,
     CENTRED,
@@ -198,7 +199,7 @@ def optimum_at_edge(
     barrier = _Barrier(problem, likelihood, found, slack).follow(start, tol)
     if edge is None:
         return barrier
-    value, scale = problem.objective.value, problem.objective.scale
+    value, scale = problem.objective.value, partial(scale_of, problem.objective)
     here, there = value(found.theta), value(barrier.found.theta)
     lower = here < there - 2 * tol * scale(there)  # of several optima, that of the search
     inner = not barrier.n_rows and not there < here - 2 * tol * scale(here)
@@ -216,7 +217,7 @@ class _Barrier(NamedTuple):
         theta, at = begin, self.slack(begin)
         nats = at.stiffness / at.weight
         value = self.problem.objective.value(theta)
-        scale = self.problem.objective.scale(value)
+        scale = scale_of(self.problem.objective, value)
         last = min(LAST_BARRIER * nats, tol * scale / at.weight / 10)
         tau, slacks, trace = FIRST_BARRIER * nats, list[float](), [value]
         touching = TOUCHING * _usual(self.likelihood, at)

@@ -126,12 +126,11 @@ class OnePredictor(Specification):
             found = framing.from_user(theta)
         return found if isfinite(problem.objective.value(found)) else None  # else of other rows
 
-    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
-        likelihood, solver = self.likelihood, settings.solver
-        if likelihood.etas != EVERYWHERE:
-            most = steps_allowed(problem, likelihood, solver, settings.max_iter)
-            settings = replace(settings, max_iter=most)
-        return super().search(problem, start, settings)
+    def settings(self, problem: Problem, given: FitSettings) -> FitSettings:
+        if self.likelihood.etas == EVERYWHERE:
+            return given
+        most = steps_allowed(problem, self.likelihood, given.solver, given.max_iter)
+        return replace(given, max_iter=most)
 
     def edge(
         self, problem: Problem, found: Found, start: Array, settings: FitSettings

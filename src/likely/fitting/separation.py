@@ -35,8 +35,8 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.inputs.labels import check_labels
-from likely.inputs.numbers import finite_numbers
+from likely.inputs.tables import finite_numbers
+from likely.inputs.targets import check_labels
 from likely.output.formatting import short_number
 
 Bounds = Sequence[tuple[float | None, float | None]]

@@ -17,7 +17,7 @@ Friedman, Geiger & Goldszmidt, Bayesian network classifiers, 1997.
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -27,14 +27,14 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.calibrate.evidence import LOWEST_SCORE, N_FOLDS, ScoredRows, cooled_by_scores
 from likely.compute.executor import Executor
-from likely.data.categories import codes_of_factor
 from likely.data.copies import copies_in
-from likely.data.frames import as_table, library_of, side_by_side
+from likely.data.frames import library_of, side_by_side
 from likely.data.split import FOLD_SEED, fold_of
 from likely.distributions import Categorical
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
+from likely.generative.base import ClassJointProbabilities, ComponentProbabilities, check_search
 from likely.generative.description import (
     ComponentFacts,
     columns_read,
@@ -45,10 +45,13 @@ from likely.generative.network_columns import (
     coded_rows_of,
     codes_of_all,
     labels_of,
+    labels_of_states,
     learned_columns,
     named_states,
+    target_among,
+    target_name,
+    without_target,
 )
-from likely.generative.surface import ClassJointProbabilities, ComponentProbabilities, check_search
 from likely.graphical.contract import Request
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.exact.row_propagation import row_beliefs
@@ -61,42 +64,35 @@ from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import (
-    is_blank,
     known_variable,
     known_variables,
 )
 from likely.graphical.model.model_plates import learned_network_plate, network_plate
 from likely.graphical.model.table_beliefs import TableBeliefs
-from likely.graphical.model.table_queries import beliefs_of_codes
-from likely.graphical.model.variable import Variable, state_text
+from likely.graphical.model.variable import Variable
+from likely.graphical.table_queries import beliefs_of_codes
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
     countable,
     feature_names,
     generator,
     naming_columns,
     refuse_unless_whole,
 )
-from likely.inputs.labels import codes_among
-from likely.inputs.numbers import check_weight
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import RowExtras, RowsInMemory, check_rows
 from likely.inputs.tables import (
-    as_frame,
-    is_frame,
     own_columns,
     refuse_file,
     rows_at,
-    without_columns,
 )
+from likely.inputs.targets import check_weight, codes_among
 from likely.names import known_name
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable
-from likely.output.formatting import listed
 from likely.special import log
 
 MOST_CELLS = 2**26  # of all tables together: half a gigabyte of probabilities
-USUAL = ("class", "target", "label")  # names of the class where y has none: the first that is free
 CLASSES = ("class", "classes")
 TABLES = ("learn", "keep")
 
@@ -216,49 +212,6 @@ def _one_after_another(
     return out
 
 
-class WithoutTarget(NamedTuple):
-    """A table without the column of the target, and the codes of its labels, −1 for missing."""
-
-    X: Any
-    labels: Codes | None  # None where the table has no such column
-
-
-def target_name(given: str | None, y: Any, names: Sequence[str]) -> str:
-    """The name of the class: the one that is given, that of y, or a usual one that is free."""
-    if given is not None:
-        if given in names:
-            raise InvalidInput(
-                f"target={given!r} was given, which is the name of a column; another name was "
-                "expected. Rename one of them, or drop the column."
-            )
-        return given
-    free = [name for name in (*_name_of(y), *USUAL) if name not in names]
-    if not free:
-        raise InvalidInput(
-            f"The columns are called {listed(USUAL)}; a name for the class was expected that no "
-            "column has. Pass target='…'."
-        )
-    return free[0]
-
-
-def target_among(network: BayesianNetwork, given: str | None, y: Any, names: Sequence[str]) -> str:
-    """The variable of a network that is the class."""
-    if given is not None:
-        if given not in network.names:
-            raise UnknownName("variable of the network for target", given, network.names)
-        return given
-    free = [name for name in network.names if name not in names]
-    for name in (*_name_of(y), *USUAL):
-        if name in free:
-            return name
-    if len(free) == 1:
-        return free[0]
-    raise InvalidInput(
-        f"The network has the variables {listed(network.names)}, and none is known to be the "
-        "class; one was expected. Pass target='…', its name."
-    )
-
-
 def checked_network(network: Any) -> BayesianNetwork:
     if not isinstance(network, BayesianNetwork):
         raise InvalidInput(
@@ -266,57 +219,6 @@ def checked_network(network: Any) -> BayesianNetwork:
             "BayesianNetwork.from_edges(…), or leave it out and set structure."
         )
     return network
-
-
-def labels_of_states(target: Variable, seen: Array) -> Array:
-    """A label for each state of the class, sorted: those of y, and others of the same type."""
-    found = {state_text(label): label for label in seen.tolist()}
-    for text in found:
-        target.code(text)  # an unknown one is refused
-    kind = type(seen.tolist()[0])
-    labels = [found[state] if state in found else _label(state, kind) for state in target.states]
-    return np.sort(np.array(labels, dtype=object if seen.dtype.kind == "O" else None))
-
-
-def without_target(X: Any, target: str, classes: Array) -> WithoutTarget:
-    """A frame without the column of the target, if it has one, and the codes of its labels."""
-    frame = as_frame(X)
-    if not is_frame(frame):
-        return WithoutTarget(X, None)
-    table = as_table(frame)
-    if target not in (table.names or ()):
-        return WithoutTarget(X, None)
-    factor = table.factor((table.names or ()).index(target))
-    codes = codes_of_factor(factor, classes.astype(object))
-    blank = np.array([*map(is_blank, factor.values.tolist()), True])  # and null, the last
-    unknown = (codes < 0) & ~blank[factor.codes]
-    if unknown.any():
-        label = factor.values.tolist()[factor.codes[int(unknown.argmax())]]
-        raise UnknownName(f"class of {target!r}", label, map(str, classes.tolist()))
-    return WithoutTarget(without_columns(frame, [target]), codes)
-
-
-def _name_of(y: Any) -> list[str]:
-    """The name that y is, or has; none where it has none."""
-    if isinstance(y, str):
-        return [y]
-    import narwhals.stable.v2 as nw
-
-    if not nw.dependencies.is_into_series(y):
-        return []
-    name = nw.from_native(y, series_only=True).name
-    return [] if name in (None, "") else [str(name)]
-
-
-def _label(state: str, kind: type) -> Any:
-    """A state that no label has, as a label of the same type."""
-    try:
-        return state == "True" if kind is bool else kind(state)
-    except ValueError:
-        raise InvalidInput(
-            f"The class has the state {state!r} in the network, and the labels in y are of type "
-            f"{kind.__name__}; labels that are states were expected. Give them as text."
-        ) from None
 
 
 def cooled_by_refits(model: Any, X: Any, y: Any, sample_weight: Any) -> CooledEvidence:

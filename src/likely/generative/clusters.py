@@ -30,7 +30,7 @@ from likely.data.block import Block, Blocks
 from likely.distributions.base import Family
 from likely.distributions.full_gaussian import FullFamily
 from likely.distributions.gaussian import DiagonalFamily
-from likely.distributions.priors import Dirichlet
+from likely.distributions.priors import Dirichlet, log_shares
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
 from likely.errors import CollapsedComponent, InvalidInput, SingularCovariance, warn_user
@@ -39,7 +39,6 @@ from likely.objectives.components import (
     Components,
     ComponentsObjective,
     ComponentTotals,
-    log_shares,
     placing,
     refuse_no_weight,
 )

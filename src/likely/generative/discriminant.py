@@ -45,26 +45,25 @@ from likely.distributions import (
     FullGaussian,
     GaussianPrior,
 )
-from likely.distributions.diagonal_moments import DiagonalMoments
 from likely.distributions.full_moments import FullMoments
-from likely.distributions.priors import refuse_other_prior
+from likely.distributions.gaussian import DiagonalMoments
+from likely.distributions.priors import class_prior, refuse_other_prior
 from likely.distributions.responsibility import refuse_infinity
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
-from likely.generative.priors import class_prior
-from likely.generative.surface import FittedClassifier, check_search, warn_if_constant
+from likely.generative.base import FittedClassifier, check_search, warn_if_constant
 from likely.graphical.model.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
     feature_names,
     is_number,
     naming_columns,
     warn_unless_converged,
 )
-from likely.inputs.labels import refuse_one_class
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
-from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
+from likely.inputs.soft_labels import hard_rows, soft_classes
+from likely.inputs.targets import is_soft, refuse_one_class
 from likely.names import lookup
 from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.components import (

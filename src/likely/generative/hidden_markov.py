@@ -35,8 +35,10 @@ from likely.distributions import (
     ProductPart,
     Selection,
 )
+from likely.distributions.priors import checked_smoothing
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
+from likely.generative.base import check_search, warn_if_constant
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -63,10 +65,14 @@ from likely.generative.hidden_states import (
     block_log_emission,
     block_paths,
     block_posterior,
+    check_lengths,
+    check_sequence_weight,
+    check_states,
+    in_sequences,
+    refuse_lengths_as_y,
     states_from,
 )
 from likely.generative.mixture import FAMILIES
-from likely.generative.priors import checked_smoothing
 from likely.generative.starts import (
     check_fitted_start,
     draw_subset,
@@ -74,13 +80,13 @@ from likely.generative.starts import (
     same_categories,
     soft_rows,
 )
-from likely.generative.surface import check_search, warn_if_constant
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.exact.chain import Chain, sequence_sums
 from likely.graphical.model.beliefs import Beliefs, Configuration
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.model_plates import chain_plate
 from likely.inputs.estimators import (
+    Estimator,
     feature_names,
     generator,
     naming_columns,
@@ -88,15 +94,7 @@ from likely.inputs.estimators import (
     refuse_unless_whole,
     warn_unless_converged,
 )
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, RowsInMemory, check_rows, encode_new_rows
-from likely.inputs.sequences import (
-    check_lengths,
-    check_sequence_weight,
-    check_states,
-    in_sequences,
-    refuse_lengths_as_y,
-)
 from likely.inputs.tables import own_columns, refuse_file
 from likely.kinds import ColumnKind
 from likely.names import lookup

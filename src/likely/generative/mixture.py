@@ -39,7 +39,14 @@ from likely.distributions import (
     FullGaussian,
     GaussianPrior,
 )
+from likely.distributions.priors import checked_smoothing, log_shares, mixing_prior
 from likely.errors import InvalidInput
+from likely.generative.base import (
+    ComponentProbabilities,
+    FittedComponents,
+    check_search,
+    warn_if_constant,
+)
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -61,7 +68,6 @@ from likely.generative.events import (
     recoded,
     with_input_tags,
 )
-from likely.generative.priors import checked_smoothing, mixing_prior
 from likely.generative.starts import (
     check_fitted_start,
     described_start,
@@ -71,12 +77,6 @@ from likely.generative.starts import (
     same_categories,
     soft_rows,
 )
-from likely.generative.surface import (
-    ComponentProbabilities,
-    FittedComponents,
-    check_search,
-    warn_if_constant,
-)
 from likely.graphical.drawing.diagram import Diagram, Node
 from likely.graphical.model.model_plates import (
     ComponentParameters,
@@ -85,6 +85,7 @@ from likely.graphical.model.model_plates import (
     gaussian_parameters,
 )
 from likely.inputs.estimators import (
+    Estimator,
     feature_names,
     generator,
     naming_columns,
@@ -93,16 +94,10 @@ from likely.inputs.estimators import (
     unchanged_if_refused,
     warn_unless_converged,
 )
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
 from likely.inputs.tables import refuse_file
 from likely.names import lookup
-from likely.objectives.components import (
-    Components,
-    ComponentTotals,
-    block_expectations,
-    log_shares,
-)
+from likely.objectives.components import Components, ComponentTotals, block_expectations
 from likely.output.description import ColumnsRead
 
 FORGETTING = 0.7  # of g = (t + 2)^−0.7: between ½ and 1, so that online EM converges

@@ -31,38 +31,37 @@ from likely.data.sequences import is_sequences
 from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianPrior, NamedForm
 from likely.distributions.evidence import RowSums
 from likely.distributions.lengths import row_lengths, split_scores, word_features
-from likely.distributions.lumped_counts import LumpedColumns
+from likely.distributions.multinomial import LumpedColumns
+from likely.distributions.priors import class_prior, smoothing_per_column
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
-from likely.generative.bins import (
-    bins_in_words,
-    cut_numbers,
-    fit_bins,
-    joined_numbers,
-    refuse_partial,
-)
+from likely.generative.base import FittedClassifier, check_search, warn_if_constant
 from likely.generative.description import Dependence, columns_read, dependence
 from likely.generative.events import (
     Event,
     EventPlan,
     EventRows,
     are_ids,
+    bins_in_words,
     counts_of_documents,
+    cut_numbers,
     encode_events,
     encode_or_count,
+    fit_bins,
+    joined_numbers,
     log_orders,
     plan_events,
     product_family,
     recoded,
+    refuse_partial,
     with_input_tags,
 )
-from likely.generative.priors import class_prior, smoothing_per_column
-from likely.generative.surface import FittedClassifier, check_search, warn_if_constant
 from likely.generative.unlabelled import UnlabelledRows, warn_if_moved
 from likely.graphical.model.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
     columns_named,
     feature_names,
     naming_columns,
@@ -70,8 +69,6 @@ from likely.inputs.estimators import (
     unchanged_if_refused,
     warn_unless_converged,
 )
-from likely.inputs.labels import all_classes, codes_among
-from likely.inputs.parameters import Estimator
 from likely.inputs.rows import (
     CheckedRows,
     EncodedRows,
@@ -80,8 +77,9 @@ from likely.inputs.rows import (
     encode_new_rows,
     recode_rows,
 )
-from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
+from likely.inputs.soft_labels import hard_rows, soft_classes
 from likely.inputs.tables import refuse_file
+from likely.inputs.targets import all_classes, codes_among, is_soft
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence

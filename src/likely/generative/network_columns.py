@@ -16,7 +16,7 @@ import numpy as np
 
 from likely._typing import Array, Codes, Matrix, NumbersAndCodes
 from likely.data.block import ArrayBlocks
-from likely.data.categories import Factor
+from likely.data.categories import Factor, codes_of_factor
 from likely.data.frames import InMemoryTable, as_table, frame_of, side_by_side
 from likely.data.layouts.base import Design
 from likely.data.layouts.intercept import Mixed
@@ -24,23 +24,34 @@ from likely.data.schema import Schema
 from likely.distributions.responsibility import refuse_infinity
 from likely.errors import BadCell, InvalidInput, UnknownName
 from likely.features.discretize import Discretizer
-from likely.generative.bins import (
+from likely.generative.events import (
+    EventPlan,
     bins_in_words,
     cut_numbers,
     fit_bins,
     joined_numbers,
     numbers_to_cut,
 )
-from likely.generative.events import EventPlan
 from likely.graphical.learning.coded_rows import CodedRows, array_blocks
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.evidence_table import codes_by_state, restored
-from likely.graphical.model.graph_evidence import is_blank, known_variable
+from likely.graphical.model.graph_evidence import (
+    is_blank,
+    known_variable,
+)
 from likely.graphical.model.variable import Variable, state_text
 from likely.inputs.rows import RowsInMemory, encode_checked
-from likely.inputs.tables import as_frame, check_table, is_frame, refuse_file
+from likely.inputs.tables import (
+    as_frame,
+    check_table,
+    is_frame,
+    refuse_file,
+    without_columns,
+)
 from likely.kinds import ColumnKind
+from likely.output.formatting import listed
 
+USUAL = ("class", "target", "label")  # names of the class where y has none: the first that is free
 NO_VALUE = "any"  # the one state of a column that is empty in every row of training
 ARROW_TYPES: Mapping[str, str] = {"number": "float64", "boolean": "bool", "category": "string"}
 
@@ -338,3 +349,100 @@ def codes_of_all(network: BayesianNetwork, columns: NetworkColumns, codes: Codes
     out[:, [place[variable.name] for variable in columns.variables]] = codes
     out[:, single] = 0
     return out
+
+
+# ── The class among the variables ─────────────────────────────────────────────────────────────────
+
+
+class WithoutTarget(NamedTuple):
+    """A table without the column of the target, and the codes of its labels, −1 for missing."""
+
+    X: Any
+    labels: Codes | None  # None where the table has no such column
+
+
+def target_name(given: str | None, y: Any, names: Sequence[str]) -> str:
+    """The name of the class: the one that is given, that of y, or a usual one that is free."""
+    if given is not None:
+        if given in names:
+            raise InvalidInput(
+                f"target={given!r} was given, which is the name of a column; another name was "
+                "expected. Rename one of them, or drop the column."
+            )
+        return given
+    free = [name for name in (*_name_of(y), *USUAL) if name not in names]
+    if not free:
+        raise InvalidInput(
+            f"The columns are called {listed(USUAL)}; a name for the class was expected that no "
+            "column has. Pass target='…'."
+        )
+    return free[0]
+
+
+def target_among(network: BayesianNetwork, given: str | None, y: Any, names: Sequence[str]) -> str:
+    """The variable of a network that is the class."""
+    if given is not None:
+        if given not in network.names:
+            raise UnknownName("variable of the network for target", given, network.names)
+        return given
+    free = [name for name in network.names if name not in names]
+    for name in (*_name_of(y), *USUAL):
+        if name in free:
+            return name
+    if len(free) == 1:
+        return free[0]
+    raise InvalidInput(
+        f"The network has the variables {listed(network.names)}, and none is known to be the "
+        "class; one was expected. Pass target='…', its name."
+    )
+
+
+def labels_of_states(target: Variable, seen: Array) -> Array:
+    """A label for each state of the class, sorted: those of y, and others of the same type."""
+    found = {state_text(label): label for label in seen.tolist()}
+    for text in found:
+        target.code(text)  # an unknown one is refused
+    kind = type(seen.tolist()[0])
+    labels = [found[state] if state in found else _label(state, kind) for state in target.states]
+    return np.sort(np.array(labels, dtype=object if seen.dtype.kind == "O" else None))
+
+
+def without_target(X: Any, target: str, classes: Array) -> WithoutTarget:
+    """A frame without the column of the target, if it has one, and the codes of its labels."""
+    frame = as_frame(X)
+    if not is_frame(frame):
+        return WithoutTarget(X, None)
+    table = as_table(frame)
+    if target not in (table.names or ()):
+        return WithoutTarget(X, None)
+    factor = table.factor((table.names or ()).index(target))
+    codes = codes_of_factor(factor, classes.astype(object))
+    blank = np.array([*map(is_blank, factor.values.tolist()), True])  # and null, the last
+    unknown = (codes < 0) & ~blank[factor.codes]
+    if unknown.any():
+        label = factor.values.tolist()[factor.codes[int(unknown.argmax())]]
+        raise UnknownName(f"class of {target!r}", label, map(str, classes.tolist()))
+    return WithoutTarget(without_columns(frame, [target]), codes)
+
+
+def _name_of(y: Any) -> list[str]:
+    """The name that y is, or has; none where it has none."""
+    if isinstance(y, str):
+        return [y]
+    import narwhals.stable.v2 as nw
+
+    if not nw.dependencies.is_into_series(y):
+        return []
+    name = nw.from_native(y, series_only=True).name
+    return [] if name in (None, "") else [str(name)]
+
+
+def _label(state: str, kind: type) -> Any:
+    """A state that no label has, as a label of the same type."""
+    try:
+        return state == "True" if kind is bool else kind(state)
+    except ValueError:
+        raise InvalidInput(
+            f"The class has the state {state!r} in the network, and the labels in y are of type "
+            f"{kind.__name__}; labels that are states were expected. Give them as text."
+        ) from None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 
 from likely._typing import Array
-from likely.graphical.model.exactness import EXACT, NOT_KNOWN, Exactness
+from likely.graphical.model.exactness import NOT_KNOWN, OF_METHOD, Exactness
 from likely.graphical.model.graph_evidence import GraphEvidence
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BLOCK = 2**24  # numbers drawn at one time
 
+Seed = int | np.random.Generator | np.random.RandomState | None
 Codes = Mapping[str, Array]  # of each variable, (n_samples,)
 
 
@@ -39,7 +40,7 @@ class Request:
     evidence: GraphEvidence = field(default_factory=GraphEvidence)
     memory: int | None = None  # bytes; None is half of the free memory
     options: object = None  # the method's own settings; None is its defaults
-    random_state: Any = None  # a seed or a numpy Generator, for methods that draw numbers
+    random_state: Seed = None  # for methods that draw numbers
     seconds: float | None = None  # after which a method that is not exact stops
 
 
@@ -51,7 +52,7 @@ class InferenceAnswer:
     marginals: Mapping[str, Array]
     joints: Mapping[tuple[str, ...], Array]
     log_partition: float = NOT_KNOWN
-    exactness: Exactness = EXACT
+    exactness: Exactness = OF_METHOD
 
 
 @final
@@ -65,7 +66,7 @@ class BestStates:
 
     codes: Mapping[str, int]
     unique: bool  # whether no other configuration is as good; False where it is not known
-    exactness: Exactness = EXACT
+    exactness: Exactness = OF_METHOD
     upper: float | None = None
 
 

@@ -5,11 +5,13 @@
     elimination      otherwise, for a few variables: its tables come and go
 
 ``auto`` never takes a method that is not exact.  To add a method, write an ``InferenceMethod``
-(``inference/contract.py``) in a file of its own and list it in ``INFERENCE``.
+(``contract.py``) in a file of its own and list it in ``INFERENCE``.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from math import isnan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -28,7 +30,7 @@ from likely.graphical.exact.cost import memory_limit
 from likely.graphical.exact.elimination import Elimination
 from likely.graphical.exact.enumeration import Enumeration
 from likely.graphical.exact.tree_inference import TreeInference
-from likely.graphical.model.exactness import LogPartition
+from likely.graphical.model.exactness import NOT_STATED, OF_METHOD, Exactness, LogPartition
 from likely.names import known_name
 
 if TYPE_CHECKING:
@@ -51,19 +53,28 @@ def answer(
 ) -> tuple[str, InferenceAnswer]:
     """Marginals and joints, and the name of the method that was used."""
     few = len(request.variables) + len(request.joints) <= FEW
-    return _asked("marginals", lambda m: m.marginals, graph, request, method, few=few)
+    name, found = _asked("marginals", lambda m: m.marginals, graph, request, method, few=few)
+    if is_exact(name):
+        return name, found
+    exactness = _stated(name, found.exactness)
+    if isnan(found.log_partition):
+        exactness = exactness.without_log_partition()
+    return name, replace(found, exactness=exactness)
 
 
 def most_probable(
     graph: "FactorGraph", request: Request, method: str = "auto"
 ) -> tuple[str, BestStates]:
     """The most probable configuration, and the name of the method that was used."""
-    return _asked("most probable states", lambda m: m.best, graph, request, method)
+    name, found = _asked("most probable states", lambda m: m.best, graph, request, method)
+    return name, replace(found, exactness=_stated(name, found.exactness))
 
 
 def log_partition(graph: "FactorGraph", request: Request, method: str = "auto") -> LogPartition:
     """log Z(e)."""
-    return LogPartition.of(_asked("log Z", lambda m: m.partition, graph, request, method)[1])
+    name, found = _asked("log Z", lambda m: m.partition, graph, request, method)
+    exactness = found.exactness if isinstance(found, LogPartition) else OF_METHOD
+    return LogPartition(found, _stated(name, exactness))
 
 
 def log_partition_like(graph: "FactorGraph", request: Request, method: str) -> LogPartition:
@@ -71,8 +82,17 @@ def log_partition_like(graph: "FactorGraph", request: Request, method: str) -> L
 
     Exact answers are all equal, so that any exact method may give theirs.
     """
-    exact = method not in INFERENCE or INFERENCE[method].exact
-    return log_partition(graph, request, "auto" if exact else method)
+    return log_partition(graph, request, "auto" if is_exact(method) else method)
+
+
+def is_exact(method: str) -> bool:
+    """Whether a method is exact by itself, as ``auto`` and messages are."""
+    return method not in INFERENCE or INFERENCE[method].exact
+
+
+def _stated(method: str, exactness: Exactness) -> Exactness:
+    """The exactness of an answer; one that says nothing is as exact as its method."""
+    return NOT_STATED if exactness is OF_METHOD and not is_exact(method) else exactness
 
 
 def sample(graph: "FactorGraph", request: Request, n_samples: int, method: str = "auto") -> Codes:
@@ -151,6 +171,15 @@ def _asked(
         if asked == "auto" and few and (eliminate := verb(INFERENCE["elimination"])):
             with suppress(GraphTooLarge):
                 return "elimination", eliminate(graph, request, *more)
+        raise too_large.within(memory_limit(request.memory), _approximate(verb)) from None
+
+
+@contextmanager
+def other_methods_named(verb: Verb[Any], request: Request) -> Iterator[None]:
+    """Name the methods that are not exact where rows of a table are too large a question."""
+    try:
+        yield
+    except GraphTooLarge as too_large:
         raise too_large.within(memory_limit(request.memory), _approximate(verb)) from None
 
 

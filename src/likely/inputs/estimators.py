@@ -1,12 +1,15 @@
-"""Shared by all estimators: arguments, names of columns, folds, copies, warnings."""
+"""Shared by all estimators: their root, arguments, names of columns, folds, copies, warnings."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import MISSING, fields, replace
 from functools import wraps
-from typing import Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from inspect import CO_VARKEYWORDS
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -14,14 +17,94 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from likely._typing import Array, Codes
 from likely.data.copies import copies_in
 from likely.data.split import FOLD_SEED, stratified_fold_of
-from likely.errors import BadCell, InvalidInput, warn_user
+from likely.errors import BadCell, InvalidInput, UnknownName, warn_user
 from likely.inputs.foreign_models import depends_on_scale
+from likely.inputs.parameters import unknown_parameter
 from likely.inputs.tables import n_rows_of, names_in_fit, rows_at
 from likely.solvers.stochastic import StochasticDescent
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 FoldRows = list[tuple[Array, Array]]  # rows to learn from, rows to predict
 ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_", "column_names_")
+
+
+class Settings(ABC):
+    """Settings that belong together, as one argument of an estimator: a frozen dataclass.
+
+    The argument may also be given in a short form, such as the number 200 for ``Batches(200)``.
+    ``batch__size`` names one setting of the argument ``batch``, in ``set_params`` and searches.
+    """
+
+    @classmethod
+    @abstractmethod
+    def of(cls, given: Any) -> Self:
+        """The settings that a short form stands for; settings themselves as they are."""
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Each setting with its default value."""
+        every = fields(cls)  # type: ignore[arg-type]  # subclasses are dataclasses
+        return {each.name: None if each.default is MISSING else each.default for each in every}
+
+    def changed(self, settings: Mapping[str, Any]) -> Self:
+        """These settings with some others."""
+        for name in settings:
+            if name not in self.defaults():
+                raise UnknownName(f"setting of {type(self).__name__}", name, self.defaults())
+        changed: Self = replace(self, **settings)  # type: ignore[type-var]  # a dataclass
+        return changed
+
+
+def _inside(argument: str, settings: Settings) -> dict[str, Any]:
+    return {f"{argument}__{name}": vars(settings)[name] for name in settings.defaults()}
+
+
+class Estimator(BaseEstimator):
+    """scikit-learn's base, whose constructor and ``set_params`` teach the names of parameters."""
+
+    grouped: ClassVar[Mapping[str, type[Settings]]] = {}  # arguments that are several settings
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        code = getattr(cls.__init__, "__code__", None)  # a signature would take 100 times as long
+        if parameters and not (code and code.co_flags & CO_VARKEYWORDS):
+            known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if code else ()
+            for name in parameters:
+                if name not in known:
+                    raise unknown_parameter(cls.__name__, name, known)
+        return super().__new__(cls)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments by name; ``deep`` adds those inside them, as ``part__name``."""
+        found: dict[str, Any] = super().get_params(deep=deep)
+        for name in self.grouped if deep else ():
+            if isinstance(found[name], Settings):
+                found |= _inside(name, found[name])
+        return found
+
+    def settings_inside(self) -> dict[str, Any]:
+        """Every setting that is inside an argument, as ``batch__size``, also of short forms."""
+        found: dict[str, Any] = {}
+        for name, kind in self.grouped.items():
+            with suppress(InvalidInput):  # of a value without settings of this kind
+                found |= _inside(name, kind.of(vars(self)[name]))
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``part__name`` sets one inside an argument, such as a model."""
+        known = self._get_param_names()
+        inside: dict[str, dict[str, Any]] = {}
+        for name in params:
+            outer, _, inner = name.partition("__")
+            if outer not in known:
+                raise unknown_parameter(type(self).__name__, name, known)
+            if inner and outer in self.grouped:
+                inside.setdefault(outer, {})[inner] = params[name]
+        own = {f"{outer}__{inner}" for outer, each in inside.items() for inner in each}
+        changed: Self = super().set_params(**{k: v for k, v in params.items() if k not in own})
+        for outer, settings in inside.items():
+            before = self.grouped[outer].of(vars(self)[outer])
+            setattr(self, outer, before.changed(settings))
+        return changed
 
 
 def feature_names(estimator: Any) -> tuple[str, ...]:

@@ -33,15 +33,17 @@ from likely.data.schema import EncodedTable, Schema, warn_of_unseen
 from likely.data.source import Source, TableKinds, column_index
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
 from likely.errors import InvalidInput, SomeSealedRows, warn_user
-from likely.inputs.labels import classes_of, known_classes, label_array
-from likely.inputs.numbers import (
+from likely.inputs.tables import check_table, own_columns, refuse_file, remember_names
+from likely.inputs.targets import (
     check_numbers,
     check_offset,
     check_response,
     check_weight,
+    classes_of,
+    known_classes,
+    label_array,
     required,
 )
-from likely.inputs.tables import check_table, own_columns, refuse_file, remember_names
 from likely.output.formatting import all_listed, listed
 
 AT_PREDICTION = ("offset", "exposure")  # arguments that a prediction needs, too

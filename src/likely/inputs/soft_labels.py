@@ -16,9 +16,8 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.inputs.estimators import countable
-from likely.inputs.labels import accuracy, codes_among
-from likely.inputs.numbers import check_weight, finite_numbers, refuse_other_length
-from likely.inputs.tables import as_frame, is_file, is_frame, own_columns, rows_at
+from likely.inputs.tables import as_frame, finite_numbers, is_frame, own_columns, rows_at
+from likely.inputs.targets import accuracy, check_weight, codes_among, refuse_other_length
 from likely.output.formatting import listed
 
 SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
@@ -30,21 +29,6 @@ class HardRows(NamedTuple):
     X: Any
     codes: Codes
     weight: Array | None
-
-
-def is_soft(y: Any) -> bool:
-    """Whether y holds a row of probabilities for each example."""
-    return n_axes(y) == 2 and np.shape(y)[1] > 1
-
-
-def n_axes(values: Any) -> int:
-    """How many axes an array or nested lists have; a name or a file has none."""
-    shape = getattr(values, "shape", None)
-    if shape is not None:
-        return len(shape)
-    if is_file(values):
-        return 0
-    return int(np.asarray(values, dtype=object).ndim)
 
 
 def check_soft(y: Array, start: int = 0) -> None:

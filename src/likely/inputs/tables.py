@@ -20,6 +20,7 @@ from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
 from likely.host_arrays import on_host
+from likely.kinds import FEATURE_KINDS
 
 
 def is_file(X: Any) -> bool:
@@ -265,3 +266,90 @@ def _numbers_if_possible(X: Matrix) -> Matrix:
         raise TypeError(
             f"{error}: each argument must be a string or a number. Convert the column."
         ) from error
+
+
+def total_is_finite(values: Array) -> bool:
+    """Whether the sum is finite, which proves that every value is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()))
+
+
+def finite_numbers(X: Any, what: str = "X") -> Array:
+    """X, an array or a frame, as float64 of shape (n, d), all finite."""
+    X = as_frame(X)
+    if is_frame(X):
+        import narwhals.stable.v2 as nw
+
+        X = nw.from_native(X).to_numpy()
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{what} must hold numbers; {error}. Encode the categories, or drop their columns."
+        ) from error
+    if array.ndim != 2 or not np.isfinite(array).all():
+        raise InvalidInput(
+            f"{what} must be a table of finite numbers, (n, d); found the shape {array.shape} with "
+            f"{np.count_nonzero(~np.isfinite(array))} cells that are not finite. "
+            "Pass one row per example, and drop or fill rows with missing cells."
+        )
+    return array
+
+
+def read_numbers(estimator: Any, X: Any, *, reset: bool, sparse: str, category: str) -> Array:
+    """X as float64, with NaN for missing; names and widths are remembered by ``estimator``.
+
+    ``sparse`` says why a sparse X is refused and what to do; ``category`` what to do with text.
+    """
+    refuse_file(X, type(estimator).__name__)
+    if is_sparse(X):
+        raise InvalidInput(f"X is a sparse matrix; expected a dense one, for {sparse}")
+    X = as_frame(X)
+    _refuse_what_is_not_numbers(X, category)
+    with typed_refusals():
+        numbers: Array = validate_data(
+            estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset
+        )
+    if not total_is_finite(numbers) and np.isinf(numbers).any():
+        i, j = np.argwhere(np.isinf(numbers))[0]
+        names = names_in_fit(estimator)
+        column = j if names is None else repr(names[j])
+        raise InvalidInput(
+            f"X is {numbers[i, j]} (infinity) at row {i}, column {column}; expected finite values, "
+            "or NaN for missing. Replace infinities by NaN or by a large number."
+        )
+    return numbers
+
+
+def _refuse_what_is_not_numbers(X: Any, category: str) -> None:
+    """Numbers written as text, categories and times are refused, not silently converted."""
+    if is_frame(X):
+        table = as_table(X)
+        for j, (name, kind) in enumerate(zip(table.names or (), table.kinds, strict=True)):
+            if kind not in FEATURE_KINDS:
+                raise _not_numbers(f"Column {name!r}", "times or other values", [], category)
+            if kind == "category":
+                values = table.factor(j).values
+                raise _not_numbers(f"Column {name!r}", "strings", values, category)
+        return
+    refuse_ragged(X)
+    array = np.asarray(X)
+    if array.dtype.kind == "V" or (array.dtype.kind == "O" and array.ndim == 0):
+        raise InvalidInput(
+            f"X is a {type(X).__name__} of {array.dtype}; expected a table of numbers. Pass an "
+            "array of two dimensions, or a frame."
+        )
+    if array.dtype.kind in "USMm" and array.size:
+        what = "times" if array.dtype.kind in "Mm" else "strings"
+        raise _not_numbers("X", what, array.ravel(), category)
+    if array.dtype.kind == "O":
+        strings = [value for value in array.ravel() if isinstance(value, str)]
+        if strings:
+            raise _not_numbers("X", "strings", strings, category)
+
+
+def _not_numbers(what: str, kind: str, values: Any, category: str) -> InvalidInput:
+    shown = f"{kind}, such as {str(values[0])!r}" if len(values) else kind
+    return InvalidInput(
+        f"{what} holds {shown}; expected numbers. {category}, or convert it to numbers."
+    )

@@ -21,8 +21,7 @@ import numpy as np
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
-from likely.link_means import common_means, valid_etas
-from likely.links import Link
+from likely.links import Link, common_means, valid_etas
 
 SMALLEST_MEAN = 1e-100  # its cube, the smallest variance of any response, is above 0
 NEAREST_TO_END = 1e-8  # where a search starts when the mean of y is at an end, as with all y = 0

@@ -17,8 +17,7 @@ from scipy.special import xlog1py, xlogy
 
 from likely._typing import Array, Interval
 from likely.likelihoods.base import Likelihood, Response, refuse
-from likely.link_means import log_both_classes, log_rest
-from likely.links import Link, Log, Logit, UnitLink
+from likely.links import Link, Log, Logit, UnitLink, log_both_classes, log_rest
 from likely.special import exp, expm1, lgamma, log1p
 
 

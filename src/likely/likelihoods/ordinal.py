@@ -40,8 +40,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.likelihoods.categorical import check_codes
-from likely.link_means import log_between, log_ordered_classes, with_ends
-from likely.links import Logit, UnitLink
+from likely.links import Logit, UnitLink, log_between, log_ordered_classes, with_ends
 from likely.special import exp, expm1, log, log1p
 
 

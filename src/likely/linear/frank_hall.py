@@ -29,16 +29,21 @@ from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import CUTS, PlateParameter, conditional_plate
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
     column_needs,
     countable,
     fitted_copy,
     take_columns,
 )
-from likely.inputs.labels import check_labels, ordered_classes, refuse_one_class
-from likely.inputs.numbers import check_weight, required
-from likely.inputs.parameters import Estimator
 from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import own_columns, refuse_file
+from likely.inputs.targets import (
+    check_labels,
+    check_weight,
+    ordered_classes,
+    refuse_one_class,
+    required,
+)
 from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.names import has_method
 from likely.output.description import Description, describe

@@ -46,11 +46,10 @@ from likely.fitting.goodness import AlphaEstimate
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem, linear_problem, with_orthogonal_columns
 from likely.graphical.model.model_plates import PlateParameter
-from likely.inputs.estimators import columns_named, generator
-from likely.inputs.numbers import check_offset, check_response, check_weight
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, columns_named, generator
 from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import check_offset, check_response, check_weight
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
@@ -64,17 +63,19 @@ from likely.linear.fit import (
     open_linear,
     predictor_of,
     remember_means,
+    strengths_of,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
-from likely.linear.penalty import strengths_of
-from likely.linear.prediction_interval import (
+from likely.linear.response_predictions import (
+    check_exposure,
     check_interval_of,
+    mean_within,
     refuse_quasi,
     response_interval,
     student_interval,
     warn_of_narrow,
 )
-from likely.linear.surface import FittedLinear, check_exposure, mean_within
+from likely.linear.surface import FittedLinear
 from likely.links import Identity, Link
 from likely.objectives.inference import has_constant_variance
 from likely.objectives.linear import LinearObjective

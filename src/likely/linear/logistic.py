@@ -54,12 +54,18 @@ from likely.fitting.inference import Inference
 from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import Problem
 from likely.graphical.model.conditional_graph import ConditionalGraph
-from likely.inputs.estimators import feature_names
-from likely.inputs.labels import codes_among, label_array, refuse_one_class
-from likely.inputs.numbers import check_offset, check_weight, refuse_other_length, required
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, feature_names
 from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import (
+    check_offset,
+    check_weight,
+    codes_among,
+    label_array,
+    refuse_one_class,
+    refuse_other_length,
+    required,
+)
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
 from likely.likelihoods.responses import likelihood_of
@@ -72,17 +78,17 @@ from likely.linear.fit import (
     open_linear,
     predictor_of,
     remember_means,
+    strengths_of,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes, likelihood_slopes
-from likely.linear.penalty import strengths_of
-from likely.linear.prediction_interval import check_interval_of, refuse_zero_or_one
+from likely.linear.response_predictions import check_interval_of, refuse_zero_or_one, warn_outside
 from likely.linear.row_graph import (
     TARGET,
     refuse_features_of_classes,
     row_graph,
     weights_of,
 )
-from likely.linear.surface import FittedLinear, class_explanation, warn_outside
+from likely.linear.surface import FittedLinear, class_explanation
 from likely.links import Link
 from likely.numerics.cholesky import factorise, inverse_root, unit_diagonal
 from likely.objectives.linear import Total, block_eta, block_second_order, weighted, weighted_sum

@@ -7,13 +7,17 @@ Without a penalty the expected totals of the features equal the observed ones, a
 with this property the fitted one has the largest entropy.  With the indicators 1{y = c}·x_d the
 model is softmax regression.
 
+A feature function f_j(X, label) is called once per label with all rows, and returns one number per
+row, or one for all; ``by_row`` makes one out of a function of a single row.  Together they are the
+array F[i, k, j] = f_j(x_i, label_k).
+
 References
 ----------
 Berger, Della Pietra & Della Pietra, A maximum entropy approach to natural language processing,
 1996.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -31,12 +35,6 @@ from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
-from likely.features.maxent import (
-    FeatureFunction,
-    check_feature_array,
-    check_features,
-    feature_array,
-)
 from likely.fitting.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.fitting.driver import Begun, DesignRows, End, LinearFit, Specification
 from likely.fitting.framing import Framed, Framing
@@ -46,15 +44,29 @@ from likely.fitting.summary import describe_coefficients
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import COLUMNS, PlateParameter
 from likely.inputs.coding import new_rows
-from likely.inputs.estimators import ColumnNeeds, take_columns
-from likely.inputs.labels import check_labels, codes_among, refuse_one_class
-from likely.inputs.numbers import check_weight, required
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import ColumnNeeds, Estimator, take_columns
 from likely.inputs.rows import RowExtras, group_codes
-from likely.inputs.soft_labels import ClassProbabilities, n_axes
+from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import check_table
-from likely.linear.fit import Specify, fitted, model_objective, open_classes, refuse_idle_groups
-from likely.linear.penalty import Spread, has_penalty, penalty_described, strengths_of
+from likely.inputs.targets import (
+    check_labels,
+    check_weight,
+    codes_among,
+    n_axes,
+    refuse_one_class,
+    required,
+)
+from likely.linear.fit import (
+    ParameterPenalty,
+    Specify,
+    fitted,
+    has_penalty,
+    model_objective,
+    open_classes,
+    penalty_described,
+    refuse_idle_groups,
+    strengths_of,
+)
 from likely.linear.row_graph import TARGET, graph_of_factors, weights_of
 from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression
 from likely.linear.surface import StandardErrors, remarks_on_held_rows
@@ -68,6 +80,8 @@ from likely.solvers.choice import check_search
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
 
+FeatureFunction = Callable[[Any, Any], Any]  # (all rows, a label) → one number per row
+
 
 class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator):
     """Maximum entropy classifier: log-linear in any features of x and y.
@@ -76,7 +90,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator)
     ----------
     features : None or list of functions f(X, label), default=None
         Each is called with all rows and one label, and returns one number per row, or one for
-        all (see ``likely.features.maxent.by_row``).  None takes an X of three axes, F[n, y, j], as
+        all (see ``likely.linear.maxent.by_row``).  None takes an X of three axes, F[n, y, j], as
         the features themselves, labels in sorted order; for any other X the features are the
         indicators 1{y = c}·x_d, and 1{y = c}, which is not penalised: softmax regression.
     l1 : float or array of shape (n_weights,), default=0.0
@@ -452,4 +466,90 @@ def _penalty(model: MaxEntropy, names: Sequence[str]) -> Penalty:
     given, n_weights = strengths_of(model), len(names)
     l1, l2 = (np.broadcast_to(np.asarray(s, dtype=float), (n_weights,)) for s in given[:2])
     own = tuple(group.on_columns(tuple(names), np.arange(n_weights)) for group in given.groups)
-    return Spread(l1, l2, PenaltySum(own).grouped(n_weights)).penalty
+    return ParameterPenalty(l1, l2, PenaltySum(own).grouped(n_weights)).penalty
+
+
+@final
+@dataclass(frozen=True)
+class ByRow:
+    """A function of one row and a label, called for every row."""
+
+    function: Callable[[Any, Any], float]
+
+    def __call__(self, X: Any, label: Any) -> Array:
+        return np.array([self.function(row, label) for row in np.asarray(X)], dtype=np.float64)
+
+
+def by_row(function: Callable[[Any, Any], float]) -> ByRow:
+    """A feature function from f(row, label) → number."""
+    return ByRow(function)
+
+
+def feature_array(features: Sequence[FeatureFunction], X: Any, classes: Array) -> Array:
+    """F, of shape (n_rows, n_classes, n_features).
+
+    >>> import numpy as np
+    >>> def long_and_noun(X, label):
+    ...     return (X[:, 0] > 3) * (label == "noun")
+    >>> X = np.array([[2.0], [5.0]])
+    >>> feature_array([long_and_noun], X, np.array(["noun", "verb"]))[:, :, 0]
+    array([[0., 0.],
+           [1., 0.]])
+    """
+    check_features(features)
+    labels = classes.tolist()
+    out = np.empty((len(X), len(labels), len(features)))
+    for j, function in enumerate(features):
+        for k, label in enumerate(labels):
+            out[:, k, j] = _values(function, j, X, label)
+    return out
+
+
+def check_feature_array(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """X as F[n, y, j], finite numbers; its last axis is remembered."""
+    try:
+        F = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"X, as features F[n, y, j], must hold numbers; {error}. Pass an array of three axes."
+        ) from error
+    known = F.shape[-1] if reset else estimator.n_features_in_
+    if F.ndim != 3 or F.shape[2] != known or not F.size:
+        raise InvalidInput(
+            f"X has shape {F.shape}; the features F[n, y, j] of {known} weights were expected. "
+            "Pass one number for each row, label and feature."
+        )
+    if not np.isfinite(F).all():
+        row, label, j = np.argwhere(~np.isfinite(F))[0]
+        raise InvalidInput(
+            f"X[{row}, {label}, {j}] is {F[row, label, j]}; a feature must be finite. "
+            "Fix it, or drop the row."
+        )
+    estimator.n_features_in_ = known
+    return F
+
+
+def check_features(features: Any) -> None:
+    """Refuse anything but a list of functions."""
+    is_list = isinstance(features, Sequence) and not isinstance(features, str)
+    if not is_list or not features or not all(callable(each) for each in features):
+        raise InvalidInput(
+            f"features is {features!r}; a list of one or more functions f(X, label) was expected. "
+            "Leave it None for indicators, or pass the array F[n, y, j] as X."
+        )
+
+
+def _values(function: FeatureFunction, j: int, X: Any, label: Any) -> Array:
+    values = np.asarray(function(X, label), dtype=np.float64)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != len(X)):
+        raise InvalidInput(
+            f"Feature {j} gave an array of shape {values.shape} for label {label!r}; X has "
+            f"{len(X)} rows. Return one number per row or one for all, or wrap a function of a "
+            "single row in by_row."
+        )
+    if not np.isfinite(values).all():
+        raise InvalidInput(
+            f"Feature {j} is not finite for label {label!r}; a weight can multiply only finite "
+            "numbers. Fix the function, or clip what it returns."
+        )
+    return values

@@ -37,12 +37,11 @@ from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
 from likely.graphical.model.model_plates import CUTS, PlateParameter
 from likely.inputs.coding import refuse_gaps
-from likely.inputs.estimators import feature_names
-from likely.inputs.labels import ordered_classes, refuse_one_class
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, feature_names
 from likely.inputs.rows import RowExtras
 from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import ordered_classes, refuse_one_class
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.fit import (
     LinearRows,
@@ -52,10 +51,11 @@ from likely.linear.fit import (
     model_objective,
     open_linear,
     remember_means,
+    spread,
+    strengths_of,
 )
 from likely.linear.formula import FormulaTerms
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
-from likely.linear.penalty import spread, strengths_of
 from likely.linear.surface import FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink
 from likely.names import lookup

@@ -39,15 +39,15 @@ from likely.graphical.model.model_plates import with_penalty
 from likely.inputs.coding import new_rows, refuse_gaps
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
     check_folds,
     column_needs,
     take_columns,
 )
-from likely.inputs.numbers import check_numbers, check_offset, check_response, check_weight
-from likely.inputs.parameters import Estimator
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
+from likely.inputs.targets import check_numbers, check_offset, check_response, check_weight
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.linear.fit import LinearRows
+from likely.linear.fit import LinearRows, spread, strengths_of
 from likely.linear.path_penalties import (
     RULES,
     Moved,
@@ -61,7 +61,6 @@ from likely.linear.path_penalties import (
     null_model,
     path_folds,
 )
-from likely.linear.penalty import spread, strengths_of
 from likely.linear.regression import LinearRegression
 from likely.names import has_method, known_name
 from likely.objectives.columns import STORES, DenseColumns, LeastSquaresColumns

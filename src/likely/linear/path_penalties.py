@@ -43,12 +43,10 @@ from likely.errors import InvalidInput
 from likely.fitting.framing import Framing
 from likely.inputs.coding import new_rows
 from likely.inputs.estimators import FoldRows, folds_of, generator, refuse_single_rows
-from likely.inputs.labels import classes_of, codes_among, label_array
-from likely.inputs.numbers import check_offset, check_response
 from likely.inputs.rows import RowExtras
+from likely.inputs.targets import check_offset, check_response, classes_of, codes_among, label_array
 from likely.likelihoods.base import Likelihood
-from likely.linear.fit import LinearRows
-from likely.linear.penalty import has_groups, is_penalised, spread, strengths_of
+from likely.linear.fit import LinearRows, has_groups, is_penalised, spread, strengths_of
 from likely.names import lookup
 from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.linear import weighted

@@ -55,11 +55,10 @@ from likely.fitting.predictor import OnePredictor
 from likely.fitting.problem import column_noise, warn_of_condition
 from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.coding import refuse_gaps
-from likely.inputs.estimators import columns_named, generator
-from likely.inputs.numbers import check_offset, check_response, check_weight
-from likely.inputs.parameters import Estimator
+from likely.inputs.estimators import Estimator, columns_named, generator
 from likely.inputs.rows import RowExtras, refuse_without_offset
 from likely.inputs.tables import own_columns
+from likely.inputs.targets import check_offset, check_response, check_weight
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of
@@ -67,14 +66,17 @@ from likely.linear.fit import (
     LinearRows,
     design_rows,
     fitted,
+    is_penalised,
+    is_rough,
     model_objective,
     open_linear,
     predictor_of,
     remember_means,
+    spread,
+    strengths_of,
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
-from likely.linear.penalty import is_penalised, is_rough, spread, strengths_of
-from likely.linear.prediction_interval import check_interval_of, student_interval
+from likely.linear.response_predictions import check_interval_of, student_interval
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
 from likely.objectives.least_squares import (

@@ -56,29 +56,26 @@ from likely.fitting.summary import describe_coefficients
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import CLASSES, PlateParameter
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
-from likely.inputs.estimators import ColumnNeeds, feature_names
-from likely.inputs.labels import refuse_one_class
-from likely.inputs.parameters import Estimator
-from likely.inputs.soft_labels import ClassProbabilities, is_soft, soft_total
+from likely.inputs.estimators import ColumnNeeds, Estimator, feature_names
+from likely.inputs.soft_labels import ClassProbabilities, soft_total
+from likely.inputs.targets import is_soft, refuse_one_class
 from likely.linear.fit import (
     LinearRows,
     Specify,
     design_rows,
     fitted,
-    model_objective,
-    open_classes,
-    remember_means,
-)
-from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
-from likely.linear.penalty import (
     has_groups,
     has_penalty,
     is_auto,
     is_penalised,
+    model_objective,
+    open_classes,
     penalty_described,
+    remember_means,
     spread,
     strengths_of,
 )
+from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.row_graph import (
     TARGET,
     refuse_features_of_classes,
@@ -90,7 +87,6 @@ from likely.linear.surface import (
     StandardErrors,
     class_explanation,
     linear_contributions,
-    means_of,
     remarks_on_held_rows,
 )
 from likely.objectives.model import ModelObjective, Reduction
@@ -361,8 +357,8 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
         Relative to the mean of the training rows.
         """
         check_is_fitted(self)
-        design = new_rows(self, self.coding_, X)
-        parts = linear_contributions(self.coding_, design, self.coef_, means_of(self))
+        design, means = new_rows(self, self.coding_, X), vars(self).get("column_means_")
+        parts = linear_contributions(self.coding_, design, self.coef_, means)
         names = feature_names(self)
         return class_explanation(parts, self.intercept_, self.classes_, names, against)
 

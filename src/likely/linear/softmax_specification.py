@@ -33,7 +33,7 @@ from likely.fitting.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
 from likely.inputs.coding import refuse_gaps
-from likely.linear.penalty import Spread
+from likely.linear.fit import ParameterPenalty
 from likely.objectives.inference import NullTotals
 from likely.objectives.model import Packing
 from likely.objectives.softmax import SoftmaxObjective
@@ -58,7 +58,7 @@ class SoftmaxRows:
 
     n_classes: int
     reference: int | None
-    each: Spread  # the penalty of one class
+    each: ParameterPenalty  # the penalty of one class
     tie: Array | None = None
 
     @cached_property
@@ -95,7 +95,7 @@ class ClassPredictors(Specification):
     rows: DesignRows
     labels: tuple[Any, ...]  # of the classes
     reference: int | None
-    penalty: Callable[[Framing], Spread]  # of one class, on the parameters of a framed design
+    penalty: Callable[[Framing], ParameterPenalty]  # of one class, on framed parameters
     rough: tuple[bool, bool]  # whether it has corners, and groups
     solver: str | StochasticDescent
     intercept: bool = True
@@ -212,10 +212,9 @@ class ClassPredictors(Specification):
             return None
         return np.ravel(problem.data.framing.from_user(theta.reshape(self.weighted, -1)))
 
-    def search(self, problem: Problem, start: Array, settings: FitSettings) -> Found:
-        if isinstance(settings.solver, str):
-            settings = replace(settings, solver=self.solver_name)
-        return super().search(problem, start, settings)
+    def settings(self, problem: Problem, given: FitSettings) -> FitSettings:
+        by_name = isinstance(given.solver, str)
+        return replace(given, solver=self.solver_name) if by_name else given
 
     def divergence(self, problem: Problem, found: Found, start: Array) -> Divergence | None:
         penalty = problem.penalty.value

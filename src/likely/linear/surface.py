@@ -23,7 +23,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.coding import Coding
 from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.intercept import Intercept, Mixed
-from likely.errors import InvalidInput, OutsideLink, warn_user
+from likely.errors import InvalidInput
 from likely.explanations.explanation import (
     Explanation,
     like_its_rows,
@@ -38,12 +38,11 @@ from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, feature_names
-from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
-from likely.likelihoods.base import Likelihood
+from likely.inputs.targets import check_offset
+from likely.linear.fit import has_penalty, penalty_described
 from likely.linear.formula import FormulaTerms, column_given, formula_rows
-from likely.linear.penalty import has_penalty, penalty_described
-from likely.link_means import mean_or_end, outside
+from likely.linear.response_predictions import check_exposure
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count, listed
 from likely.solvers.minimise import Solution
@@ -83,13 +82,23 @@ class StandardErrors(ABC):
         """
         inference = self._inference()
         inference.quantile(level)  # refused here, not where the table is printed
-        return summarise(
-            self,
+        fitted, solution = vars(self), self.solution_
+        coding = fitted.get("coding_")
+        steps = count(solution.n_iter, "step") if solution.n_iter else ""
+        return Summary(
             inference,
-            self._described(),
-            self._remarks(),
-            ratio=self._ratio(),
+            title=f"{type(self).__name__}: {self._described()}",
+            solver=", ".join(filter(None, (solution.solver, steps))),
+            converged=solution.converged,
+            stopped=solution.reason if solution.stopped and not solution.converged else "",
+            separated=bool(fitted.get("separated_", False)),
+            library=fitted.get("library_"),
+            remarks=self._remarks(),
+            n_iter=self.n_iter_,
+            penalty=penalty_described(self) if inference.penalised else "",
             level=level,
+            ratio=self._ratio(),
+            references=coding.references() if isinstance(coding, Coding) else (),
         )
 
     # The names of statsmodels and R for what the summary shows.
@@ -182,7 +191,10 @@ class StandardErrors(ABC):
 
         The name of a categorical column means all its coefficients.
         """
-        return self._inference().wald_test(self._terms_of(terms), value)
+        given = [terms] if isinstance(terms, str) else terms
+        if all(isinstance(name, str) for name in given):
+            terms = [term for name in given for term in self._terms_called(name)]
+        return self._inference().wald_test(terms, value)
 
     def _remarks(self) -> tuple[str, ...]:
         """Further notes for the summary."""
@@ -193,12 +205,6 @@ class StandardErrors(ABC):
             named = f"reference categories, which have no coefficient: {listed(known)}."
             written = (f"formula: {formula.text}", *([named] if known else []))
         return (*written, *remarks_on_held_rows(self))
-
-    def _terms_of(self, terms: Any) -> Any:
-        given = [terms] if isinstance(terms, str) else terms
-        if not all(isinstance(name, str) for name in given):
-            return terms
-        return [term for name in given for term in self._terms_called(name)]
 
     def _terms_called(self, name: str) -> list[str]:
         """The term of that name, or the levels of the column of that name."""
@@ -323,8 +329,8 @@ class FittedLinear(StandardErrors):
         return self._explained(self._contributions(X), against)
 
     def _contributions(self, X: Any) -> tuple[Array, Array]:
-        coef = np.atleast_2d(self.coef_)
-        return linear_contributions(self.coding_, self._design(X), coef, means_of(self))
+        coef, means = np.atleast_2d(self.coef_), vars(self).get("column_means_")
+        return linear_contributions(self.coding_, self._design(X), coef, means)
 
     def _explained(self, parts: tuple[Array, Array], against: Any) -> Explanation:
         """The explanation, from contributions to the linear predictors."""
@@ -392,36 +398,6 @@ class FittedLinear(StandardErrors):
         return new_rows(self, self.coding_, X)
 
 
-def summarise(
-    model: Any,
-    inference: Inference,
-    described: str,
-    remarks: tuple[str, ...] = (),
-    *,
-    ratio: str = "",
-    level: float = 0.95,
-) -> Summary:
-    """The summary of a fitted estimator; ``described`` describes its response."""
-    fitted, solution = vars(model), model.solution_
-    coding = fitted.get("coding_")
-    steps = count(solution.n_iter, "step") if solution.n_iter else ""
-    return Summary(
-        inference,
-        title=f"{type(model).__name__}: {described}",
-        solver=", ".join(filter(None, (solution.solver, steps))),
-        converged=solution.converged,
-        stopped=solution.reason if solution.stopped and not solution.converged else "",
-        separated=bool(fitted.get("separated_", False)),
-        library=fitted.get("library_"),
-        remarks=remarks,
-        n_iter=max(1, solution.n_iter),
-        penalty=penalty_described(model) if inference.penalised else "",
-        level=level,
-        ratio=ratio,
-        references=coding.references() if isinstance(coding, Coding) else (),
-    )
-
-
 def remarks_on_held_rows(model: Any) -> tuple[str, ...]:
     """How many rows a rule held out of the fit, where one did."""
     if not model.solution_.held_out:
@@ -450,49 +426,14 @@ def response_described(fitted: dict[str, Any]) -> str:
     return f"{likelihood.response.name} response, {name} link"
 
 
-def check_exposure(link: str, exposure: Any) -> None:
-    if exposure is not None and link != "log":
-        raise InvalidInput(
-            f"exposure multiplies a mean, which only the log link turns into an offset; the link "
-            f"is {link!r}. Use link='log', or give an offset."
-        )
-
-
-def mean_within(likelihood: Likelihood, eta: Array) -> Array:
-    """E[y | η]; 0 or 1, or nan where y has no such ends, where η is invalid, with a warning."""
-    means = likelihood.response.means
-    warn_outside(likelihood, eta, f"its mean is {'taken as 0 or 1' if means.high == 1 else 'nan'}")
-    return mean_or_end(likelihood.link, means, eta)
-
-
-def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> None:
-    """Warn of predictors that have no valid mean."""
-    low, high = likelihood.etas
-    beyond = outside(likelihood.etas, eta)
-    if beyond.any():
-        row = int(beyond.argmax())
-        everywhere = "logit" if likelihood.response.means.high == 1 else "log"
-        valid = f"below {high:g}" if low == -np.inf else f"above {low:g}"
-        valid = valid if np.inf in (-low, high) else f"between {low:g} and {high:g}"
-        warn_user(
-            f"The linear predictor of row {row} is {eta[row]:.3g}; the link "
-            f"{likelihood.link.name!r} of a {likelihood.response.name} response needs it {valid}, "
-            f"so {then}, for {count(int(beyond.sum()), 'row')}. "
-            f"Use the {everywhere} link, which has a mean everywhere.",
-            OutsideLink,
-        )
-
-
-def means_of(model: Any) -> Array:
-    """The means that the fit stored; 0 for a model of an earlier version, or made by hand."""
-    stored = vars(model).get("column_means_")
-    return np.zeros(np.shape(model.coef_)[-1]) if stored is None else np.asarray(stored)
-
-
 def linear_contributions(
-    coding: Coding, design: Design, coef: Array, means: Array
+    coding: Coding, design: Design, coef: Array, means: Array | None
 ) -> tuple[Array, Array]:
-    """The contribution of each column to each predictor, (n, d, G), and the means' part (G,)."""
+    """The contribution of each column to each predictor, (n, d, G), and the means' part (G,).
+
+    Models of earlier versions, and those made by hand, have stored no means.
+    """
+    means = np.zeros(coef.shape[1]) if means is None else np.asarray(means)
     column = coding.column_of_coefficient()
     n_columns = len(coding.schema.as_codes)
     cells = design.n_rows * n_columns * len(coef)

@@ -146,45 +146,35 @@ class Brier(ProperScore):
         return brier_parts(statistics.bins, self.value(statistics))
 
 
-class OrderedScore(MeanOfRows):
-    """The mean of a score per row of ordered classes."""
-
-    @abstractmethod
-    def by_class(self, prediction: Prediction) -> Array:
-        """The score of each row for each class that may happen, (n, K)."""
-
-    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
-        return with_surprise(self.by_class(prediction), truth, prediction)
-
-
 @final
 @dataclass(frozen=True)
-class RankedProbability(OrderedScore):
+class RankedProbability(MeanOfRows):
     """The squared distance of the cumulative probabilities from the outcome."""
 
     name, title, better, tasks = "ranked-probability", "ranked probability score", "lower", ORDERED
     highest = 1.0
 
-    def by_class(self, prediction: Prediction) -> Array:
+    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
         below = np.cumsum(np.exp(prediction.log_p), axis=1)[:, :-1]  # P(Y ≤ k)
         n, cuts = below.shape
         under, over = np.zeros((n, cuts + 1)), np.zeros((n, cuts + 1))
         under[:, 1:] = np.cumsum(np.square(below), axis=1)  # of cuts below the class
         over[:, :-1] = np.cumsum(np.square(1 - below)[:, ::-1], axis=1)[:, ::-1]
-        return (under + over) / cuts
+        return with_surprise((under + over) / cuts, truth, prediction)
 
 
 @final
 @dataclass(frozen=True)
-class RankError(OrderedScore):
+class RankError(MeanOfRows):
     """The distance, in classes, between the median of the prediction and the true class."""
 
     name, title, better, tasks = "rank-error", "mean rank error", "lower", ORDERED
 
-    def by_class(self, prediction: Prediction) -> Array:
+    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
         below = np.cumsum(np.exp(prediction.log_p), axis=1)
         median = (below >= HALF).argmax(axis=1)
-        return np.abs(median[:, None] - np.arange(below.shape[1])).astype(np.float64)
+        distance = np.abs(median[:, None] - np.arange(below.shape[1])).astype(np.float64)
+        return with_surprise(distance, truth, prediction)
 
 
 @final

@@ -91,16 +91,22 @@ def metric_named(metric: str | Metric | Callable[..., float]) -> Metric:
 
 def metric_for(kind: TargetKind, metric: str | Metric | Callable[..., float] | None) -> Metric:
     """The metric, if it suits the kind of target; the main one if none was given."""
-    suited = metrics_for(kind)
     if metric is None:
-        return suited[0]
+        return main_metric(kind)
     found = metric_named(metric)
     if kind not in found.tasks:
         raise InvalidInput(
             f"{found.name} is not a metric of targets with {IN_WORDS[kind]}. Choose one of "
-            f"{', '.join(each.name for each in suited)}."
+            f"{', '.join(each.name for each in metrics_for(kind))}."
         )
     return found
+
+
+def main_metric(kind: TargetKind) -> Metric:
+    """The metric by which models are ordered if no other is given: the first of the kind."""
+    if kind not in TARGET_KINDS:
+        raise UnknownName("kind of target", kind, TARGET_KINDS)
+    return next(each for each in METRICS.values() if kind in each.tasks)
 
 
 def metrics_for(kind: TargetKind, *, in_memory: bool = True) -> list[Metric]:

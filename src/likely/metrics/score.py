@@ -18,7 +18,6 @@ from typing import Any, cast, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.json_files import plain
 from likely.kinds import TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.prediction import Prediction, RowValues, Truth, with_surprise
@@ -38,6 +37,7 @@ from likely.numerics.intervals import (
     n_groups_of,
 )
 from likely.output.formatting import DASH, capitalised, count, estimate_compared
+from likely.storage.json import plain
 
 CONSTANT = "constant"
 GAIN = "gain over the baseline"

@@ -24,7 +24,6 @@ deep ensembles, NeurIPS 2017.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple, final
 
 import numpy as np
@@ -37,9 +36,8 @@ from likely.neural.examples import Examples
 from likely.neural.fitting import NetworkFit
 from likely.neural.formulas import predictor
 from likely.neural.history import History
-from likely.neural.options import Options
 from likely.neural.outputs import Output
-from likely.neural.problem import OpenedRows, TrainingProblem, assembled, copies_of_examples
+from likely.neural.problem import FitInput, TrainingProblem, copies_of_examples
 from likely.objectives.overdispersion import estimated_shape
 from likely.output.formatting import count, text_table
 from likely.solvers.mini_batches import WINDOW
@@ -136,7 +134,7 @@ class ClassAveraging(Averaging):
         return np.asarray(-(target * np.maximum(prediction, LEAST_LOG)).sum(axis=1))
 
 
-class Spread(NamedTuple):
+class ResponseSpread(NamedTuple):
     """How y is spread around its means."""
 
     response: Response
@@ -174,7 +172,7 @@ class NumberAveraging(Averaging):
             return np.full(len(y), -np.inf if dispersion == 0 else np.inf)
         return -np.asarray(response.log_prob(y, prediction, dispersion)).sum(axis=1)
 
-    def spread(self, y: Array, mean: Array, weight: Array) -> Spread:
+    def spread(self, y: Array, mean: Array, weight: Array) -> ResponseSpread:
         """The response with its shape, and ψ: 1 where it is fixed, else the mean of (y − μ)²/V(μ).
 
         α of a negative binomial is that of maximum likelihood, given the means.
@@ -183,9 +181,9 @@ class NumberAveraging(Averaging):
         each_weight = np.repeat(weight, y.shape[1])
         response = estimated_shape(self.response, y.ravel(), mean.ravel(), each_weight)
         if response.dispersion_is_known:
-            return Spread(response, 1.0)
+            return ResponseSpread(response, 1.0)
         each = (np.square(y - mean) / response.variance(mean)).mean(axis=1)
-        return Spread(response, float(np.dot(weight, each) / weight.sum()))
+        return ResponseSpread(response, float(np.dot(weight, each) / weight.sum()))
 
 
 class JudgedRows(NamedTuple):
@@ -206,36 +204,24 @@ class AverageFit(NamedTuple):
     shrinkage: float
 
 
-def problems_of_several(
-    rows: OpenedRows,
-    output: Output,
-    options: Options,
-    given: Examples | None,
-    seed: int,
-    *,
-    n_networks: int,
-    scales_response: bool,
-) -> Iterator[TrainingProblem]:
-    """The problem of each of ``n_networks``: other seeds, and other rows to judge by.
-
-    ``given`` is a validation set, and ``seed`` that of the first network.
-    """
-    assemble = partial(assembled, scales_response=scales_response)
+def problems_of_several(given: FitInput, seed: int, n_networks: int) -> Iterator[TrainingProblem]:
+    """The problem of each network: other seeds, ``seed`` first, and other rows to judge by."""
+    rows, options = given.rows, given.options
     if options.held_out is None:  # a validation set, or none
         for j in range(n_networks):
-            yield assemble(rows, output, options, given, seed + j)
+            yield given.problem(seed + j)
         return
     part = parts_of_rows(rows.examples.y, n_networks, seed)
     copies = copies_of_examples(rows.examples)
     part = part if copies is None else part[copies]
-    own = replace(options, held_out=None)
+    own = given._replace(options=replace(options, held_out=None))
     for j in range(n_networks):
         held = part == j
         if not held.any() or held.all():
             continue  # fewer rows than networks
         training = rows._replace(examples=rows.examples.where(~held))
         judging = rows.examples.where(held)
-        yield assemble(training, output, own, judging, seed + j)
+        yield own._replace(rows=training, validation=judging).problem(seed + j)
 
 
 def averaged(

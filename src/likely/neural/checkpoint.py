@@ -17,13 +17,19 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
+from scipy import sparse
 
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
-from likely.files import write_atomically
+from likely.neural.examples import Examples
 from likely.neural.history import LossCurve
-from likely.tensor_files import TensorFormat
+from likely.neural.options import Options
+from likely.neural.outputs import Output
+from likely.neural.settings import Batches, Training
+from likely.storage.files import write_atomically
+from likely.storage.tensors import TensorFormat
 
+ROWS_IN_DIGEST = 64
 FORMAT = 1  # raised when an older version of likely could misread the file
 CHECKPOINTS = TensorFormat(
     "likely checkpoint",
@@ -51,17 +57,67 @@ class Checkpoint:
     earlier: LossCurve | None = None  # of phase 0, in phase 1
 
 
-def path_of_network(path: AnyPath, number: int | None) -> AnyPath:
-    """The file of one of several networks, counted from 0: ``training.checkpoint.1`` is the first.
+@final
+@dataclass(frozen=True, eq=False)
+class Keeper:
+    """Where the checkpoints of a training go, and what they mean."""
 
-    A training of one network has no number.
+    path: AnyPath
+    meaning: Meaning
+    seed: int
+    phase: int = 0
+    earlier: LossCurve | None = None
+
+    def __call__(
+        self, state: dict[str, Array], best: Array, curve: LossCurve, start_loss: float
+    ) -> None:
+        held = Checkpoint(state, best, curve, start_loss, self.seed, self.phase, self.earlier)
+        write_checkpoint(self.path, self.meaning, held)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CheckpointFiles:
+    """The files of a fit: of one network, or one for each of several.
+
+    Those of several have a number: ``training.checkpoint.1`` is of the first.
     """
-    return path if number is None else f"{os.fspath(path)}.{number + 1}"
 
+    training: Training
+    meaning: Meaning
+    n_networks: int = 1
 
-def meaning_of_network(meaning: Meaning, number: int, n_networks: int) -> Meaning:
-    """What the checkpoint of one of several networks means; empty where none is written."""
-    return {**meaning, "the network": f"{number + 1} of {n_networks}"} if meaning else {}
+    def keeper(self, number: int, seed: int) -> Keeper | None:
+        """What writes the file of a network, numbered from 0; None where none is kept."""
+        path = self.training.checkpoint
+        return None if path is None else Keeper(self._path(path, number), self._of(number), seed)
+
+    def resumed(self, number: int) -> Checkpoint | None:
+        """The checkpoint to continue from; ``resume=True`` is that of ``checkpoint``, if it exists.
+
+        Of several networks, the later ones may not have begun.
+        """
+        resume, kept = self.training.resume, self.training.checkpoint
+        if resume is None or resume is False:
+            return None
+        if resume is True and kept is None:
+            raise InvalidInput(
+                "resume=True was given without checkpoint, the file to resume from. Use "
+                "training=Training(checkpoint='training.checkpoint', resume=True)."
+            )
+        path = self._path(kept if resume is True else resume, number)
+        if (resume is True or number) and not Path(path).exists():
+            return None
+        return read_checkpoint(path, self._of(number))
+
+    def _path(self, path: AnyPath, number: int) -> AnyPath:
+        return path if self.n_networks == 1 else f"{os.fspath(path)}.{number + 1}"
+
+    def _of(self, number: int) -> Meaning:
+        """What the file of one network means."""
+        if self.n_networks == 1:
+            return self.meaning
+        return {**self.meaning, "the network": f"{number + 1} of {self.n_networks}"}
 
 
 def write_checkpoint(path: AnyPath, meaning: Meaning, checkpoint: Checkpoint) -> None:
@@ -108,6 +164,46 @@ def read_checkpoint(path: AnyPath, meaning: Meaning) -> Checkpoint:
         ) from None
 
 
+def meaning_of(
+    n_features: int,
+    examples: Examples,
+    output: Output,
+    options: Options,
+    held: Examples | None,
+    own: Mapping[str, Any],
+) -> Meaning:
+    """What a checkpoint must share with the training that continues from it.
+
+    ``own`` are further arguments by name.  The names are those of the first checkpoints.
+    """
+    batch = options.batch
+    plain = batch if isinstance(batch, Batches) else Batches()
+    start = options.start.values
+    sizes = (n_features, *options.hidden, output.n_outputs)
+    given = {
+        "activation": options.activation,
+        "bias": options.bias,
+        "batch": batch.size if isinstance(batch, Batches) else batch,
+        "shuffle": plain.shuffle,
+        "dropout": options.dropout,
+        "penalty_scaling": options.penalty.scaling,
+        "trainable": options.start.trainable,
+        "end_game": options.end_game,
+        **own,
+    }
+    return {
+        "the architecture": "-".join(map(str, sizes)),
+        "the response": repr(output),  # its name lacks the link of an ordinal one, and powers
+        "solver": repr(options.update or "lbfgs"),
+        "schedule": repr(options.schedule),
+        "dtype": str(options.dtype),
+        "initialise": start if isinstance(start, str) else _digest_of_start(start),
+        "validation": repr(options.held_out) if held is None else _digest_of_rows(held),
+        **{name: repr(value) for name, value in given.items()},
+        "the digest of the rows": _digest_of_rows(examples),
+    }
+
+
 def digest_of(*arrays: Any) -> str:
     """A short SHA-256 of arrays: of different ones, it differs."""
     from hashlib import sha256
@@ -118,6 +214,20 @@ def digest_of(*arrays: Any) -> str:
         digest.update(f"{values.dtype.str}{values.shape}".encode())
         digest.update(values.tobytes())
     return digest.hexdigest()[:16]
+
+
+def _digest_of_start(start: Any) -> str:
+    parts = start if isinstance(start, np.ndarray) else [part for pair in start for part in pair]
+    return digest_of(*(np.asarray(part, dtype=float) for part in parts if part is not None))
+
+
+def _digest_of_rows(examples: Examples) -> str:
+    """Of the targets, the weights and some rows."""
+    X = examples.some_columns()
+    some = X[:: max(1, X.shape[0] // ROWS_IN_DIGEST)]
+    some = some.toarray() if sparse.issparse(some) else some
+    weight = np.zeros(0) if examples.weight is None else examples.weight
+    return digest_of(np.array([examples.n_rows]), some, examples.y, weight)
 
 
 def _checkpoint(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Checkpoint:

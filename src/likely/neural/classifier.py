@@ -25,17 +25,22 @@ from likely.explanations.explanation import Explanation, log_odds_explanation
 from likely.explanations.sampled import SampledContributions
 from likely.graphical.model.model_plates import CUTS, PlateParameter
 from likely.inputs.estimators import columns_named, feature_names, unchanged_if_refused
-from likely.inputs.labels import all_classes, codes_among, ordered_classes, refuse_one_class
 from likely.inputs.soft_labels import (
     ClassProbabilities,
     check_soft,
-    is_soft,
     soft_classes,
     soft_numbers,
     soft_of_classes,
     soft_total,
 )
 from likely.inputs.tables import refuse_file
+from likely.inputs.targets import (
+    all_classes,
+    codes_among,
+    is_soft,
+    ordered_classes,
+    refuse_one_class,
+)
 from likely.likelihoods.base import Response
 from likely.likelihoods.categorical import Categorical
 from likely.likelihoods.ordinal import Ordinal
@@ -44,8 +49,7 @@ from likely.neural.average import Averaging, ClassAveraging, average_prediction
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.options import Options
-from likely.neural.output_choice import output_of
-from likely.neural.outputs import Output
+from likely.neural.outputs import Output, output_of
 from likely.neural.problem import OpenedRows, Targets, TrainingProblem, class_weights, open_rows
 from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
 from likely.penalties import Penalty

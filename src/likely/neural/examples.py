@@ -24,7 +24,7 @@ from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidInput, SortedRows, UnscaledColumns, warn_user
 from likely.inputs.coding import refuse_gaps
-from likely.inputs.numbers import total_is_finite
+from likely.inputs.tables import total_is_finite
 from likely.neural.engine import Engine
 from likely.neural.formulas import NetworkRows
 from likely.neural.options import Options

@@ -13,22 +13,23 @@ Goodfellow, Bengio & Courville, Deep Learning, §7.8 (algorithms 7.2 and 7.3).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from likely._typing import Array
 from likely.compute.executor import one_blas_thread
-from likely.neural.checkpoint import AnyPath, Checkpoint, Meaning, write_checkpoint
-from likely.neural.devices import memory_of
+from likely.errors import warn_user
+from likely.neural.checkpoint import Checkpoint, Keeper
 from likely.neural.engine import Engine, EngineSettings, engine_for
 from likely.neural.examples import Examples
 from likely.neural.history import History, LossCurve
 from likely.neural.objective import NetworkObjective
 from likely.neural.options import plan_of_batches
-from likely.neural.problem import TrainingProblem
+from likely.neural.problem import TrainingProblem, TrainingStart
 from likely.neural.training import (
     Callback,
     Ending,
@@ -38,7 +39,7 @@ from likely.neural.training import (
     PartlyFrozen,
     QuasiNewtonSteps,
     Steps,
-    Trained,
+    TrainingResult,
     TrainingRules,
     advance,
     begun,
@@ -46,7 +47,7 @@ from likely.neural.training import (
     scheduled,
     train,
 )
-from likely.neural.units import WeightStrengths
+from likely.solvers.line_search import NO_LOWER_VALUE
 from likely.solvers.updates import Plain
 
 ADVICE = (
@@ -62,9 +63,14 @@ class NetworkFit(NamedTuple):
 
     theta: Array
     state: dict[str, Array]  # of the steps after the last epoch
-    trained: Trained
-    end_game: Trained | None
+    trained: TrainingResult
+    end_game: TrainingResult | None
     constant_loss: float | None = None  # of a constant that is clearly better than this fit
+
+    @property
+    def by_quasi_newton(self) -> bool:
+        """Whether its steps were those of L-BFGS."""
+        return "measures" in self.state
 
     @property
     def objective(self) -> float:
@@ -77,36 +83,11 @@ class NetworkFit(NamedTuple):
         return self.trained.interrupted or bool(self.end_game and self.end_game.interrupted)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Keeper:
-    """Where checkpoints go, and what they mean."""
-
-    path: AnyPath | None
-    meaning: Meaning
-    seed: int
-    phase: int = 0
-    earlier: LossCurve | None = None
-
-    def __call__(
-        self, state: dict[str, Array], best: Array, curve: LossCurve, start_loss: float
-    ) -> None:
-        if self.path is not None:
-            held = Checkpoint(state, best, curve, start_loss, self.seed, self.phase, self.earlier)
-            write_checkpoint(self.path, self.meaning, held)
-
-
-def fit_network(
-    problem: TrainingProblem,
-    start: Array,
-    *,
-    keeper: Keeper,
-    resumed: Checkpoint | None,
-    callbacks: Sequence[Callback] = (),
-) -> NetworkFit:
+def fit_network(begin: TrainingStart, *, callbacks: Sequence[Callback] = ()) -> NetworkFit:
     """Train, and play the end game if there is one; θ and losses are in the unit of y."""
+    problem, start, _, keeper, resumed = begin
     called = (*problem.options.callbacks, *callbacks)
-    with one_blas_thread(), memory_of(problem.device):
+    with one_blas_thread():
         if resumed is None or resumed.phase == 0:
             steps, trained = _search(problem, start, keeper, resumed, called)
             state = steps.arrays(trained.state)
@@ -117,7 +98,7 @@ def fit_network(
         if problem.options.end_game is None or trained.interrupted or not trained.curve.n_epochs:
             better = better_constant(problem, found)
             return NetworkFit(found.theta, state, found, None, better)
-        later = replace(keeper, phase=1, earlier=trained.curve)
+        later = None if keeper is None else replace(keeper, phase=1, earlier=trained.curve)
         second = resumed if resumed is not None and resumed.phase == 1 else None
         whole = problem.on_all_rows()
         start = whole.start()
@@ -126,7 +107,7 @@ def fit_network(
     return NetworkFit(ended.theta, steps.arrays(again.state), found, ended)
 
 
-def in_unit_of_y(problem: TrainingProblem, trained: Trained, start: Array) -> Trained:
+def in_unit_of_y(problem: TrainingProblem, trained: TrainingResult, start: Array) -> TrainingResult:
     """How training in the units of a problem ended, in the unit of y; frozen layers unchanged."""
     if problem.units.are_those_of_y:
         return trained
@@ -143,7 +124,7 @@ def _frozen_kept(problem: TrainingProblem, theta: Array, start: Array) -> Array:
     return np.where(problem.architecture.trainable_mask(problem.trainable), theta, start)
 
 
-def better_constant(problem: TrainingProblem, trained: Trained) -> float | None:
+def better_constant(problem: TrainingProblem, trained: TrainingResult) -> float | None:
     """The loss of a constant, where it is clearly below that of the network; else None.
 
     Not judged are trainings that were to have few epochs, and losses taken before each step.
@@ -157,14 +138,31 @@ def better_constant(problem: TrainingProblem, trained: Trained) -> float | None:
     return constant if worse > MARGIN * max(abs(constant), problem.units.square) else None
 
 
-def worse_than_constant(model: str, history: History, constant_loss: float) -> str:
-    """What to say of a fitted model with a higher training loss than a constant."""
-    return (
-        f"{model} has learned nothing: its mean training loss is "
-        f"{history.loss[history.kept_epoch - 1]:.4g} after {history.kept_epoch} epochs, and that "
-        f"of a constant is {constant_loss:.4g}. Standardise the columns "
-        "(likely.Prepared), shuffle the rows, or lower learning_rate."
-    )
+def warn_unless_finished(
+    model: str, fit: NetworkFit, history: History, *, is_average: bool
+) -> None:
+    """Warn of training that was not finished; raise the Ctrl-C that ended it."""
+    if fit.interrupted:
+        raise KeyboardInterrupt
+    ending = (fit.end_game or fit.trained).ending
+    if fit.constant_loss is not None and not is_average:  # an average is shrunk
+        warn_user(
+            f"{model} has learned nothing: its mean training loss is "
+            f"{history.loss[history.kept_epoch - 1]:.4g} after {history.kept_epoch} epochs, and "
+            f"that of a constant is {fit.constant_loss:.4g}. Standardise the columns "
+            "(likely.Prepared), shuffle the rows, or lower learning_rate.",
+            ConvergenceWarning,
+        )
+        return
+    if ending.converged or not (fit.end_game or fit.trained).curve.n_epochs:  # none were asked for
+        return
+    what = "" if fit.end_game is None else ", and the loss of the search was not reached"
+    if ending.reason == NO_LOWER_VALUE:  # at a kink: more epochs change nothing
+        advice = "Try another random_state, a smooth activation such as 'tanh', or solver='adam'."
+    else:
+        rate = "" if fit.by_quasi_newton else " or learning_rate"
+        advice = f"Raise max_epochs{rate}, or give tol=None to train for max_epochs."
+    warn_user(f"{model} did not converge: {ending.reason}{what}. {advice}", ConvergenceWarning)
 
 
 def one_epoch(
@@ -179,7 +177,7 @@ def one_epoch(
     """
     inner = problem.units.inner(problem.architecture, start).astype(problem.options.dtype)
     rules = rules_of(problem)
-    with one_blas_thread(), memory_of(problem.device):
+    with one_blas_thread():
         steps, losses = steps_on(problem.in_units())
         run = begun(steps, inner, losses)
         if state:
@@ -192,14 +190,13 @@ def one_epoch(
 def _search(
     problem: TrainingProblem,
     start: Array,
-    keeper: Keeper,
+    keeper: Keeper | None,
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback],
-) -> tuple[Steps[Any], Trained]:
+) -> tuple[Steps[Any], TrainingResult]:
     steps, losses = steps_on(problem.in_units())
     rules, inner = rules_of(problem), problem.units.inner(problem.architecture, start)
-    keep = None if keeper.path is None else keeper
-    trained = train(steps, inner, rules, losses, resumed=resumed, keep=keep, callbacks=callbacks)
+    trained = train(steps, inner, rules, losses, resumed=resumed, keep=keeper, callbacks=callbacks)
     return steps, trained
 
 
@@ -207,10 +204,10 @@ def _end_game(
     problem: TrainingProblem,
     start: Array,
     curve: LossCurve,
-    keeper: Keeper,
+    keeper: Keeper | None,
     resumed: Checkpoint | None,
     callbacks: Sequence[Callback],
-) -> tuple[Steps[Any], Trained]:
+) -> tuple[Steps[Any], TrainingResult]:
     """A fit on all rows, for as long as the curve of the search says, in the unit of y."""
     steps, losses = steps_on(problem.in_units())
     by_loss = problem.options.end_game == "loss"
@@ -223,19 +220,18 @@ def _end_game(
     )
     if problem.options.schedule.needs_losses:  # of rows that are trained on now
         rules = replace(rules, rate=replayed(curve.rate))
-    keep = None if keeper.path is None else keeper
     inner = problem.units.inner(problem.architecture, start)
     return steps, train(
-        steps, inner, rules, losses, resumed=resumed, keep=keep, callbacks=callbacks
+        steps, inner, rules, losses, resumed=resumed, keep=keeper, callbacks=callbacks
     )
 
 
-def _finished(problem: TrainingProblem, curve: LossCurve) -> Trained:
+def _finished(problem: TrainingProblem, curve: LossCurve) -> TrainingResult:
     """The search before an end game that is resumed; its parameters are needed no more."""
     ending = rules_of(problem).ending(curve)
     if ending is None:  # a callback ended it, or a limit that is higher now
         ending = Ending("it had ended before this training was resumed", converged=True)
-    return Trained(np.empty(0), None, curve, ending, curve.best)
+    return TrainingResult(np.empty(0), None, curve, ending, curve.best)
 
 
 def rules_of(problem: TrainingProblem) -> TrainingRules:
@@ -277,7 +273,7 @@ def _quasi_newton(problem: TrainingProblem, engine: Engine, examples: Examples) 
     total = examples.weight_total
     # one batch of all rows: "mean" and "epoch" both add the whole penalty to the mean loss
     factor = 1.0 if problem.options.penalty.scaling == "sum" else total
-    l2 = strengths_of(problem).l2
+    _, l2 = problem.strengths
     objective = NetworkObjective(
         problem.architecture, problem.output, rows, l2=factor * l2, unit=total
     )
@@ -289,7 +285,7 @@ def _quasi_newton(problem: TrainingProblem, engine: Engine, examples: Examples) 
 
 def settings_of(problem: TrainingProblem, examples: Examples) -> EngineSettings:
     """What the epochs of a model on some rows depend on."""
-    l1, l2 = strengths_of(problem)
+    l1, l2 = problem.strengths
     return EngineSettings(
         problem.architecture,
         problem.output,
@@ -304,11 +300,6 @@ def settings_of(problem: TrainingProblem, examples: Examples) -> EngineSettings:
         seed=problem.seed,
         dtype=problem.options.dtype,
     )
-
-
-def strengths_of(problem: TrainingProblem) -> WeightStrengths:
-    """The penalties in the units of training."""
-    return problem.units.strengths(problem.architecture, problem.options.penalty)
 
 
 def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engine:

@@ -7,10 +7,16 @@
 
     m_ij = [u_ij < q] / q        q = 1 − rate        u_ij = keyed_uniform(seed, e·L + l, i, j)
 
+    strength of x_j  ∝  sd(x_j) · mean over rows and outputs of |∂η_k/∂x_j|
+
 Rows are examples: a^(l) is (n, m_l).  X may be dense or CSR, and stays as it is.  The masks of
 dropout have the mean 1, so prediction has none (inverted dropout).  The mask of unit j of layer l
 depends on the seed, the epoch e and the global index i of the example, and on nothing else: not on
 the batch, the block or the engine.  Layer 0 is the input.
+
+The slopes of a strength are those of the function that was learned.  Products of absolute weights
+along all paths are not: after a few epochs they are mostly those of the random start values.  η of
+classes is centred over the classes, because a shift of all of them changes no probability.
 
 These are the formulas of every engine.  NumPy computes them as they stand here; ``fast/network.py``
 is their compiled twin; torch takes ``predictor``, and differentiates it itself.
@@ -18,6 +24,8 @@ is their compiled twin; torch takes ``predictor``, and differentiates it itself.
 References
 ----------
 Bishop, Pattern Recognition and Machine Learning, §5.3.1.
+Simonyan, Vedaldi & Zisserman (2014), Deep inside convolutional networks: visualising image
+classification models and saliency maps, ICLR workshop.
 Srivastava, Hinton, Krizhevsky, Sutskever & Salakhutdinov (2014), Dropout, JMLR 15, §4.
 """
 
@@ -292,3 +300,33 @@ def penalty(architecture: Architecture, theta: Array, l1: Strength, l2: Strength
 def penalty_gradient(architecture: Architecture, theta: Array, l1: Strength, l2: Strength) -> Array:
     """l1 sign(w) + l2 w, and 0 for biases and extra parameters."""
     return np.asarray(architecture.penalised * (l1 * np.sign(theta) + l2 * theta))
+
+
+def column_strengths(
+    architecture: Architecture, output: Output, thetas: Sequence[Array], X: Array
+) -> Array:
+    """The share of each input, (n_inputs,), in the mean predictor of one or more networks."""
+    each = [theta.astype(np.float64) for theta in thetas]
+    traces = [forward(architecture, theta, X) for theta in each]
+    strength = np.zeros(X.shape[1])
+    for direction in _directions(output):
+        slope = sum(
+            _slope(architecture, theta, trace, direction)
+            for theta, trace in zip(each, traces, strict=True)
+        )
+        strength += X.std(axis=0) * np.abs(slope).mean(axis=0)
+    return np.asarray(strength / max(strength.sum(), np.finfo(float).tiny))
+
+
+def _directions(output: Output) -> Array:
+    """Which combinations of the outputs matter, one a row."""
+    directions = np.eye(output.n_outputs)
+    centred = output.n_classes is not None and output.n_outputs > 1
+    return directions - 1 / output.n_outputs if centred else directions
+
+
+def _slope(architecture: Architecture, theta: Array, trace: Trace, direction: Array) -> Array:
+    """∂η/∂x of each row along a direction of the outputs, (n, n_inputs)."""
+    n = len(trace.eta)
+    deltas, _ = backward(architecture, theta, trace, np.tile(direction, (n, 1)))
+    return np.asarray(deltas[0] @ architecture.unpack(theta)[0].weight)

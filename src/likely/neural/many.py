@@ -25,20 +25,25 @@ from scipy import sparse
 
 from likely._typing import Array, Codes, Matrix
 from likely.errors import InvalidInput, TrainingDiverged
-from likely.neural.devices import as_array, checked_device, cuda_is_there, device_for, memory_of
+from likely.neural.device import (
+    as_array,
+    checked_device,
+    cuda_is_there,
+    epoch_orders,
+    memory_of,
+)
 from likely.neural.engine import EngineSettings, TrainingState
 from likely.neural.examples import Examples, ExamplesInMemory
 from likely.neural.fitting import NetworkFit, better_constant, in_unit_of_y, rules_of, settings_of
 from likely.neural.formulas import NetworkRows
 from likely.neural.history import LossCurve
-from likely.neural.options import Chosen, plan_of_batches
-from likely.neural.problem import TrainingStart
+from likely.neural.options import ChosenArguments, plan_of_batches
+from likely.neural.problem import TrainingStart, device_for
 from likely.neural.settings import Training
-from likely.neural.tensors import epoch_orders
 from likely.neural.torch_networks import Networks
 from likely.neural.training import (
     Ending,
-    Trained,
+    TrainingResult,
     TrainingRules,
     TrainingRun,
     divergence,
@@ -84,7 +89,7 @@ class SharedRows:
 
 def train_many(
     candidates: Sequence[Candidate], rows: SharedRows, *, device: Any = "cuda"
-) -> list[Trained | TrainingDiverged]:
+) -> list[TrainingResult | TrainingDiverged]:
     """Train all candidates, each until its rules end it.
 
     The answer has one entry for each: how its training ended, or the error of a loss that exploded,
@@ -224,7 +229,7 @@ class Together:
         early = rules.early_stopping
         theta = as_array(self.best[place].clone()) if early else last
         kept = run.curve.best if early else run.curve.n_epochs
-        self.outcomes[member] = Trained(theta, state, run.curve, ending, kept)
+        self.outcomes[member] = TrainingResult(theta, state, run.curve, ending, kept)
         self.active.discard(member)
 
     def _leave_out_the_ended(self) -> None:
@@ -261,7 +266,7 @@ class Member(NamedTuple):
     """A network that can be trained with others."""
 
     place: int  # of its model among the models
-    chosen: Chosen  # for its model
+    chosen: ChosenArguments  # for its model
     number: int  # among the networks of its model
     start: TrainingStart
     candidate: Candidate
@@ -331,7 +336,7 @@ def train_together(
         for member in _members(place, worker, X, y, sample_weight):
             _join(groups, member)
     few = {member.place for group in groups if len(group) < fewest for member in group}
-    trained: dict[int, list[tuple[Member, Trained | TrainingDiverged]]] = {}
+    trained: dict[int, list[tuple[Member, TrainingResult | TrainingDiverged]]] = {}
     for group in groups:
         kept = [member for member in group if member.place not in few]
         if kept:
@@ -364,7 +369,7 @@ def _members(
         return []
 
 
-def _member(place: int, chosen: Chosen, number: int, start: TrainingStart) -> Member:
+def _member(place: int, chosen: ChosenArguments, number: int, start: TrainingStart) -> Member:
     problem, training = start.problem, start.problem.training
     return Member(
         place,
@@ -439,7 +444,7 @@ def _shared_rows(first: Member) -> SharedRows:
 def _stored(
     model: "NeuralNetwork",
     worker: "NeuralNetwork",
-    trained: Sequence[tuple[Member, Trained | TrainingDiverged]],
+    trained: Sequence[tuple[Member, TrainingResult | TrainingDiverged]],
 ) -> "NeuralNetwork":
     fits, in_order = [], sorted(trained, key=lambda each: each[0].number)
     for member, outcome in in_order:

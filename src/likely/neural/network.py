@@ -19,14 +19,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Matrix
 from likely.data.block import Block
 from likely.data.coding import Coding
-from likely.errors import InvalidInput, warn_user
+from likely.errors import InvalidInput
 from likely.explanations.any_model import ESTIMATED
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.explanations.sampled import NumberRows, SampledContributions, sampled_contributions
@@ -35,12 +34,13 @@ from likely.graphical.model.model_plates import PlateParameter, conditional_plat
 from likely.inputs.coding import columns_coded, new_rows
 from likely.inputs.estimators import (
     ColumnNeeds,
+    Estimator,
+    Settings,
     columns_named,
     feature_names,
     refuse_unless_whole,
     unchanged_if_refused,
 )
-from likely.inputs.parameters import Estimator, Settings
 from likely.inputs.tables import is_file, n_rows_of, refuse_file
 from likely.neural.architecture import Architecture
 from likely.neural.average import (
@@ -50,24 +50,22 @@ from likely.neural.average import (
     averaged,
     problems_of_several,
 )
-from likely.neural.checkpoint import Meaning, meaning_of_network, path_of_network
+from likely.neural.checkpoint import CheckpointFiles, Meaning
 from likely.neural.description import (
     Inspection,
-    column_strengths,
     describe_network,
     inspected,
     picture_of,
 )
-from likely.neural.devices import device_for
 from likely.neural.examples import Examples, finite_matrix
-from likely.neural.fitting import Keeper, NetworkFit, fit_network, one_epoch, worse_than_constant
+from likely.neural.fitting import NetworkFit, fit_network, one_epoch, warn_unless_finished
 from likely.neural.formulas import NetworkRows, chunk_rows, predictor
 from likely.neural.history import History, LossCurve
 from likely.neural.many import Finish, train_together
 from likely.neural.objective import NetworkObjective
 from likely.neural.options import (
     FITTED,
-    Chosen,
+    ChosenArguments,
     NetworkArguments,
     Options,
     checked_options,
@@ -77,14 +75,15 @@ from likely.neural.options import (
 )
 from likely.neural.outputs import Output
 from likely.neural.problem import (
+    FitInput,
     OpenedRows,
+    ResponseUnits,
     Targets,
     TrainingProblem,
     TrainingStart,
-    assembled,
+    attributes_in_unit_of_y,
+    device_for,
     known_rows,
-    meaning_of,
-    resumed_training,
     seed_of,
     validation_rows,
 )
@@ -99,17 +98,15 @@ from likely.neural.settings import (
 from likely.neural.training import (
     Ending,
     Epoch,
-    Trained,
+    TrainingResult,
     continued_state,
     end_of_fit,
     kept_state,
     scikit_learn_callbacks,
 )
-from likely.neural.units import ResponseUnits
 from likely.objectives.model import Reduction
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count
-from likely.solvers.line_search import NO_LOWER_VALUE
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
 # times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
@@ -205,11 +202,19 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         return self
 
     @classmethod
-    def translated_arguments(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of an older model file, by the names of this version."""
-        return grouped_arguments(arguments)
+    def translated(
+        cls, arguments: Mapping[str, Any], fitted: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arguments and attributes of an older model file, as those of this version."""
+        grouped, found = grouped_arguments(arguments), dict(fitted)
+        if "parameters_" in found and "chosen_" not in found:
+            found |= attributes_in_unit_of_y(found)
+            found["chosen_"] = chosen_for(cls(**grouped)).as_dict()
+            if found["architecture_"] != fitted["architecture_"]:
+                grouped["bias"] = found["architecture_"].biases
+        return grouped, found
 
-    def chosen_on(self, X: Any) -> Chosen:
+    def chosen_on(self, X: Any) -> ChosenArguments:
         """A value for each argument that is "auto", for such rows."""
         try:
             n_rows = None if is_file(X) else n_rows_of(X)
@@ -220,16 +225,15 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         return chosen
 
     def _fitted_from_best_start(
-        self, chosen: Chosen, X: Any, y: Any, sample_weight: Any
+        self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any
     ) -> NetworkFit:
         """Train from several start values, and keep the training that ends at the lowest loss."""
-        begun = self.training_start(chosen, X, y, sample_weight)
+        (begun,) = self.training_starts(chosen, X, y, sample_weight)
         enough = FITTED * begun.problem.units.square
         best: NetworkFit | None = None
         for number in range(chosen.starts):
             problem = replace(begun.problem, seed=begun.problem.seed + number)
-            keeper = Keeper(None, begun.meaning, problem.seed)
-            fit = fit_network(problem, problem.start(), keeper=keeper, resumed=None)
+            fit = fit_network(TrainingStart(problem, problem.start(), begun.learned))
             if best is None or fit.objective < best.objective:
                 best = fit
             if fit.interrupted or min(fit.trained.curve.loss, default=inf) <= enough:
@@ -244,104 +248,77 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self.store_training(begun, best)
         return best
 
-    def _fit_several(self, chosen: Chosen, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit_several(self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any) -> None:
         """Train several networks, one after another; Ctrl-C ends it with those that are done."""
         starts, fits = self.training_starts(chosen, X, y, sample_weight), list[NetworkFit]()
-        checkpoint = Training.of(self.training).checkpoint
-        for number, (problem, theta, _, meaning, resumed) in enumerate(starts):
-            path = None if checkpoint is None else path_of_network(checkpoint, number)
-            keeper = Keeper(path, meaning, problem.seed)
-            fits.append(fit_network(problem, theta, keeper=keeper, resumed=resumed))
+        for start in starts:
+            fits.append(fit_network(start))
             if fits[-1].interrupted:
                 break
         self.store_trainings(chosen, starts[: len(fits)], fits)
 
     @with_callbacks
-    def _fitted(self, chosen: Chosen, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
-        start = self.training_start(chosen, X, y, sample_weight)
-        fit = fit_network(
-            start.problem,
-            start.theta,
-            keeper=Keeper(Training.of(self.training).checkpoint, start.meaning, start.problem.seed),
-            resumed=start.resumed,
-            callbacks=scikit_learn_callbacks(self, start.learned, chosen.max_epochs, X, y),
-        )
+    def _fitted(self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
+        (start,) = self.training_starts(chosen, X, y, sample_weight)
+        told = scikit_learn_callbacks(self, start.learned, chosen.max_epochs, X, y)
+        fit = fit_network(start, callbacks=told)
         self.store_training(start, fit)
         end_of_fit(self, X, y)
         return fit
 
-    def training_start(self, chosen: Chosen, X: Any, y: Any, sample_weight: Any) -> TrainingStart:
-        """The problem of a fit, checked, and where its training starts."""
-        options = checked_options(self, chosen, in_file=is_file(X))
-        rows = self._opened(options, X, y, sample_weight)
-        output, held = self._output(rows), self._held(rows, self.validation)
-        meaning = self._meaning(rows, output, options, held)
-        resumed = resumed_training(options.training, meaning)
-        seed = seed_of(self.random_state) if resumed is None else resumed.seed
-        problem = self._problem(rows, output, options, held, seed)
-        learned = self._common(problem, rows)
-        return TrainingStart(problem, problem.start(), learned, meaning, resumed)
-
     def training_starts(
-        self, chosen: Chosen, X: Any, y: Any, sample_weight: Any
+        self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any
     ) -> list[TrainingStart]:
         """The start of each of the networks of a fit: of one, or of those that are averaged."""
-        n_networks = int(chosen.n_networks)
-        if n_networks == 1:
-            return [self.training_start(chosen, X, y, sample_weight)]
-        options = checked_options(self, chosen, in_file=is_file(X))
-        rows = self._opened(options, X, y, sample_weight)
-        output, held = self._output(rows), self._held(rows, self.validation)
-        meaning = self._meaning(rows, output, options, held)
-        of_first = meaning_of_network(meaning, 0, n_networks)
-        first = resumed_training(options.training, of_first, 0)
+        options, n_networks = checked_options(self, chosen, in_file=is_file(X)), chosen.n_networks
+        given = self._input(self._opened(options, X, y, sample_weight), options)
+        files = None  # of checkpoints
+        if options.training.is_kept:
+            files = CheckpointFiles(options.training, self._meaning(given), n_networks)
+        first = None if files is None else files.resumed(0)
         seed = seed_of(self.random_state) if first is None else first.seed
-        starts, learned = list[TrainingStart](), dict[str, Any]()
-        problems = problems_of_several(
-            rows,
-            output,
-            options,
-            held,
-            seed,
-            n_networks=n_networks,
-            scales_response=self._scales_response(output),
+        several = n_networks > 1
+        problems = (
+            problems_of_several(given, seed, n_networks) if several else [given.problem(seed)]
         )
+        starts, learned = list[TrainingStart](), dict[str, Any]()
         for number, problem in enumerate(problems):
-            own = meaning_of_network(meaning, number, n_networks)
-            resumed = resumed_training(options.training, own, number)
-            if resumed is not None and resumed.seed != problem.seed:
-                resumed = None  # of an earlier training without random_state
-            learned = learned or self._common(problem, rows)
-            starts.append(TrainingStart(problem, problem.start(), learned, own, resumed))
+            learned = learned or self._common(problem, given.rows)
+            start = TrainingStart(problem, problem.start(), learned)
+            if files is not None:
+                resumed, keeper = files.resumed(number), files.keeper(number, problem.seed)
+                if resumed is not None and resumed.seed != problem.seed:
+                    resumed = None  # of an earlier training without random_state
+                start = start._replace(keeper=keeper, resumed=resumed)
+            starts.append(start)
         return starts
 
-    def _meaning(
-        self, rows: OpenedRows, output: Output, options: Options, held: Examples | None
-    ) -> Meaning:
-        """What a checkpoint of this fit means."""
-        grouped, own = isinstance(self.penalty, WeightPenalty), options.penalty
-        given = {
-            "l1": own.l1 if grouped else self.l1,
-            "l2": own.l2 if grouped else self.l2,
-            "penalty": None if grouped else self.penalty,
-            "random_state": self.random_state,
-            **self._own_meaning(),
-        }
-        return meaning_of(rows, output, options, held, given)
+    def _input(self, rows: OpenedRows, options: Options) -> FitInput:
+        """What a fit to such rows begins with."""
+        output = self._output(rows)
+        held = self._held(rows, self.validation)
+        return FitInput(rows, output, options, held, self._scales_response(output))
 
-    def _problem(
-        self, rows: OpenedRows, output: Output, options: Options, held: Examples | None, seed: int
-    ) -> TrainingProblem:
-        scales = self._scales_response(output)
-        return assembled(rows, output, options, held, seed, scales_response=scales)
+    def _meaning(self, given: FitInput) -> Meaning:
+        """What a checkpoint of this fit means."""
+        grouped, own = isinstance(self.penalty, WeightPenalty), given.options.penalty
+        return given.meaning(
+            {
+                "l1": own.l1 if grouped else self.l1,
+                "l2": own.l2 if grouped else self.l2,
+                "penalty": None if grouped else self.penalty,
+                "random_state": self.random_state,
+                **self._own_meaning(),
+            }
+        )
 
     def store_training(self, start: TrainingStart, fit: NetworkFit) -> None:
         """Keep what a training from this start has found."""
-        self._remember(start.learned)
+        self.__dict__.update(start.learned)
         self._store(fit, start.problem)
 
     def store_trainings(
-        self, chosen: Chosen, starts: Sequence[TrainingStart], fits: Sequence[NetworkFit]
+        self, chosen: ChosenArguments, starts: Sequence[TrainingStart], fits: Sequence[NetworkFit]
     ) -> None:
         """Keep what the networks of a fit have found; of several, the first is inspected."""
         self.store_training(starts[0], fits[0])
@@ -357,7 +334,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
             )
             self.history_ = self.average_.histories[0]
             thetas = [fit.theta for fit in fits]
-            self.column_strengths_ = column_strengths(starts[0].problem, thetas)
+            self.column_strengths_ = starts[0].problem.column_strengths(thetas)
             self._finish_average(found)
         unfinished = [fit for fit in fits if not fit.trained.ending.converged]
         self._warn_unless_finished((unfinished or fits)[0])
@@ -410,8 +387,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         options = checked_options(settings, chosen_for(settings, n_rows_of(X), one=True))
         with unchanged_if_refused(self), columns_named(self):
             problem = self._further(options, self.validation, X, y, sample_weight)
-            theta, keeper = np.array(self.parameters_), Keeper(None, {}, self.seed_)
-            fit = fit_network(problem, theta, keeper=keeper, resumed=None)
+            fit = fit_network(TrainingStart(problem, np.array(self.parameters_), {}))
             self._store(fit, problem)
         self._warn_unless_finished(fit)
         return self
@@ -428,9 +404,9 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         refuse_file(X, "an objective", "Read it into a frame.")
         model = self._at_start()
         options = checked_options(model)
-        rows = model._opened(options, X, y, sample_weight)
-        output, penalty = model._output(rows), options.penalty
-        problem = model._problem(rows, output, options, None, seed_of(model.random_state))
+        given = model._input(model._opened(options, X, y, sample_weight), options)
+        problem, output = given.problem(seed_of(model.random_state)), given.output
+        penalty = options.penalty
         whole = problem.training.weight_total
         factor = 1.0 if penalty.scaling == "sum" else whole
 
@@ -508,10 +484,6 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
             **self._learned(problem, rows),
         }
 
-    def _remember(self, learned: dict[str, Any]) -> None:
-        for name, value in learned.items():
-            setattr(self, name, value)
-
     def _further(
         self, options: Options, validation: Any, X: Any, y: Any, sample_weight: Any
     ) -> TrainingProblem:
@@ -520,8 +492,8 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         found = known_rows(self, self.coding_, X, y, sample_weight, self._targets(classes))
         examples, device = self._rows_of(found, classes), device_for(self.device, X)
         rows = OpenedRows(examples, self.coding_, classes, self.library_, device)
-        held = self._held(rows, validation)
-        problem = self._problem(rows, self.output_, options, held, self.seed_)
+        held, scales = self._held(rows, validation), self._scales_response(self.output_)
+        problem = FitInput(rows, self.output_, options, held, scales).problem(self.seed_)
         if problem.architecture != self.architecture_:
             raise InvalidInput(
                 "hidden, activation or bias was changed after the fit, and the network is to be "
@@ -553,9 +525,9 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
             start, curve = self.parameters_, self.history_.training_losses()
             state = continued_state(self.state_, options.update)
         else:
-            rows, seed = first(options), seed_of(self.random_state)
-            problem = self._problem(rows, self._output(rows), options, None, seed)
-            self._remember(self._common(problem, rows))
+            rows = first(options)
+            problem = settings._input(rows, options).problem(seed_of(self.random_state))
+            self.__dict__.update(self._common(problem, rows))
             start, state, curve = problem.start(), None, LossCurve()
         batch = options.batch
         if isinstance(batch, Batches) and isinstance(batch.size, int):  # parts may have any size
@@ -566,7 +538,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self.state_ = kept_state(after, options.update)
         curve = curve.with_epoch(epoch.loss, None, epoch.rate, epoch.seconds)
         self.history_ = self._history(curve, curve.n_epochs, "by partial_fit", converged=False)
-        self.column_strengths_ = column_strengths(problem, [self.parameters_])
+        self.column_strengths_ = problem.column_strengths([self.parameters_])
         self._finish(problem)
         return self
 
@@ -575,10 +547,10 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self.state_ = kept_state(fit.state, problem.options.update)
         self.history_ = self._of_training(fit.trained)
         self.end_game_ = None if fit.end_game is None else self._of_training(fit.end_game)
-        self.column_strengths_ = column_strengths(problem, [self.parameters_])
+        self.column_strengths_ = problem.column_strengths([self.parameters_])
         self._finish(problem)
 
-    def _of_training(self, trained: Trained) -> History:
+    def _of_training(self, trained: TrainingResult) -> History:
         ending, curve = trained.ending, trained.curve
         return self._history(curve, trained.kept_epoch, ending.reason, converged=ending.converged)
 
@@ -594,28 +566,8 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         )
 
     def _warn_unless_finished(self, fit: NetworkFit) -> None:
-        """Warn of training that was not finished; raise the Ctrl-C that ended it."""
-        if fit.interrupted:
-            raise KeyboardInterrupt
-        trained = fit.trained if fit.end_game is None else fit.end_game
-        if fit.constant_loss is not None and self.average_ is None:  # an average is shrunk
-            text = worse_than_constant(type(self).__name__, self.history_, fit.constant_loss)
-            warn_user(text, ConvergenceWarning)
-            return
-        if trained.ending.converged or not trained.curve.n_epochs:  # with max_epochs=0, as asked
-            return
-        what = "" if fit.end_game is None else ", and the loss of the search was not reached"
-        if trained.ending.reason == NO_LOWER_VALUE:  # at a kink: more epochs change nothing
-            advice = (
-                "Try another random_state, a smooth activation such as 'tanh', or solver='adam'."
-            )
-        else:
-            rate = " or learning_rate" if self.state_ else ""  # L-BFGS has no rate
-            advice = f"Raise max_epochs{rate}, or give tol=None to train for max_epochs."
-        warn_user(
-            f"{type(self).__name__} did not converge: {trained.ending.reason}{what}. {advice}",
-            ConvergenceWarning,
-        )
+        averages = self.average_ is not None
+        warn_unless_finished(type(self).__name__, fit, self.history_, is_average=averages)
 
     @property
     def weights_(self) -> list[Array]:

@@ -145,7 +145,7 @@ class Options:
 
 @final
 @dataclass(frozen=True)
-class Chosen:
+class ChosenArguments:
     """What "auto" stands for in some arguments, and how training begins."""
 
     solver: str | Update
@@ -168,7 +168,7 @@ class Chosen:
 
 def chosen_for(
     model: NetworkArguments, n_rows: int | None = None, *, one: bool = False, watched: bool = False
-) -> Chosen:
+) -> ChosenArguments:
     """The arguments that "auto" leaves open, with a value each.
 
     ``n_rows`` is None for a file; ``one`` is a single network that is trained further; ``watched``
@@ -190,17 +190,17 @@ def chosen_for(
     }
     fixed = {name: value for name, value in given.items() if not _is_auto(value)}
     if not _is_auto(model.solver):
-        return Chosen(**{"solver": model.solver, **PLAIN, **fixed})
+        return ChosenArguments(**{"solver": model.solver, **PLAIN, **fixed})
     few, hidden = n_rows is not None and n_rows <= FEW_ROWS, _hidden(model.hidden)
     followed = watched or Training.of(model.training).is_followed
     drawn = isinstance(StartValues.of(model.initialise).values, str) and not followed
     if (few or not hidden) and _suits_quasi_newton(model, given, n_rows):
         starts = N_STARTS if few and bool(hidden) and drawn else 1
-        return Chosen(**{"solver": QUASI_NEWTON, **PLAIN, **fixed, "starts": starts})
+        return ChosenArguments(**{"solver": QUASI_NEWTON, **PLAIN, **fixed, "starts": starts})
     careful = PLAIN if one or few else CAREFUL
     if not (drawn and n_rows is not None and n_rows < MANY_ROWS):
         careful = {**careful, "n_networks": 1}
-    return Chosen(**{"solver": "adam", **careful, **fixed})
+    return ChosenArguments(**{"solver": "adam", **careful, **fixed})
 
 
 def _watched(stop: EarlyStopping, model: NetworkArguments) -> str:
@@ -239,7 +239,7 @@ def _suits_quasi_newton(model: NetworkArguments, given: Any, n_rows: int | None)
 
 
 def checked_options(
-    model: NetworkArguments, chosen: Chosen | None = None, *, in_file: bool = False
+    model: NetworkArguments, chosen: ChosenArguments | None = None, *, in_file: bool = False
 ) -> Options:
     """The options of an estimator, or a sentence about the first argument that cannot be used."""
     chosen = chosen_for(model, None, one=True) if chosen is None else chosen

@@ -1,4 +1,4 @@
-"""The output of a network: the loss of y given η, its slope, and the mean.
+"""The output of a network: the loss of y given η, its slope and the mean, and which suits a y.
 
     J = Σ_i w_i loss(y_i, η_i)        loss = −ln p(y | η), less terms without η
 
@@ -14,7 +14,7 @@ square errors of lectures are no likelihoods of classes, and their slopes vanish
 flat, also at a wrong class.
 
 Everything is computed in float64, so that a network in float32 loses no digits here; the loss of
-classes is finite at |η| = 1000.  ``fast/network_losses.py`` is the compiled twin of four of them.
+classes is finite at |η| = 1000.  ``fast/network.py`` has the compiled twins of four of them.
 
 References
 ----------
@@ -35,13 +35,18 @@ from likely.likelihoods.categorical import Categorical
 from likely.likelihoods.gaussian import Gaussian, GaussianIdentity
 from likely.likelihoods.ordinal import Ordinal, free_of, thresholds_jacobian, thresholds_of
 from likely.likelihoods.poisson import Poisson
-from likely.links import Log
+from likely.likelihoods.responses import likelihood_of, response_named
+from likely.links import LINKS, Identity, Link, Log, Logit, UnitLink
+from likely.names import lookup
 from likely.objectives.overdispersion import estimated_shape
 from likely.objectives.softmax import cross_entropy, cross_entropy_slope
+from likely.output.formatting import all_listed
 from likely.special import expit, expit_derivative, log_expit, log_softmax, softmax
 
-# numbers of the losses that the compiled epoch knows, as in fast/network_losses.py
+# numbers of the losses that the compiled epoch knows, as in fast/network.py
 NOT_COMPILED, CATEGORICAL, BERNOULLI, GAUSSIAN, POISSON = -1, 0, 1, 2, 3
+OF_CLASSES = ("bernoulli", "categorical", "ordinal", "square-error-sigmoid", "square-error-softmax")
+EVERY_ETA = Identity.etas
 
 
 class LossAndSlope(NamedTuple):
@@ -364,3 +369,105 @@ class SquareErrorSigmoid(Output):
         if not self.classes:
             return Output.log_probability(self, eta, extra)
         return np.column_stack([log_expit(-double(eta)), log_expit(double(eta))])
+
+
+def output_of(
+    response: str | Response | Categorical | Ordinal | None = None,
+    *,
+    n_classes: int | None = None,
+    n_outputs: int = 1,
+    link: str | Link | None = None,
+) -> Output:
+    """The output of a response by name or as a part; ``n_classes`` is None for numbers.
+
+    Without a response, two classes are Bernoulli, more are categorical, and numbers are Gaussian.
+    Without a link, it is the response's own, or the log where that one needs η > 0, which the last
+    layer of a network does not promise.
+
+    >>> output_of(n_classes=2).name, output_of(n_classes=3).name, output_of("poisson").name
+    ('bernoulli (logit link)', 'categorical', 'poisson (log link)')
+    >>> output_of("gamma").name
+    'gamma (log link)'
+    """
+    if n_classes is not None:
+        return _of_classes(response, n_classes, link)
+    name = _name_of(response)
+    if name == "square-error-sigmoid":
+        _refuse_link(name, link)
+        return SquareErrorSigmoid(n_outputs)
+    if name in OF_CLASSES and name != "bernoulli":
+        raise InvalidInput(
+            f"The response {name!r} is for classes; y has numbers. Use a classifier, or "
+            "response='gaussian'."
+        )
+    assert not isinstance(response, Categorical | Ordinal)
+    return ScalarOutput(_scalar(response or "gaussian", link), n_outputs)
+
+
+def _of_classes(response: Any, n_classes: int, link: str | Link | None) -> Output:
+    name = _name_of(response) or ("bernoulli" if n_classes == 2 else "categorical")
+    if name == "ordinal":
+        return OrdinalOutput(_ordinal(response, n_classes, link))
+    if name == "bernoulli" and n_classes == 2:
+        scalar = response if isinstance(response, Response) else name
+        return ScalarOutput(_scalar(scalar, link), classes=True)
+    _refuse_link(name, link)
+    if name == "categorical":
+        return CategoricalOutput(n_classes)
+    if name == "square-error-softmax":
+        return SquareErrorSoftmax(n_classes)
+    if name == "square-error-sigmoid" and n_classes == 2:
+        return SquareErrorSigmoid(classes=True)
+    many = "" if n_classes == 2 else f" with {n_classes} classes"
+    raise InvalidInput(
+        f"The response {name!r} cannot be used for classes{many}; expected one of "
+        f"{all_listed(OF_CLASSES, 'or')}, of which bernoulli and square-error-sigmoid are for two "
+        "classes. Leave response out to have the one that fits."
+    )
+
+
+def _name_of(response: Any) -> str | None:
+    if response is None:
+        return None
+    if isinstance(response, Categorical):
+        return "categorical"
+    if isinstance(response, Ordinal):
+        return "ordinal"
+    if isinstance(response, str) and response.replace("_", "-") in OF_CLASSES:
+        return response.replace("_", "-")
+    return response_named(response).name
+
+
+def _scalar(response: str | Response, link: str | Link | None) -> Likelihood:
+    found = likelihood_of(response, link)
+    return (
+        found
+        if link is not None or found.link.etas == EVERY_ETA
+        else found.response.with_link(Log())
+    )
+
+
+def _ordinal(response: Any, n_classes: int, link: str | Link | None) -> Ordinal:
+    if isinstance(response, Ordinal):
+        if response.n_classes != n_classes:
+            raise InvalidInput(
+                f"The ordinal response has {response.n_classes} classes, and y has {n_classes}; "
+                "expected equal numbers. Use response='ordinal'."
+            )
+        return response
+    chosen = Logit() if link is None else lookup("link", link, LINKS)
+    if not isinstance(chosen, UnitLink):
+        fitting = [name for name, each in LINKS.items() if isinstance(each, UnitLink)]
+        raise InvalidInput(
+            f"The link {chosen.name!r} does not give probabilities; an ordinal response needs one "
+            f"of {all_listed(fitting, 'or')}."
+        )
+    return Ordinal(n_classes, chosen)
+
+
+def _refuse_link(name: str, link: Any) -> None:
+    if link is not None:
+        raise InvalidInput(
+            f"The link {link!r} was given with response={name!r}, which has a link of its own; "
+            "expected link=None."
+        )

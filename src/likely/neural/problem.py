@@ -2,12 +2,20 @@
 
 Rows are read as linear models read them: numbers as they are, a column of 0 and 1 for each
 category.  Rows for validation are given, or a share of each class that is held out.
+
+Training centres and scales y; everything else is in the unit of y:
+
+    y = c + s y′        η = c + s η′        W^(L) = s W′^(L)        b^(L) = s b′^(L) + c
+    Σ w loss(y, η) + R(θ) = s² [Σ w loss(y′, η′) + R(θ)/s²]
+
+R(θ)/s² has the strengths l1/s² and l2/s² for the weights of hidden layers, and l1/s and l2 for
+those of the output, whose own unit is s.  So the minimum is that of the loss in the unit of y, with
+the penalties that were given: standardisation changes the steps, and nothing else.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -19,20 +27,15 @@ from likely.data.coding import Coding
 from likely.data.copies import copies_in
 from likely.data.split import share_of_each_class
 from likely.errors import InvalidInput
+from likely.host_arrays import is_tensor
 from likely.inputs.coding import category_flags, new_rows
 from likely.inputs.estimators import columns_named, generator
-from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
 from likely.inputs.tables import own_columns, refuse_file
+from likely.inputs.targets import check_weight
 from likely.neural.architecture import Architecture, initial_parameters
-from likely.neural.checkpoint import (
-    Checkpoint,
-    Meaning,
-    digest_of,
-    path_of_network,
-    read_checkpoint,
-)
-from likely.neural.devices import device_for
+from likely.neural.checkpoint import Checkpoint, Keeper, Meaning, meaning_of
+from likely.neural.device import checked_device
 from likely.neural.examples import (
     Examples,
     ExamplesInFile,
@@ -43,14 +46,15 @@ from likely.neural.examples import (
     warn_of_sorted_rows,
     warn_of_unscaled_columns,
 )
+from likely.neural.formulas import column_strengths
 from likely.neural.options import Options, layer_dropout, trainable_layers
 from likely.neural.outputs import Output
-from likely.neural.settings import Batches, Training
-from likely.neural.units import ResponseUnits
+from likely.neural.settings import WeightPenalty
 from likely.output.formatting import count
+from likely.penalties import Strength
 
-ROWS_IN_DIGEST = 64
 SEEDS = 2**62
+ROWS_FOR_STRENGTHS = 200  # a mean over them is known to some per cent
 Targets = Callable[[Any, int], Array]  # y as given and the number of rows, to codes or numbers
 
 
@@ -69,6 +73,74 @@ class OpenedRows(NamedTuple):
     classes: Array  # empty for numbers
     library: str | None  # the caller's frame library, to answer in
     device: Any = None  # the torch device that was asked for; None is NumPy
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ResponseUnits:
+    """c and s of y = c + s y′; 0 and 1 where y is trained on as it is."""
+
+    centre: Any = 0.0  # a number, or one for each response
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, y: Array, weight: Array | None, *, centred: bool) -> "ResponseUnits":
+        """The mean of each response and the standard deviation around it; 1 where that is 0.
+
+        Without a bias of the output there is no centre, and the spread is that around 0.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = np.average(y, axis=0, weights=weight) if centred else 0.0
+            squares = np.square(y - centre).reshape(len(y), -1).mean(axis=1)
+            scale = float(np.sqrt(np.average(squares, weights=weight)))
+        if not np.isfinite(scale):
+            raise InvalidInput("The squares of y overflow. Divide y by a constant, such as 1e100.")
+        return cls(centre, scale if scale > 0 else 1.0)
+
+    @property
+    def are_those_of_y(self) -> bool:
+        return self.scale == 1.0 and not np.any(self.centre)
+
+    @property
+    def square(self) -> float:
+        """s², by which a loss in these units is multiplied."""
+        return self.scale**2
+
+    def target(self, y: Array) -> Array:
+        """y′."""
+        return y if self.are_those_of_y else np.asarray((y - self.centre) / self.scale)
+
+    def theta(self, architecture: Architecture, inner: Array) -> Array:
+        """θ in the unit of y, in float64: a large centre would round a bias in float32."""
+        if self.are_those_of_y:
+            return inner
+        found = inner.astype(np.float64)
+        last = architecture.unpack(found)[-1]
+        last.weight[...] *= self.scale
+        if last.bias is not None:
+            last.bias[...] = self.scale * last.bias + self.centre
+        return found
+
+    def inner(self, architecture: Architecture, theta: Array) -> Array:
+        """θ′, of the centred and scaled response."""
+        if self.are_those_of_y:
+            return theta
+        found = theta.astype(np.float64)
+        last = architecture.unpack(found)[-1]
+        last.weight[...] /= self.scale
+        if last.bias is not None:
+            last.bias[...] = (last.bias - self.centre) / self.scale
+        return found
+
+    def strengths(
+        self, architecture: Architecture, given: WeightPenalty
+    ) -> tuple[Strength, Strength]:
+        """l1 and l2 of θ′ that are those of θ: one number for all, or one for each parameter."""
+        if self.scale == 1.0 or not (given.l1 or given.l2):
+            return given.l1, given.l2
+        unit = np.ones(architecture.n_parameters)  # of each parameter, in those of θ′
+        unit[architecture.places[-1].weight] = self.scale
+        return given.l1 * unit / self.square, given.l2 * unit**2 / self.square
 
 
 @final
@@ -111,6 +183,11 @@ class TrainingProblem:
             bias[...] = self.output.constant(y, weight)
         return theta
 
+    @property
+    def strengths(self) -> tuple[Strength, Strength]:
+        """l1 and l2 in the units of training."""
+        return self.units.strengths(self.architecture, self.options.penalty)
+
     def constant_loss(self) -> float:
         """The mean loss of the training rows where every row has the constant prediction."""
         output, weight = self.output, self.training.weight
@@ -145,6 +222,13 @@ class TrainingProblem:
         whole = replace(self, training=self.union, validation=None)
         return whole.with_own_units() if self.scales_response else whole
 
+    def column_strengths(self, thetas: Sequence[Array]) -> Array:
+        """How strongly the mean predictor of networks depends on each column, as shares."""
+        X = self.training.some_columns()
+        X = X[:: 1 + (X.shape[0] - 1) // ROWS_FOR_STRENGTHS]
+        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        return column_strengths(self.architecture, self.output, thetas, X)
+
     def with_own_units(self) -> "TrainingProblem":
         """The problem with the centre and the scale of its training rows."""
         y, weight, centred = self.training.y, self.training.weight, self.architecture.biases[-1]
@@ -157,8 +241,69 @@ class TrainingStart(NamedTuple):
     problem: TrainingProblem
     theta: Array
     learned: dict[str, Any]  # the columns and the classes
-    meaning: Meaning
-    resumed: Checkpoint | None
+    keeper: Keeper | None = None  # writes checkpoints
+    resumed: Checkpoint | None = None
+
+
+class FitInput(NamedTuple):
+    """All that a fit begins with, checked."""
+
+    rows: OpenedRows
+    output: Output
+    options: Options
+    validation: Examples | None  # a set that was given
+    scales_response: bool  # whether y is centred and scaled in training
+
+    def problem(self, seed: int) -> TrainingProblem:
+        """The layers, and which rows are trained on."""
+        rows, output, options, held, _ = self
+        architecture = Architecture.of(
+            rows.coding.n_coefficients,
+            options.hidden,
+            output.n_outputs,
+            activation=options.activation,
+            bias=options.bias,
+            output_bias=None if output.has_bias else False,
+            n_extra=output.n_extra,
+        )
+        warn_of_sorted_rows(options, rows.examples)
+        training, union = rows.examples, None
+        if options.held_out is not None:
+            union = rows.examples
+            training, held = split_off(union, options.held_out, seed)
+        elif held is not None and options.end_game is not None:
+            union = _joined(training, held)
+        if options.early_stopping and held is None:
+            raise InvalidInput(
+                "early_stopping=True was given without validation rows. Use validation=0.1, or "
+                "validation=(X, y)."
+            )
+        problem = TrainingProblem(
+            architecture,
+            output,
+            options,
+            training,
+            held,
+            union,
+            seed,
+            trainable_layers(options.start.trainable, architecture),
+            layer_dropout(options.dropout, architecture),
+            None if options.quasi_newton else rows.device,
+            self.scales_response,
+        )
+        return problem.with_own_units() if self.scales_response else problem
+
+    def meaning(self, own: Mapping[str, Any]) -> Meaning:
+        """What a checkpoint of this fit means; ``own`` are further arguments by name."""
+        rows = self.rows
+        return meaning_of(
+            rows.coding.n_coefficients,
+            rows.examples,
+            self.output,
+            self.options,
+            self.validation,
+            own,
+        )
 
 
 def open_rows(
@@ -180,6 +325,16 @@ def open_rows(
     refuse_extreme_weights(examples.weight)
     warn_of_unscaled_columns(options.model, examples, coding)
     return OpenedRows(examples, coding, rows.classes, rows.library, device)
+
+
+def device_for(device: Any, X: Any = None) -> Any:
+    """The torch device that is asked for; None is this machine's processor, without torch.
+
+    A device that is not given is that of X, if X is a tensor on a GPU.
+    """
+    if device is None:
+        return X.device if is_tensor(X) and X.device.type != "cpu" else None
+    return None if isinstance(device, str) and device == "cpu" else checked_device(device)
 
 
 def known_rows(
@@ -212,53 +367,6 @@ def validation_rows(
         return known_rows(model, coding, X, y, weight, targets)
     except InvalidInput as error:
         raise InvalidInput(f"The validation set cannot be used: {error}") from None
-
-
-def assembled(
-    rows: OpenedRows,
-    output: Output,
-    options: Options,
-    held: Examples | None,
-    seed: int,
-    *,
-    scales_response: bool,
-) -> TrainingProblem:
-    """The problem of a fit: the layers, and which rows are trained on."""
-    architecture = Architecture.of(
-        rows.coding.n_coefficients,
-        options.hidden,
-        output.n_outputs,
-        activation=options.activation,
-        bias=options.bias,
-        output_bias=None if output.has_bias else False,
-        n_extra=output.n_extra,
-    )
-    warn_of_sorted_rows(options, rows.examples)
-    training, union = rows.examples, None
-    if options.held_out is not None:
-        union = rows.examples
-        training, held = split_off(union, options.held_out, seed)
-    elif held is not None and options.end_game is not None:
-        union = _joined(training, held)
-    if options.early_stopping and held is None:
-        raise InvalidInput(
-            "early_stopping=True was given without validation rows. Use validation=0.1, or "
-            "validation=(X, y)."
-        )
-    problem = TrainingProblem(
-        architecture,
-        output,
-        options,
-        training,
-        held,
-        union,
-        seed,
-        trainable_layers(options.start.trainable, architecture),
-        layer_dropout(options.dropout, architecture),
-        None if options.quasi_newton else rows.device,
-        scales_response,
-    )
-    return problem.with_own_units() if problem.scales_response else problem
 
 
 def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
@@ -319,82 +427,6 @@ def seed_of(random_state: Any) -> int:
     return int(generator(random_state).integers(SEEDS))
 
 
-def resumed_training(
-    training: Training, meaning: Meaning, number: int | None = None
-) -> Checkpoint | None:
-    """The checkpoint to continue from; ``resume=True`` is that of ``checkpoint``, if it exists.
-
-    ``number`` is that of one of several networks, of which the later ones may not have begun.
-    """
-    resume = training.resume
-    if resume is None or resume is False:
-        return None
-    if resume is True and training.checkpoint is None:
-        raise InvalidInput(
-            "resume=True was given without checkpoint, the file to resume from. Use "
-            "training=Training(checkpoint='training.checkpoint', resume=True)."
-        )
-    path = path_of_network(training.checkpoint if resume is True else resume, number)
-    if (resume is True or number) and not Path(path).exists():
-        return None
-    return read_checkpoint(path, meaning)
-
-
-def meaning_of(
-    rows: OpenedRows,
-    output: Output,
-    options: Options,
-    held: Examples | None,
-    own: Mapping[str, Any],
-) -> Meaning:
-    """What a checkpoint must share with the training that continues from it.
-
-    ``own`` are further arguments by name.  The names are those of the first checkpoints.
-    """
-    training, batch = options.training, options.batch
-    if training.checkpoint is None and not training.resume:
-        return {}
-    plain = batch if isinstance(batch, Batches) else Batches()
-    start = options.start.values
-    sizes = (rows.coding.n_coefficients, *options.hidden, output.n_outputs)
-    given = {
-        "activation": options.activation,
-        "bias": options.bias,
-        "batch": batch.size if isinstance(batch, Batches) else batch,
-        "shuffle": plain.shuffle,
-        "dropout": options.dropout,
-        "penalty_scaling": options.penalty.scaling,
-        "trainable": options.start.trainable,
-        "end_game": options.end_game,
-        **own,
-    }
-    return {
-        "the architecture": "-".join(map(str, sizes)),
-        "the response": repr(output),  # its name lacks the link of an ordinal one, and powers
-        "solver": repr(options.update or "lbfgs"),
-        "schedule": repr(options.schedule),
-        "dtype": str(options.dtype),
-        "initialise": start if isinstance(start, str) else _digest_of_start(start),
-        "validation": repr(options.held_out) if held is None else _digest_of_rows(held),
-        **{name: repr(value) for name, value in given.items()},
-        "the digest of the rows": _digest_of_rows(rows.examples),
-    }
-
-
-def _digest_of_start(start: Any) -> str:
-    parts = start if isinstance(start, np.ndarray) else [part for pair in start for part in pair]
-    return digest_of(*(np.asarray(part, dtype=float) for part in parts if part is not None))
-
-
-def _digest_of_rows(examples: Examples) -> str:
-    """Of the targets, the weights and some rows."""
-    X = examples.some_columns()
-    some = X[:: max(1, X.shape[0] // ROWS_IN_DIGEST)]
-    some = some.toarray() if sparse.issparse(some) else some
-    weight = np.zeros(0) if examples.weight is None else examples.weight
-    return digest_of(np.array([examples.n_rows]), some, examples.y, weight)
-
-
 def _joined(training: Examples, held: Examples) -> Examples:
     if not isinstance(training, ExamplesInMemory) or not isinstance(held, ExamplesInMemory):
         raise InvalidInput(
@@ -402,3 +434,35 @@ def _joined(training: Examples, held: Examples) -> Examples:
             "together. Use validation=0.1, which holds rows of the file out."
         )
     return training.joined(held)
+
+
+def attributes_in_unit_of_y(fitted: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs in a model file of the time when parameters were those of y′.
+
+    The centre was then added to η.  It is in the biases of the output now; an output that had none
+    has them from here on.
+    """
+    units = ResponseUnits(fitted["response_centre_"], fitted["response_scale_"])
+    if units.are_those_of_y:
+        return {}
+    before = fitted["architecture_"]
+    layers = replace(before, biases=(*before.biases[:-1], True))
+    n_more = layers.n_parameters - before.n_parameters  # the biases of the output are the last
+
+    def with_biases(array: Array) -> Array:
+        return np.concatenate([array, np.zeros((*array.shape[:-1], n_more), array.dtype)], axis=-1)
+
+    def in_unit(theta: Array) -> Array:
+        return units.theta(layers, with_biases(theta))
+
+    found = {"architecture_": layers, "parameters_": in_unit(fitted["parameters_"])}
+    state, average = fitted["state_"], fitted["average_"]
+    if "slots" in state:
+        found["state_"] = {**state, "slots": with_biases(state["slots"])}
+    if average is not None:
+        found["average_"] = replace(
+            average,
+            parameters=np.stack([in_unit(theta) for theta in average.parameters]),
+            constant=units.centre + units.scale * average.constant,
+        )
+    return found

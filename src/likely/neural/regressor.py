@@ -23,8 +23,8 @@ from likely.explanations.explanation import PREDICTION, Explanation, refuse_agai
 from likely.explanations.sampled import SampledContributions
 from likely.graphical.model.model_plates import PlateParameter
 from likely.inputs.estimators import columns_named, feature_names, generator, unchanged_if_refused
-from likely.inputs.numbers import check_response, check_weight
 from likely.inputs.tables import own_columns, refuse_file
+from likely.inputs.targets import check_response, check_weight
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import GaussianIdentity
 from likely.likelihoods.negative_binomial import NegativeBinomial
@@ -34,15 +34,14 @@ from likely.links import Identity, Link
 from likely.neural.average import (
     AverageFit,
     NumberAveraging,
-    Spread,
+    ResponseSpread,
     average_prediction,
     judged_rows,
 )
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.options import Options
-from likely.neural.output_choice import output_of
-from likely.neural.outputs import Output, ScalarOutput
+from likely.neural.outputs import Output, ScalarOutput, output_of
 from likely.neural.problem import OpenedRows, Targets, TrainingProblem, open_rows
 from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
 from likely.objectives.linear import weighted_sum
@@ -425,7 +424,7 @@ class NeuralNetworkRegressor(RegressorMixin, NeuralNetwork):
         found = judged_rows(rows, self.architecture_, self.output_, self.parameters_, averaging)
         self._keep(averaging.spread(found.y, found.prediction, found.weight))
 
-    def _keep(self, spread: Spread) -> None:
+    def _keep(self, spread: ResponseSpread) -> None:
         given = output_of(self.response, link=self.link).response
         self.alpha_ = None if given.shape_is_known else spread.alpha
         self.dispersion_ = spread.dispersion

@@ -16,7 +16,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely.errors import InvalidInput
-from likely.inputs.parameters import Settings
+from likely.inputs.estimators import Settings
 from likely.penalties import Penalty
 from likely.solvers.mini_batches import BatchPlan
 
@@ -195,6 +195,11 @@ class Training(Settings):
         return given if isinstance(given, cls) else cls()
 
     @property
+    def is_kept(self) -> bool:
+        """Whether checkpoints are written or read."""
+        return self.checkpoint is not None or bool(self.resume)
+
+    @property
     def is_followed(self) -> bool:
         """Whether someone follows the epochs, which are those of one network then."""
         return any(each is not None for each in (self.callbacks, self.checkpoint, self.resume))
@@ -213,9 +218,9 @@ def grouped_arguments(flat: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a model file that was written when each setting was an argument.
 
     >>> grouped_arguments({"batch": 32, "shuffle": False, "patience": "auto"})
-    {'training': None, 'batch': Batches(size=32, shuffle=False, balanced=False)}
+    {'penalty': None, 'training': None, 'batch': Batches(size=32, shuffle=False, balanced=False)}
     """
-    old = dict(flat)
+    old = {"penalty": None, "training": None, **flat}
     shuffle, balanced = old.pop("shuffle", True), old.pop("balanced", False)
     patience, scaling = old.pop("patience", "auto"), old.pop("penalty_scaling", "sum")
     trainable = old.pop("trainable", None)
@@ -234,4 +239,4 @@ def grouped_arguments(flat: Mapping[str, Any]) -> dict[str, Any]:
         old["penalty"] = WeightPenalty.of(old.get("penalty")).changed({"scaling": scaling})
     if trainable is not None:
         old["initialise"] = StartValues(old.get("initialise", "auto"), trainable)
-    return {"training": None if training == Training() else training, **old}
+    return old if training == Training() else {**old, "training": training}

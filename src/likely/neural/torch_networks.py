@@ -13,14 +13,9 @@ The rows, targets and masks of some batches are gathered at once; then their ste
 on the device with nothing read back.  On a GPU these steps are recorded once as a CUDA graph and
 replayed, since launching them one by one takes longer than computing them.  The state is NumPy's
 between epochs, so that a checkpoint of one engine resumes in another.
-
-torch is no dependency of `likely`: it is imported when an engine is made.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -28,7 +23,22 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.caching import cached_property
 from likely.host_arrays import is_tensor
-from likely.neural.devices import as_array, checked_device, torch_library
+from likely.neural.device import (
+    ACTIVATIONS,
+    RecordedSteps,
+    as_array,
+    checked_device,
+    dense_rows,
+    kept_units,
+    keys_of,
+    least_dropped,
+    memory_of,
+    next_key,
+    on_device,
+    tensor_dtype,
+    tensor_loss,
+    torch_library,
+)
 from likely.neural.engine import (
     Engine,
     EngineSettings,
@@ -38,127 +48,12 @@ from likely.neural.engine import (
     weight_above_0,
 )
 from likely.neural.formulas import NetworkRows, predictor
-from likely.neural.outputs import BERNOULLI, CATEGORICAL, GAUSSIAN, POISSON, Output
-from likely.neural.tensors import (
-    RecordedSteps,
-    dense_rows,
-    kept_units,
-    keys_of,
-    least_dropped,
-    next_key,
-    on_device,
-    tensor_dtype,
-)
 from likely.penalties import Strength
 from likely.solvers.updates import Update
 
 MOST_STEPS = 32  # steps that are gathered, and recorded, together
 MOST_CELLS = 2**22  # numbers of one layer that are gathered together: 16 MiB in float32
 CHUNK_CELLS = 2**24  # numbers of the widest layer at once, where only a loss is asked for
-
-ACTIVATIONS: Mapping[str, Callable[[Any], Any]] = {
-    "identity": lambda a: a,
-    "relu": lambda a: a.relu(),
-    "sigmoid": lambda a: a.sigmoid(),
-    "tanh": lambda a: a.tanh(),
-    # torch's softplus is linear above 20, which loses digits in float64
-    "softplus": lambda a: a.logaddexp(a.new_zeros(())),
-}
-# The loss of each example, of a target and η in float64 (…, batch, n_outputs): by the number of the
-# compiled loss, or by the name of an output that has none.
-LOSSES: Mapping[int | str, Callable[[Any, Any], Any]] = {
-    CATEGORICAL: lambda t, eta: -(t * eta.log_softmax(-1)).sum(-1),
-    BERNOULLI: lambda y, eta: -(y * _log_expit(eta) + (1 - y) * _log_expit(-eta)).sum(-1),
-    GAUSSIAN: lambda y, eta: (eta - y).square().sum(-1) / 2,
-    POISSON: lambda y, eta: (eta.exp() - y * eta).sum(-1),
-    "square-error-sigmoid": lambda y, eta: (eta.sigmoid() - y).square().sum(-1) / 2,
-    "square-error-softmax": lambda t, eta: (eta.softmax(-1) - t).square().sum(-1) / 2,
-}
-
-
-def _log_expit(a: Any) -> Any:
-    return torch_library().nn.functional.logsigmoid(a)
-
-
-class TensorSlope(NamedTuple):
-    """The loss of each example and its derivatives."""
-
-    loss: Any  # (…, batch)
-    slope: Any  # ∂loss/∂η, (…, batch, n_outputs)
-    extra: Any | None  # ∂loss/∂extra, (…, batch, n_extra)
-
-
-class TensorLoss(ABC):
-    """The contract: what an output computes, on tensors."""
-
-    on_device: bool  # whether nothing is sent to the host
-
-    @abstractmethod
-    def target(self, y: Any) -> Any:
-        """y of some rows, class numbers or numbers, as ``at`` reads it."""
-
-    @abstractmethod
-    def at(self, target: Any, eta: Any, extra: Any) -> TensorSlope:
-        """The loss and its slopes; ``eta`` is (n_networks, batch, n_outputs) in float64."""
-
-
-@final
-@dataclass(frozen=True)
-class FormulaLoss(TensorLoss):
-    """A formula on tensors, which torch differentiates."""
-
-    loss: Callable[[Any, Any], Any]
-    n_classes: int | None  # class numbers become rows of 0 and 1
-
-    on_device = True
-
-    def target(self, y: Any) -> Any:
-        if y.dtype.is_floating_point or self.n_classes is None:
-            return y
-        classes = torch_library().arange(self.n_classes, device=y.device)
-        return (y[..., None] == classes).double()
-
-    def at(self, target: Any, eta: Any, extra: Any) -> TensorSlope:
-        torch = torch_library()
-        loss, slope_of = torch.func.vjp(partial(self.loss, target), eta)
-        return TensorSlope(loss, slope_of(torch.ones_like(loss))[0], None)
-
-
-@final
-@dataclass(frozen=True)
-class HostLoss(TensorLoss):
-    """The loss by NumPy, one network after the other."""
-
-    output: Output
-
-    on_device = False
-
-    def target(self, y: Any) -> Any:
-        return y
-
-    def at(self, target: Any, eta: Any, extra: Any) -> TensorSlope:
-        torch, target = torch_library(), as_array(target)
-        target = np.broadcast_to(target, (len(eta), *target.shape[1:]))
-        parts = zip(target, as_array(eta), as_array(extra), strict=True)
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = [self.output.loss_and_slope(*each) for each in parts]
-
-        def stacked(arrays: list[Any]) -> Any:
-            return torch.from_numpy(np.stack(arrays).astype(np.float64)).to(eta.device)
-
-        return TensorSlope(
-            stacked([each.loss for each in found]),
-            stacked([each.slope for each in found]),
-            None if found[0].extra is None else stacked([each.extra for each in found]),
-        )
-
-
-def tensor_loss(output: Output) -> TensorLoss:
-    """The loss of an output, on the device where it has a formula here."""
-    loss = LOSSES.get(output.compiled) or LOSSES.get(output.name)
-    if loss is None:
-        return HostLoss(output)
-    return FormulaLoss(loss, output.n_classes if output.n_outputs > 1 else None)
 
 
 class StepNumbers(NamedTuple):
@@ -475,33 +370,37 @@ class TorchEngine(Engine):
     ) -> None:
         self.settings = settings
         self.device = checked_device(device)
-        self._network = Networks([settings], self.device, record=record)
+        with memory_of(self.device):
+            self._network = Networks([settings], self.device, record=record)
 
     def prepare(self, X: Matrix, y: Any, weight: Array | None = None) -> NetworkRows:
         """Rows on the device; tensors that are there already are not copied."""
-        return self._network.prepare(X, y, weight)
+        with memory_of(self.device):
+            return self._network.prepare(X, y, weight)
 
     def _epoch(
         self, state: TrainingState, rows: NetworkRows, order: Array, plan: EpochPlan
     ) -> tuple[TrainingState, float]:
         network = self._network
-        network.load(state.theta[None], state.slots[:, None])
-        loss = network.epoch(
-            rows,
-            order[None],
-            batch=plan.batch,
-            rates=as_array([plan.rate]),
-            epoch=plan.epoch,
-            first_step=state.step + 1,
-            first_index=plan.first_index,
-        )
-        step = state.step + -(-len(order) // plan.batch)
-        theta, slots = as_array(network.theta[0].clone()), as_array(network.slots[:, 0].clone())
-        return TrainingState(theta, slots, step), float(loss[0])
+        with memory_of(self.device):
+            network.load(state.theta[None], state.slots[:, None])
+            loss = network.epoch(
+                rows,
+                order[None],
+                batch=plan.batch,
+                rates=as_array([plan.rate]),
+                epoch=plan.epoch,
+                first_step=state.step + 1,
+                first_index=plan.first_index,
+            )
+            step = state.step + -(-len(order) // plan.batch)
+            theta, slots = as_array(network.theta[0].clone()), as_array(network.slots[:, 0].clone())
+            return TrainingState(theta, slots, step), float(loss[0])
 
     def loss(self, theta: Array, rows: NetworkRows) -> float:
         weight_above_0(rows)
-        return float(self._network.losses(self._on_device(theta), rows)[0])
+        with memory_of(self.device):
+            return float(self._network.losses(self._on_device(theta), rows)[0])
 
     def eta(self, theta: Array, X: NetworkRows | Matrix) -> Array:
         """The predictor of each row: a tensor for a tensor, where it is, and NumPy otherwise."""

@@ -334,7 +334,7 @@ class Losses:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainingResult:
     """How training ended."""
 
     theta: Array  # the parameters that are kept
@@ -365,7 +365,7 @@ def train(
     resumed: Checkpoint | None = None,
     keep: Keep | None = None,
     callbacks: Sequence[Callback] = (),
-) -> Trained:
+) -> TrainingResult:
     """Train from ``theta``, or from a checkpoint, until a rule or a callback ends it.
 
     ``keep`` writes a checkpoint after every epoch: of the arrays of the state, the best θ, the
@@ -382,8 +382,8 @@ def train(
     theta = run.best if rules.early_stopping else steps.theta(run.state)
     if ending is None:
         stopped = Ending("it was interrupted", converged=False)
-        return Trained(theta, run.state, run.curve, stopped, kept, interrupted=True)
-    return Trained(theta, run.state, run.curve, ending, kept)
+        return TrainingResult(theta, run.state, run.curve, stopped, kept, interrupted=True)
+    return TrainingResult(theta, run.state, run.curve, ending, kept)
 
 
 def _loop(

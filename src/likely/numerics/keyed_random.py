@@ -5,8 +5,8 @@
 
 An example has the same draw in an array and in a file, in one block and in many, on one thread and
 on several: its key is the seed, the epoch and its index.  ``mix`` is SplitMix64, a bijection of
-64-bit words whose outputs look random; G is odd, near 2⁶⁴ / φ.  ``fast/keyed.py`` is the compiled
-twin.
+64-bit words whose outputs look random; G is odd, near 2⁶⁴ / φ.  ``fast/network.py`` has the
+compiled twin.
 
 References
 ----------

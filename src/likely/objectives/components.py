@@ -20,6 +20,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, block_rows
 from likely.distributions.base import Distribution, Family
+from likely.distributions.priors import log_shares
 from likely.distributions.product import ProductFamily
 from likely.distributions.responsibility import (
     Labels,
@@ -225,12 +226,6 @@ class ComponentsObjective(ExpectationObjective):
         if log_mixing is None:
             log_mixing = log_shares(totals.count + self.imagined)
         return Components(log_mixing, self.family.from_statistics(totals.statistics + self.prior))
-
-
-def log_shares(count: Array) -> Array:
-    """log N_k / N; −inf for an empty component."""
-    with np.errstate(divide="ignore"):
-        return np.log(count) - np.log(count.sum())
 
 
 def _refuse_impossible(evidence: Array, block: Block) -> None:

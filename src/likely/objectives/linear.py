@@ -23,9 +23,8 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.numerics.additive import Additive, FieldwiseAdditive
 from likely.penalties import Penalty
-from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
+from likely.solvers.base import FirstOrder, FirstOrderObjective, SecondOrder, SmoothObjective
 from likely.solvers.group_model import Grouping
-from likely.solvers.proximal_newton import L1Objective
 
 
 class Loss(Protocol):
@@ -56,8 +55,12 @@ class Terms(NamedTuple):
     second_order: Callable[[Array, Block], SecondOrder]
 
 
-class PenalisedSum(SmoothObjective, L1Objective):
-    """The contract: a model gives its terms and its number of parameters."""
+class PenalisedSum(FirstOrderObjective, SmoothObjective):
+    """The contract: a model gives its terms and its number of parameters.
+
+    It is what every solver needs: value, gradient and Hessian of f, and λ, groups and the proximal
+    map of the rough penalty.
+    """
 
     penalty_on: Penalty  # one strength per entry of θ; 0 on intercepts and thresholds
     blocks: Blocks
@@ -101,15 +104,13 @@ class PenalisedSum(SmoothObjective, L1Objective):
         )
 
     def second_order(self, theta: Array) -> SecondOrder:
-        return self.second_order_by(self.terms.second_order, theta)
-
-    def second_order_by(
-        self, term: Callable[[Array, Block], SecondOrder], theta: Array
-    ) -> SecondOrder:
-        """With the Hessian that ``term`` gives: a model may have several."""
         if not self.allows(theta):
             return SecondOrder(inf, np.zeros_like(theta), np.eye(theta.size))
-        here = self.total(term, theta)
+        terms = self.executor.sum(partial(self.terms.second_order, theta), self.blocks)
+        return self.penalised(theta, terms)
+
+    def penalised(self, theta: Array, here: SecondOrder) -> SecondOrder:
+        """The sum over examples, and the smooth part of the penalty."""
         return SecondOrder(
             here.value + self.smooth(theta),
             here.gradient + self.smooth_gradient(theta),

@@ -124,11 +124,11 @@ class OrdinalObjective(PenalisedSum):
 
     def observed(self, theta: Array) -> SecondOrder:
         """With the observed Hessian for any link, used for standard errors."""
-        return self.second_order_by(self.terms.second_order, theta)
+        return super().second_order(theta)
 
     def expected(self, theta: Array) -> SecondOrder:
         """With the expected Hessian, Fisher's information plus the penalty's curvature."""
-        return self.second_order_by(partial(block_expected, self.likelihood), theta)
+        return self.penalised(theta, self.total(partial(block_expected, self.likelihood), theta))
 
 
 def block_value(likelihood: Ordinal, theta: Array, block: Block) -> Total:

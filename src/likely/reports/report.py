@@ -15,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from likely.errors import InvalidInput
-from likely.files import write_atomically
 from likely.inputs.tables import as_frame, own_columns, rows_at
 from likely.metrics.baseline import BestConstant
 from likely.output.description import describe
@@ -25,6 +24,7 @@ from likely.runs.catalogue import open_run
 from likely.runs.folder import RunFacts, read_run, versions
 from likely.runs.seals import ledger_facts, seal_facts
 from likely.sealing.final_score import FinalScore
+from likely.storage.files import write_atomically
 from likely.workbench.comparison.comparison import Comparison
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.opening import dataset

@@ -15,10 +15,10 @@ from shutil import rmtree
 from typing import Any, NamedTuple
 
 from likely.errors import InvalidFile, UnusableRun
-from likely.files import folder_made_whole, make_folder, sweep
-from likely.persist import MODEL_FILE
 from likely.runs.folder import FACTS, RunFolder
 from likely.sealing.folder import SUFFIX, is_seal
+from likely.storage.files import folder_made_whole, make_folder, sweep
+from likely.storage.values import MODEL_FILE
 
 RUNS = Path("runs")
 LAST = "@last"
@@ -112,7 +112,7 @@ def discard(run: RunFolder) -> None:
 
 def open_run(name: str) -> Run:
     """The run with that name: a folder, ``@last``, or a model file."""
-    from likely.persist import load
+    from likely.storage.model_file import load
 
     path = _last() if name == LAST else Path(name)
     if not path.exists() and (RUNS / name).is_dir():

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from likely.errors import InvalidFile, InvalidInput
-from likely.files import make_folder, write_atomically
-from likely.json_files import as_json, read_json, write_json
-from likely.persist import MODEL_FILE
 from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
 from likely.sealing.final_score import FinalScore
 from likely.sealing.ledger import hashes_of, models_evaluated
+from likely.storage.files import make_folder, write_atomically
+from likely.storage.json import as_json, read_json, write_json
+from likely.storage.values import MODEL_FILE
 from likely.workbench.comparison.records import (
     Record,
     comparisons_in,
@@ -71,7 +71,7 @@ class RunFolder:
 
     def write_model(self, model: Any, facts: Mapping[str, Any]) -> tuple[Path, ...]:
         """The facts, then the model, written last: a folder with a model is a complete RUN."""
-        from likely.persist import file_content
+        from likely.storage.model_file import file_content
 
         content = file_content(model)
         known = {**facts, "versions": versions(), "model_sha256": content.sha256()}

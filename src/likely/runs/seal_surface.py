@@ -22,11 +22,11 @@ from likely.sealing.folder import SUFFIX, SealFolder, open_folder
 from likely.sealing.judges import JUDGES
 from likely.sealing.sealed import Sealed
 from likely.sealing.split import row_mask
-from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.data.dataset import UNNAMED, Dataset
-from likely.workbench.data.opening import dataset
+from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.data.task import WITH_EXPOSURE, task_of
-from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute, sorted_findings
+from likely.workbench.look.findings import CODES, WITHOUT_LABELS, Mute
+from likely.workbench.look.look import sorted_findings
 
 if TYPE_CHECKING:
     import pyarrow as pa

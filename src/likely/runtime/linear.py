@@ -2,7 +2,7 @@
 
     η = b + xᵀβ + o        o = offset + ln exposure        μ = g⁻¹(η)
 
-Coding, links and probabilities are the library's (``data/coding``, ``links``, ``link_means``).
+Coding, links and probabilities are the library's (``data/coding``, ``links``).
 """
 
 from abc import abstractmethod
@@ -15,7 +15,7 @@ from likely.data.coding import Coding, refuse_missing_categories
 from likely.data.layouts.base import Design
 from likely.data.layouts.intercept import Mixed
 from likely.errors import BadCell, InvalidInput, OutsideLink, warn_user
-from likely.link_means import (
+from likely.links import (
     log_both_classes,
     log_ordered_classes,
     mean_or_end,
@@ -34,8 +34,8 @@ from likely.runtime.table_model import (
     named,
     refuse_moves,
 )
-from likely.saved_values import same_count
 from likely.special import log_softmax
+from likely.storage.values import same_count
 
 MEANS = {  # of responses that may have other means than those above 0
     "likelihoods.Gaussian": Interval(-np.inf, np.inf),
@@ -82,9 +82,19 @@ class LinearModel(TableModel):
         self.check_moves(moves)
         return self._predictor(table) + np.reshape(moves.total, (-1, 1))
 
+    def link_name(self) -> str | None:
+        """The link on whose scale an offset is added; None for a model that takes none."""
+        return None
+
     def check_moves(self, moves: Moves) -> None:
         """Refuse an offset or an exposure that the model does not take."""
-        refuse_moves(self, moves)
+        if self.link_name() is None:
+            refuse_moves(self, moves)
+        elif moves.exposed and self.link_name() != "log":
+            raise InvalidInput(
+                "exposure multiplies a mean, which only the log link turns into an offset; the "
+                f"link is {self.link_name()!r}. Give an offset."
+            )
 
     def predictor_of(self, X: Any) -> Array:
         """η of rows of numbers, (n, n_predictors), such as counts of words."""
@@ -122,30 +132,19 @@ class LinearModel(TableModel):
             )
 
 
-class MovedModel(LinearModel):
-    """A linear model that takes an offset."""
-
-    def check_moves(self, moves: Moves) -> None:
-        if moves.exposed and self.link_name() != "log":
-            raise InvalidInput(
-                "exposure multiplies a mean, which only the log link turns into an offset; the "
-                f"link is {self.link_name()!r}. Give an offset."
-            )
+@final
+class LinearRegressionModel(LinearModel):
+    """A saved ``LinearRegression``: one or several targets."""
 
     def link_name(self) -> str:
         return "identity"
-
-
-@final
-class LinearRegressionModel(MovedModel):
-    """A saved ``LinearRegression``: one or several targets."""
 
     def response(self, eta: Array) -> Array:
         return eta[:, 0] if eta.shape[1] == 1 else eta
 
 
 @final
-class GLMModel(MovedModel):
+class GLMModel(LinearModel):
     """A saved ``GLM``: its means."""
 
     def __init__(self, model: SavedModel) -> None:
@@ -161,7 +160,7 @@ class GLMModel(MovedModel):
 
 
 @final
-class LogisticModel(MovedModel):
+class LogisticModel(LinearModel):
     """A saved ``LogisticRegression``."""
 
     def __init__(self, model: SavedModel) -> None:

@@ -31,7 +31,7 @@ from likely.runtime.table_model import (
     named,
     refuse_moves,
 )
-from likely.saved_values import same_count
+from likely.storage.values import same_count
 
 
 @final

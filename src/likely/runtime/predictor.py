@@ -14,7 +14,6 @@ from likely._typing import Array
 from likely.data.categories import Factor
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
-from likely.model_content import read_content, refusals
 from likely.runtime.columns import ColumnTable, TableColumn, column_of, numbers_beside, table_of
 from likely.runtime.count_rows import CountRows
 from likely.runtime.linear import (
@@ -28,10 +27,17 @@ from likely.runtime.naive_bayes import NaiveBayesModel
 from likely.runtime.saved_model import RuntimeValues, SavedModel, SavedText, documents_of
 from likely.runtime.table_model import Moves, TableModel, columns_of
 from likely.runtime.words import TextModel, WordCounts
+from likely.storage.values import read_content, refusals
 from likely.workbench.preparation.cells import Cells, gaps_of, read_cells
-from likely.workbench.preparation.columns import Categories, GappyBooleans
 from likely.workbench.preparation.dates import DateColumns
-from likely.workbench.preparation.steps import BooleanColumn, NumberColumn, Preparation, Step
+from likely.workbench.preparation.steps import (
+    BooleanColumn,
+    Categories,
+    GappyBooleans,
+    NumberColumn,
+    Preparation,
+    Step,
+)
 
 TABLE_MODELS: dict[str, Callable[[SavedModel], TableModel]] = {
     "GLM": GLMModel,

@@ -15,8 +15,8 @@ from likely.data.coding import Coding
 from likely.data.schema import Schema
 from likely.distributions.exponential_family import EXPONENTIAL_FAMILIES, ExponentialMember
 from likely.errors import InvalidInput
-from likely.saved_values import MODEL_FIELDS, SavedValues, same_names, unknown
-from likely.tensor_files import Json
+from likely.storage.tensors import Json
+from likely.storage.values import MODEL_FIELDS, SavedValues, same_names, unknown
 from likely.workbench.preparation.cells import Cells, text_of
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
 from likely.workbench.preparation.steps import STEPS, Step

@@ -14,7 +14,7 @@ from likely.errors import BadCell, InvalidInput
 from likely.runtime.columns import ColumnTable
 from likely.runtime.count_rows import CountRows
 from likely.runtime.saved_model import SavedModel
-from likely.saved_values import same_count
+from likely.storage.values import same_count
 
 CHUNK_CELLS = 50_000  # rows are scored in pieces of so many cells, which bounds the memory
 CHUNK_TEXTS = 1000  # rows with words

@@ -15,7 +15,6 @@ import numpy as np
 from likely.data.arrow import decoded, refuse_infinities, refuse_twins
 from likely.data.labels import are_names, refuse_names
 from likely.errors import InvalidInput, UnknownName
-from likely.files import folder_made_whole, remove, write_atomically
 from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.folder import (
     FEATURES,
@@ -34,6 +33,7 @@ from likely.sealing.ledger import MANIFEST, Ledger
 from likely.sealing.manifest import Manifest
 from likely.sealing.recognition import evaluations_used, holds_sealed_rows, sealed_fingerprints
 from likely.sealing.split import Split, split_rows
+from likely.storage.files import folder_made_whole, remove, write_atomically
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -20,8 +20,6 @@ from likely._typing import Array, Codes
 from likely.data.arrow import values_of
 from likely.data.copies import copies_in_table
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput, LikelyError
-from likely.files import lock
-from likely.json_files import plain
 from likely.names import in_words
 from likely.numerics.intervals import Estimate, n_groups_of
 from likely.sealing.final_score import REQUIRED, FinalScore, Predictions, Scorer, keys_missing
@@ -30,6 +28,8 @@ from likely.sealing.folder import SealFolder, copies_near, opened, predictions_d
 from likely.sealing.judges import JUDGES, LossEvidence, Submission
 from likely.sealing.ledger import Entry, models_evaluated
 from likely.sealing.manifest import canonical
+from likely.storage.files import lock
+from likely.storage.json import plain
 
 ERROR_RATE = 0.05  # of all intervals together, spread over them: 0.05/k at evaluation k
 REASON_LENGTH = 3  # letters; less is not a reason

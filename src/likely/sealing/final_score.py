@@ -8,7 +8,6 @@ from typing import Any, cast, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.json_files import plain
 from likely.names import in_words
 from likely.numerics.intervals import (
     Estimate,
@@ -19,6 +18,7 @@ from likely.numerics.intervals import (
     measures_to_json,
 )
 from likely.output.formatting import capitalised, count, estimate_compared, html_paragraph
+from likely.storage.json import plain
 
 NEGATIVE = "negative-log-likelihood"  # what judges need; shown as a log-likelihood, upwards
 

@@ -22,11 +22,11 @@ import numpy as np
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput
-from likely.files import remove, write_atomically
 from likely.sealing.final_score import Predictions
 from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.ledger import ADVICE, MANIFEST, Ledger, LedgerVerdict
 from likely.sealing.manifest import Manifest
+from likely.storage.files import remove, write_atomically
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -34,12 +34,12 @@ from likely._typing import Array, Codes
 from likely.data.arrow import values_of
 from likely.data.frames import frame_of
 from likely.errors import HonestyRefusal, InvalidInput
-from likely.files import lock
 from likely.numerics.intervals import Ends, n_groups_of, rows_at_worst, wilson
 from likely.output.formatting import short_number
 from likely.sealing.final_score import Predictions, Scorer
 from likely.sealing.folder import TRAIN, SealFolder
 from likely.sealing.manifest import Manifest
+from likely.storage.files import lock
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple, final
 
 from likely.data.arrow import digest_of_file
 from likely.errors import BrokenLedger
-from likely.files import append_line, sweep, write_atomically
 from likely.numerics.intervals import Estimate
 from likely.output.formatting import count, estimate_cells, percent_level, short_number
 from likely.sealing.final_score import title_of_loss, upwards
 from likely.sealing.manifest import Manifest, canonical
+from likely.storage.files import append_line, sweep, write_atomically
 
 LEDGER, HEAD, MANIFEST = "ledger.jsonl", "head.json", "manifest.json"
 EVENTS = ("sealed", "commit", "score", "repeat", "again", "predict", "seen", "refused")

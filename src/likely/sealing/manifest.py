@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self, final
 
 from likely.errors import BrokenLedger
-from likely.json_files import with_escapes
+from likely.storage.json import with_escapes
 
 LATER = (
     "kind",

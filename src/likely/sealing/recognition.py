@@ -20,7 +20,6 @@ import numpy as np
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import BrokenLedger, CannotWrite, SealedRows, SomeSealedRows, warn_user
-from likely.files import lock
 from likely.output.control_characters import printable
 from likely.output.formatting import all_listed
 from likely.sealing.bands import (
@@ -37,6 +36,7 @@ from likely.sealing.bands import (
 from likely.sealing.fingerprints import is_detailed, rough_words, row_fingerprints
 from likely.sealing.folder import FEATURES, SealFolder, column_names
 from likely.sealing.ledger import used_in_words
+from likely.storage.files import lock
 
 if TYPE_CHECKING:
     import pyarrow as pa

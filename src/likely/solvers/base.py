@@ -15,7 +15,6 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.numerics.additive import FieldwiseAdditive
 
-ROUNDING = 1e-13  # relative: sums of a million terms, merged pairwise
 UNDERFLOW = 1e-150  # slopes below it have squares of 0, and so may curvatures in a tail
 
 
@@ -29,26 +28,10 @@ class SecondOrder(FieldwiseAdditive):
     hessian: Array
 
 
-class Measured:
-    """A function with a scale for gaps, in which ``tol`` is measured.
-
-    For a model it is the null deviance, so that constants in y, the dispersion and the unit of
-    the weights have no effect.  For any other function it is max(1, |f|).
-    """
-
-    unit: float | None = None
-
-    def scale(self, value: float) -> float:
-        """The scale of a gap where f has this value."""
-        return max(1.0, abs(value)) if self.unit is None else self.unit
-
-    def rounding(self, value: float) -> float:
-        """The rounding error of f: a line search must allow for it."""
-        return ROUNDING * max(self.scale(value), abs(value))
-
-
-class SmoothObjective(Measured, ABC):
+class SmoothObjective(ABC):
     """f(θ), to be minimised, already summed."""
+
+    unit: float | None = None  # of gaps: see ``stopping.scale_of``
 
     @abstractmethod
     def second_order(self, theta: Array) -> SecondOrder: ...
@@ -67,7 +50,7 @@ class FirstOrder(FieldwiseAdditive):
     gradient: Array
 
 
-class FirstOrderObjective(Measured, ABC):
+class FirstOrderObjective(ABC):
     """f(θ), to be minimised, already summed; for solvers that need no Hessian.
 
     A subclass with ``value`` and ``first_order`` is what ``minimise`` takes; so is a pair of
@@ -78,6 +61,8 @@ class FirstOrderObjective(Measured, ABC):
     >>> minimise(LBFGS(), (lambda x: (x[0] - 3.0) ** 2, lambda x: 2 * (x - 3.0)), [0.0]).theta
     array([3.])
     """
+
+    unit: float | None = None
 
     @abstractmethod
     def value(self, theta: Array) -> float: ...
@@ -101,7 +86,7 @@ class ValueAndGradient(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class FunctionObjective(FirstOrderObjective):
+class FunctionPair(FirstOrderObjective):
     """f and ∇f as two plain functions."""
 
     function: Callable[[Array], Any]
@@ -128,14 +113,14 @@ def with_gradient(given: Any) -> FirstOrderObjective | None:
     if isinstance(given, FirstOrderObjective):
         return given
     if isinstance(given, SmoothObjective):
-        return FunctionObjective(
+        return FunctionPair(
             lambda theta: given.second_order(theta).value,
             lambda theta: given.second_order(theta).gradient,
         )
     if isinstance(given, ValueAndGradient):
-        return FunctionObjective(given.value, given.gradient)
+        return FunctionPair(given.value, given.gradient)
     pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given))
-    return FunctionObjective(*given) if pair else None
+    return FunctionPair(*given) if pair else None
 
 
 def as_objective(given: Any, solver: "type[Solver[Any, Any]]") -> Any:
@@ -192,12 +177,14 @@ class Solver(ABC, Generic[Objective, S]):
     def step(self, objective: Objective, state: S) -> S: ...
 
 
-class Kinked(Measured, ABC):
+class Kinked(ABC):
     """f(θ) with kinks, which certifies its own gap.
 
     A smooth solver uses the decrease predicted by a quadratic model as its gap.  At a kink the
     model is wrong: a search may stall far from the optimum with a gap of 0.
     """
+
+    unit: float | None = None
 
     @abstractmethod
     def gap(self, theta: Array) -> float:

@@ -22,7 +22,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.solvers.base import FirstOrder, Measured
+from likely.solvers.base import FirstOrder
 from likely.solvers.mini_batches import BatchPlan, batches
 
 MOST_TRIED = 2048  # examples of a trial
@@ -35,8 +35,10 @@ class Batch(NamedTuple):
     first_order: Callable[[Array], FirstOrder]
 
 
-class BatchedObjective(Measured, ABC):
+class BatchedObjective(ABC):
     """A penalised sum over examples that can be read in batches."""
+
+    unit: float | None = None  # of gaps
 
     @property
     @abstractmethod

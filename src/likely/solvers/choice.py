@@ -17,7 +17,6 @@ To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``; it
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf, isfinite
 from typing import Any, final
 
@@ -38,19 +37,18 @@ from likely.solvers.proximal import FISTA, InUnits
 from likely.solvers.proximal_newton import ProximalNewton
 from likely.solvers.search_problem import (
     Found,
-    HeldOutLoss,
     LastDigits,
     Limits,
     SearchProblem,
     Shape,
 )
 from likely.solvers.stochastic import StochasticDescent, search_in_batches
-from likely.solvers.stopping import StoppingRule
+from likely.solvers.stopping import HasUnit, StoppingRule, rounding_of
 from likely.solvers.tolerances import MOST_FOR_GRAM, MOST_LAST_STEPS
 
 CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")  # of least squares
 MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
-Search = Callable[[SearchProblem, Array, Limits], Found]
+Search = Callable[[Any, SearchProblem, Array, Limits], Found]  # of a solver, from a start
 START_TOL = 1e-3  # of a search on some rows: their optimum is not nearer to that of all rows
 START_STEPS = 20
 START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
@@ -82,12 +80,14 @@ def solve(
     with np.errstate(over="ignore", invalid="ignore"):  # a step too far is infinite, and halved
         if last is None and stop is None and entry.from_some_rows:
             begin = start_on_some_rows(problem, start)
-        found = with_curvature(problem, start, entry.run(problem, begin, limits))
+        found = entry.run(entry.solver, problem, begin, limits)
+        found = with_curvature(problem, start, found)
         # some rows, or those of the last fit, may lead to a point without curvature
         end = found.solution
         stuck = not end.converged and not end.stopped and end.n_iter < max_iter
         if begin is not start and stuck:
-            found = with_curvature(problem, start, entry.run(problem, start, limits))
+            found = entry.run(entry.solver, problem, start, limits)
+            found = with_curvature(problem, start, found)
     return found
 
 
@@ -117,13 +117,14 @@ def finish(
         unseen = wanted.one_more(found.solution.gap)
         theta = found.theta if unseen else found.solution.theta  # where the Hessian is
         return found._replace(theta=theta, solution=replace(found.solution, theta=theta))
-    run = SOLVERS["proximal-newton"].run if shape.rough else _evaluated_newton
+    solver: Solver[Any, Any] = ProximalNewton() if shape.rough else Newton()
+    run: Search = _on_totals if shape.rough else _evaluated_newton
     with np.errstate(over="ignore", invalid="ignore"):
         limits = Limits(wanted.aim, max(left - 1, 0))
-        there = run(problem, found.theta, limits)
+        there = run(solver, problem, found.theta, limits)
         before, first = found.solution.trace[-1], there.solution.trace[0]
-        if not first <= before + problem.objective.rounding(before):  # the step taken unseen
-            there = run(problem, found.solution.theta, limits)
+        if not first <= before + rounding_of(problem.objective, before):  # the step taken unseen
+            there = run(solver, problem, found.solution.theta, limits)
     there = there._replace(solution=wanted.settled(there.solution))
     end = with_curvature(problem, start, there).solution
     limited = end.reason.startswith("max_iter=") and left == MOST_LAST_STEPS  # not by the user
@@ -226,28 +227,39 @@ def with_curvature(problem: SearchProblem, start: Array, found: Found) -> Found:
     return found._replace(held=tuple(sorted(set(found.held) - set(faded))), solution=solution)
 
 
-def _newton(problem: SearchProblem, start: Array, limits: Limits) -> Found:
-    found = _evaluated_newton(problem, start, limits)
+def _on_totals(
+    solver: Solver[Any, Any], problem: SearchProblem, start: Array, limits: Limits
+) -> Found:
+    objective, held_out = problem.objective, problem.held_out
+    solution, state = search(solver, objective, start, **limits._asdict(), held_out=held_out)
+    return Found(state.theta, solution, None)
+
+
+def _newton(solver: Newton, problem: SearchProblem, start: Array, limits: Limits) -> Found:
+    found = _evaluated_newton(solver, problem, start, limits)
     if found.direction is None or not found.solution.converged:
         return found
     # the step from the point that converged is known already, and costs almost nothing
     return found._replace(theta=found.theta + found.direction)
 
 
-def _evaluated_newton(problem: SearchProblem, start: Array, limits: Limits) -> Found:
+def _evaluated_newton(
+    solver: Newton, problem: SearchProblem, start: Array, limits: Limits
+) -> Found:
     n = problem.shape.n_parameters
     if n > MOST_AT_ALL:
         raise InvalidInput(
             f"solver='newton' was given for {n:,} coefficients, whose Hessian would take "
             f"{8e-9 * n**2:.0f} GB. Leave solver at 'auto', or use 'lbfgs'."
         )
-    solver = Newton(problem.intercepts)
-    solution, state = _searched(solver, problem.objective, start, limits, problem.held_out)
+    solver, objective = replace(solver, intercepts=problem.intercepts), problem.objective
+    held_out = problem.held_out
+    solution, state = search(solver, objective, start, **limits._asdict(), held_out=held_out)
     least = 0.0 if state.held else state.least_pivot
     return Found(state.theta, solution, state.hessian, state.held, state.direction, least)
 
 
-def _lbfgs(problem: SearchProblem, start: Array, limits: Limits) -> Found:
+def _lbfgs(solver: LBFGS, problem: SearchProblem, start: Array, limits: Limits) -> Found:
     """A search in rounds, each in units computed at its start; most problems have one round.
 
     A rule that stops a search counts steps from the start, so there is one round.
@@ -255,11 +267,18 @@ def _lbfgs(problem: SearchProblem, start: Array, limits: Limits) -> Found:
     max_iter, asked = limits.max_iter, limits.stop is not None
     theta, trace = start if asked else problem.near(start), tuple[float, ...]()
     while True:
-        solver = LBFGS(preconditioner=problem.units(theta))
+        solver = replace(solver, preconditioner=problem.units(theta))
         left = max_iter - max(len(trace) - 1, 0)
         steps = left if asked else min(problem.steps_between_units or left, left)
-        within = limits._replace(max_iter=steps)
-        solution, state = _searched(solver, problem.objective, theta, within, problem.held_out)
+        solution, state = search(
+            solver,
+            problem.objective,
+            theta,
+            tol=limits.tol,
+            max_iter=steps,
+            stop=limits.stop,
+            held_out=problem.held_out,
+        )
         theta, trace = state.theta, trace[:-1] + solution.trace
         if solution.converged or solution.stopped or state.stuck or len(trace) > max_iter:
             return Found(theta, _whole(solution, state, trace, max_iter), None)
@@ -273,40 +292,42 @@ def _whole(solution: Solution, state: State, trace: tuple[float, ...], max_iter:
     return replace(solution, trace=trace, reason=reason)
 
 
-def _fista(problem: SearchProblem, start: Array, limits: Limits) -> Found:
+def _fista(solver: FISTA, problem: SearchProblem, start: Array, limits: Limits) -> Found:
     """In units of the curvature at the start, where they are known."""
     units, loss, objective = problem.single_units(start), problem.held_out, problem.objective
     if units is None:
-        solution, state = _searched(FISTA(), objective, start, limits, loss)
-        return Found(state.theta, solution, None)
+        return _on_totals(solver, problem, start, limits)
     held_out = None if loss is None else lambda phi: loss(phi / units)
-    inner = InUnits(objective, units)
-    solution, state = _searched(FISTA(), inner, units * start, limits, held_out)
+    inner = InUnits(objective, units, objective.unit)
+    solution, state = search(solver, inner, units * start, **limits._asdict(), held_out=held_out)
     theta = state.theta / units
     return Found(theta, replace(solution, theta=theta), None)
 
 
-def _searched(
-    solver: Any, objective: Any, start: Array, limits: Limits, held_out: HeldOutLoss | None
-) -> tuple[Solution, Any]:
-    return search(
-        solver,
-        objective,
-        start,
-        tol=limits.tol,
-        max_iter=limits.max_iter,
-        stop=limits.stop,
-        held_out=held_out,
-    )
+def _on_columns(
+    solver: CoordinateDescent, problem: SearchProblem, start: Array, limits: Limits
+) -> Found:
+    return _on_data(solver, problem.columns(), problem, start, limits)
+
+
+def _on_rows(
+    solver: DualCoordinateDescent, problem: SearchProblem, start: Array, limits: Limits
+) -> Found:
+    return _on_data(solver, problem.dual(), problem, start, limits)
 
 
 def _on_data(
-    solver: Any, objective: Any, problem: SearchProblem, start: Array, limits: Limits
+    solver: Solver[Any, Any],
+    objective: HasUnit,
+    problem: SearchProblem,
+    start: Array,
+    limits: Limits,
 ) -> Found:
     """A solver that reads the original rows or columns: θ is converted both ways."""
     loss = problem.held_out
     held_out = None if loss is None else lambda theta: loss(problem.from_data(theta))
-    solution, state = _searched(solver, objective, problem.to_data(start), limits, held_out)
+    begin = problem.to_data(start)
+    solution, state = search(solver, objective, begin, **limits._asdict(), held_out=held_out)
     problem.count_passes(float(solution.n_iter + 1))
     theta = problem.from_data(state.theta)
     return Found(theta, replace(solution, theta=theta), None)
@@ -318,41 +339,27 @@ class NamedSolver:
     """An entry of ``SOLVERS``: the algorithm, and how a problem runs it."""
 
     solver: Solver[Any, Any]
+    run: Search = _on_totals
     smooth_only: bool = False
     from_some_rows: bool = False  # which benefits from a start near the optimum
-    door: Callable[[SearchProblem], Any] | None = None  # to the data, where totals are not enough
-    own_run: Search | None = None
+    on_totals: bool = True  # whether it reads no rows or columns, but totals over them
     exact: bool = True  # whether it can reach any tol; batches of rows cannot
-
-    def run(self, problem: SearchProblem, start: Array, limits: Limits) -> Found:
-        if self.own_run is not None:
-            return self.own_run(problem, start, limits)
-        if self.door is not None:
-            return _on_data(self.solver, self.door(problem), problem, start, limits)
-        objective, held_out = problem.objective, problem.held_out
-        solution, state = _searched(self.solver, objective, start, limits, held_out)
-        return Found(state.theta, solution, None)
 
 
 def _in_batches(solver: StochasticDescent) -> NamedSolver:
     """An entry for stochastic descent, which reads rows and may have any penalty."""
-    return NamedSolver(
-        solver,
-        door=lambda problem: problem.batches,
-        own_run=partial(search_in_batches, solver),
-        exact=False,
-    )
+    return NamedSolver(solver, search_in_batches, on_totals=False, exact=False)
 
 
 SOLVERS: dict[str, NamedSolver] = {
-    "newton": NamedSolver(Newton(), smooth_only=True, from_some_rows=True, own_run=_newton),
-    "lbfgs": NamedSolver(LBFGS(), smooth_only=True, own_run=_lbfgs),
+    "newton": NamedSolver(Newton(), _newton, smooth_only=True, from_some_rows=True),
+    "lbfgs": NamedSolver(LBFGS(), _lbfgs, smooth_only=True),
     "gradient-descent": NamedSolver(GradientDescent(), smooth_only=True),
     "proximal-newton": NamedSolver(ProximalNewton()),
-    "fista": NamedSolver(FISTA(), own_run=_fista),
-    "coordinate-descent": NamedSolver(CoordinateDescent(), door=lambda problem: problem.columns()),
+    "fista": NamedSolver(FISTA(), _fista),
+    "coordinate-descent": NamedSolver(CoordinateDescent(), _on_columns, on_totals=False),
     "dual-coordinate-descent": NamedSolver(
-        DualCoordinateDescent(), smooth_only=True, door=lambda problem: problem.dual()
+        DualCoordinateDescent(), _on_rows, smooth_only=True, on_totals=False
     ),
     "sgd": _in_batches(StochasticDescent(schedule="cosine", epochs=50, average=True)),
 }

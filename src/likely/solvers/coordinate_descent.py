@@ -36,9 +36,10 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.solvers.base import UNDERFLOW, Measured, Solver, State, without_curvature
+from likely.solvers.base import UNDERFLOW, Solver, State, without_curvature
 from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials
 from likely.solvers.proximal_newton import working_set
+from likely.solvers.stopping import rounding_of, scale_of
 
 SMALLEST_SET = 10_000  # columns that a working set may always have
 NEARLY_THERE = 1e-3  # a relative gap below which all columns may move
@@ -60,9 +61,10 @@ class Slopes(NamedTuple):
     curvature: Array
 
 
-class ColumnObjective(Measured, ABC):
+class ColumnObjective(ABC):
     """F, with access to the columns of X.  θ = [β; b], or β without an intercept."""
 
+    unit: float | None = None  # of gaps
     l1: Array  # λ
     l2: Array  # κ
     intercept: bool
@@ -151,7 +153,7 @@ class CoordinateDescent(Solver[ColumnObjective, ColumnState]):
             lambda t: _at(objective, start.theta + t * way.d, start.eta + t * way.d_eta),
             state.value,
             way.decrease,
-            slack=objective.rounding(state.value),
+            slack=rounding_of(objective, state.value),
         )
         there = next((trial for trial in trials if not _too_far(start.slopes, trial.slopes)), None)
         if there is None:
@@ -202,7 +204,7 @@ def _with_best_intercept(objective: ColumnObjective, here: _ColumnPoint) -> _Col
 def _complete(objective: ColumnObjective, here: _ColumnPoint, limit: int) -> ColumnState:
     pulls = objective.pulls(here.slopes.slope)
     dual = dual_value(objective, here.theta, here.slopes.slope, pulls)
-    scale = objective.scale(here.value)
+    scale = scale_of(objective, here.value)
     gap = inf if dual is None else max(here.value - dual, 0.0) / scale
     state = ColumnState(
         theta=here.theta,

@@ -31,7 +31,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from likely._typing import Array
-from likely.solvers.base import Measured, Solver, State
+from likely.solvers.base import Solver, State
+from likely.solvers.stopping import scale_of
 from likely.special import exp, log1p
 
 FALL = 0.1  # of the gap found in a sweep, before a point is certified: that costs another sweep
@@ -46,9 +47,10 @@ SHORTEST = 1e-4
 FULL_LENGTH = 1e-3  # a slope of D this small, relative to its terms, is that of the optimum
 
 
-class RowObjective(Measured, ABC):
+class RowObjective(ABC):
     """L2-penalised logistic regression, with access to the rows of X."""
 
+    unit: float | None = None  # of gaps
     y: Array  # in [0, 1]
     weight: Array
     offset: Array
@@ -105,7 +107,7 @@ class DualCoordinateDescent(Solver[RowObjective, DualState]):
         b, s2 = (
             (float(state.theta[-1]), COLUMN_OF_B * objective.mean_square) if free else (0.0, 0.0)
         )
-        enough = FALL * state.gap * objective.scale(state.value)
+        enough = FALL * state.gap * scale_of(objective, state.value)
         for sweep in range(state.sweeps, state.sweeps + MOST_SWEEPS):  # read below
             order = np.random.default_rng([self.seed, sweep]).permutation(len(logit))
             b, met = objective.sweep(order, logit, beta, b, s2)
@@ -129,7 +131,7 @@ def certify(objective: RowObjective, logit: Array, *, sweeps: int) -> DualState:
     value = float(np.dot(objective.weight, softplus - objective.y * eta))
     value += 0.5 * objective.ridge * float(np.dot(beta, beta))
     terms = softplus - _softplus(logit) - p * (eta - logit)
-    gap = max(float(np.dot(objective.weight, terms)), 0.0) / objective.scale(value)
+    gap = max(float(np.dot(objective.weight, terms)), 0.0) / scale_of(objective, value)
     stuck = "" if isfinite(value) else "the value is not finite"
     return DualState(theta=theta, value=value, gap=gap, stuck=stuck, logit=logit, sweeps=sweeps)
 

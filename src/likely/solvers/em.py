@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any, ClassVar, NamedTuple, final
 
-from likely.solvers.base import ROUNDING, Solver, State
+from likely.solvers.base import Solver, State
+from likely.solvers.stopping import ROUNDING
 
 
 class Expectation(NamedTuple):

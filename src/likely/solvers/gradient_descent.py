@@ -26,6 +26,7 @@ from likely.errors import InvalidInput
 from likely.solvers.base import FirstOrderObjective, Solver, State, as_objective
 from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, armijo_with_slope
 from likely.solvers.settings import is_number
+from likely.solvers.stopping import rounding_of, scale_of
 
 SHARE = 0.3  # c₁: a weaker condition accepts steps of nearly 2/L, which hardly descend
 MEMORY = 20  # curvatures that are remembered
@@ -59,7 +60,7 @@ class GradientDescent(Solver[FirstOrderObjective, DescentState]):
     def step(self, objective: FirstOrderObjective, state: DescentState) -> DescentState:
         at = along(objective, state.theta, -state.gradient)
         slope = -float(np.dot(state.gradient, state.gradient))
-        slack = objective.rounding(state.value)
+        slack = rounding_of(objective, state.value)
         start = Point(0.0, state.theta, state.value, state.gradient, slope, slack)
         point = armijo_with_slope(at, start, first=2 * state.t, share=SHARE)
         if point is None:
@@ -135,7 +136,7 @@ def gap_by_curvature(gradient: Array, curvatures: tuple[float, ...], scale: floa
 
 def _begin(objective: FirstOrderObjective, theta: Array, t: float) -> DescentState:
     here = objective.first_order(theta)
-    gap = gap_by_curvature(here.gradient, (), objective.scale(here.value))
+    gap = gap_by_curvature(here.gradient, (), scale_of(objective, here.value))
     stuck = "" if isfinite(here.value) else "the value at the start is not finite"
     return DescentState(
         theta=theta,
@@ -161,7 +162,7 @@ def _moved(
     return DescentState(
         theta=point.theta,
         value=point.value,
-        gap=gap_by_curvature(point.gradient, curvatures, objective.scale(point.value)),
+        gap=gap_by_curvature(point.gradient, curvatures, scale_of(objective, point.value)),
         gradient=point.gradient,
         t=t,
         curvatures=curvatures,

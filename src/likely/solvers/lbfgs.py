@@ -33,6 +33,7 @@ from likely._typing import Array
 from likely.numerics.cholesky import factorise
 from likely.solvers.base import FirstOrderObjective, Solver, State
 from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, strong_wolfe
+from likely.solvers.stopping import rounding_of, scale_of
 
 LEAST_CURVATURE = 1e-14  # a pair with sᵀy below this part of ‖s‖‖y‖ is rounding
 # relative to a unit diagonal: directions in which the columns depend on one another keep some
@@ -90,7 +91,7 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
         return LBFGSState(
             theta=theta,
             value=here.value,
-            gap=self._gap(here.gradient, ()) / objective.scale(here.value),
+            gap=self._gap(here.gradient, ()) / scale_of(objective, here.value),
             stuck=stuck,
             gradient=here.gradient,
         )
@@ -101,10 +102,10 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
             state = replace(state, pairs=())
             point = self._search(objective, state)
         if point is None:
-            gap = self._estimate(state.gradient, state.pairs) / objective.scale(state.value)
+            gap = self._estimate(state.gradient, state.pairs) / scale_of(objective, state.value)
             return replace(state, gap=gap, stuck=NO_LOWER_VALUE)
         pairs = self._remember(state, point)
-        gap = self._gap(point.gradient, pairs) / objective.scale(point.value)
+        gap = self._gap(point.gradient, pairs) / scale_of(objective, point.value)
         return LBFGSState(
             theta=point.theta, value=point.value, gap=gap, gradient=point.gradient, pairs=pairs
         )
@@ -113,7 +114,7 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
         g = self._whiten(state.gradient)
         direction = self._back(-two_loops(g, state.pairs, self._usual_scale(state.pairs)))
         slope = float(np.dot(state.gradient, direction))
-        slack = objective.rounding(state.value)
+        slack = rounding_of(objective, state.value)
         start = Point(0.0, state.theta, state.value, state.gradient, slope, slack)
         if state.pairs or self.preconditioner is not None:
             first = 1.0

@@ -23,6 +23,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.solvers.base import FirstOrderObjective
+from likely.solvers.stopping import rounding_of
 
 ARMIJO = 1e-4  # c₁: the part of the promised decrease that a step must deliver
 CURVATURE = 0.9  # c₂: the part of the slope that may be left
@@ -66,7 +67,7 @@ def along(
         there = theta + t * direction
         here = objective.first_order(there)
         slope = float(np.dot(here.gradient, direction))
-        slack = objective.rounding(here.value)
+        slack = rounding_of(objective, here.value)
         return Point(t, there, here.value, here.gradient, slope, slack)
 
     return at

@@ -29,7 +29,14 @@ from likely.solvers.base import (
     State,
     as_objective,
 )
-from likely.solvers.stopping import Progress, StoppingRule, Stuck, Tolerance, limit_of_steps
+from likely.solvers.stopping import (
+    Progress,
+    StoppingRule,
+    Stuck,
+    Tolerance,
+    limit_of_steps,
+    scale_of,
+)
 
 
 @final
@@ -171,7 +178,7 @@ def _certified(objective: Any, state: S) -> S:
     """The state, with the gap that an objective with kinks certifies."""
     if not isinstance(objective, Kinked):
         return state
-    gap = objective.gap(state.theta) / objective.scale(state.value)
+    gap = objective.gap(state.theta) / scale_of(objective, state.value)
     return replace(state, gap=gap)
 
 

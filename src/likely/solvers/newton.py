@@ -39,6 +39,7 @@ from likely.solvers.base import (
     without_curvature,
 )
 from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE
+from likely.solvers.stopping import rounding_of, scale_of
 
 NOT_DEFINITE = "the Hessian is not positive definite"
 LEAST_CURVATURE = 1e-8  # relative, of a Hessian that is damped
@@ -79,7 +80,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
         factor, hessian = found
         direction = -factor.solve(here.gradient)
         decrease = -float(np.dot(here.gradient, direction))
-        unexplained = _unexplained(here, direction, factor.held, objective.scale(here.value))
+        unexplained = _unexplained(here, direction, factor.held, scale_of(objective, here.value))
         stuck = "" if unexplained is None else without_curvature(unexplained)
         damped = hessian is not here.hessian
         if damped and not decrease > 0:
@@ -88,7 +89,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
         return NewtonState(
             theta=theta,
             value=here.value,
-            gap=decrease / 2 / objective.scale(here.value) if usable else inf,
+            gap=decrease / 2 / scale_of(objective, here.value) if usable else inf,
             stuck=stuck,
             direction=direction,
             decrease=decrease,
@@ -118,7 +119,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
             # one pass, kept if accepted
             trial = self.init(objective, state.theta + t * state.direction)
             # only a whole step may hide in rounding: shorter ones would continue without end
-            slack = objective.rounding(state.value) if t == 1.0 else 0.0
+            slack = rounding_of(objective, state.value) if t == 1.0 else 0.0
             if trial.value <= state.value - ARMIJO * t * state.decrease + slack:
                 faded = sorted(set(trial.held) - set(state.held))
                 if not trial.stuck and not faded and not _too_far(state, trial):

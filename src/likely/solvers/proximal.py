@@ -17,36 +17,42 @@ Beck & Teboulle, A fast iterative shrinkage-thresholding algorithm, 2009.
 O'Donoghue & Candès, Adaptive restart for accelerated gradient schemes, 2015.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import isfinite, sqrt
-from typing import ClassVar, NamedTuple, final
+from typing import ClassVar, NamedTuple, Protocol, final, runtime_checkable
 
 import numpy as np
 
 from likely._typing import Array
 from likely.solvers.base import FirstOrder, FirstOrderObjective, Solver, State
 from likely.solvers.gradient_descent import gap_by_curvature, least_curvature
+from likely.solvers.stopping import rounding_of, scale_of
 
 SHORTEST_STEP = 1e-40
 PROBE = 1e-4  # the first step to measure the curvature, in units of the gradient
 
 
-class CompositeObjective(FirstOrderObjective):
+@runtime_checkable
+class CompositeObjective(Protocol):
     """F = f + h.  ``value`` and ``first_order`` are of the smooth f alone."""
 
-    @abstractmethod
+    @property
+    def unit(self) -> float | None: ...
+
+    def value(self, theta: Array) -> float: ...
+
+    def first_order(self, theta: Array) -> FirstOrder: ...
+
     def penalty(self, theta: Array) -> float:
         """h(θ)."""
 
-    @abstractmethod
     def prox(self, theta: Array, step: Array | float) -> Array:
         """argmin_x ½‖x − θ‖² + step · h(x); a step of each parameter if h is a sum over them."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class InUnits(CompositeObjective):
+class InUnits(FirstOrderObjective):
     """F as a function of φ = u ∘ θ, where h is a sum over single parameters.
 
     Units in which all curvatures are about 1 make a search independent of those of the columns.
@@ -54,9 +60,7 @@ class InUnits(CompositeObjective):
 
     inner: CompositeObjective
     units: Array  # u
-
-    def scale(self, value: float) -> float:
-        return self.inner.scale(value)
+    unit: float | None  # of gaps, as that of F
 
     def value(self, theta: Array) -> float:
         return self.inner.value(theta / self.units)
@@ -109,7 +113,7 @@ class FISTA(Solver[CompositeObjective, FISTAState]):
         return FISTAState(
             theta=theta,
             value=value,
-            gap=gap_by_curvature(mapping, (), objective.scale(value)),
+            gap=gap_by_curvature(mapping, (), scale_of(objective, value)),
             stuck="" if isfinite(value) else "the value at the start is not finite",
             point=theta,
             momentum=1.0,
@@ -123,7 +127,7 @@ class FISTA(Solver[CompositeObjective, FISTAState]):
         if moved is not None and moved.value > state.value and state.momentum > 1.0:
             state = replace(state, point=state.theta, momentum=1.0, t=2 * state.t)
             moved = _proximal_step(objective, state.theta, state.t)
-        if moved is None or moved.value > state.value + objective.rounding(state.value):
+        if moved is None or moved.value > state.value + rounding_of(objective, state.value):
             return replace(state, stuck="no step along the gradient found a lower value")
         curvatures = least_curvature(
             state.curvatures,
@@ -135,7 +139,7 @@ class FISTA(Solver[CompositeObjective, FISTAState]):
         return FISTAState(
             theta=moved.theta,
             value=moved.value,
-            gap=gap_by_curvature(mapping, curvatures, objective.scale(moved.value)),
+            gap=gap_by_curvature(mapping, curvatures, scale_of(objective, moved.value)),
             point=point,
             momentum=momentum,
             t=moved.t,
@@ -158,13 +162,13 @@ def _proximal_step(objective: CompositeObjective, z: Array, t: float) -> Move | 
         theta = objective.prox(z - t * here.gradient, t)
         step, smooth = theta - z, objective.value(theta)
         bound = here.value + float(np.dot(here.gradient, step)) + float(np.dot(step, step)) / 2 / t
-        if smooth <= bound + objective.rounding(here.value):
+        if smooth <= bound + rounding_of(objective, here.value):
             return Move(theta, smooth + objective.penalty(theta), t, here)
         t /= 2
     return None
 
 
-def _first_step(objective: FirstOrderObjective, theta: Array, gradient: Array) -> float:
+def _first_step(objective: CompositeObjective, theta: Array, gradient: Array) -> float:
     """One over the curvature along the gradient; backtracking corrects it."""
     length = float(np.linalg.norm(gradient))
     if length == 0.0:

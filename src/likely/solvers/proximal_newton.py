@@ -21,10 +21,9 @@ Lee, Sun & Saunders, Proximal Newton-type methods for minimizing composite funct
 Friedman, Hastie & Tibshirani, Regularization paths for GLMs via coordinate descent, 2010.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import ClassVar, NamedTuple, final
+from typing import ClassVar, NamedTuple, Protocol, final, runtime_checkable
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -36,6 +35,7 @@ from likely.solvers.group_model import Grouping, minimise_groups
 from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials
 from likely.solvers.newton import overshoots
 from likely.solvers.proximal import CompositeObjective
+from likely.solvers.stopping import rounding_of, scale_of
 
 SMALLEST_SET = 100  # columns that a working set may always have
 NEARLY_THERE = 1e-4  # a relative fall below which the set grows until it certifies
@@ -46,28 +46,20 @@ MODEL_TOL = 1e-18  # the last fall of the model in a sweep, in the unit of the o
 JITTER = 1e-13  # relative to each diagonal entry: keeps dependent columns factorisable
 
 
-class L1Objective(CompositeObjective):
+@runtime_checkable
+class L1Objective(CompositeObjective, Protocol):
     """f(θ) + Σ λ_j|θ_j| + Σ γ_g‖θ_g‖, with the Hessian of f on any few columns."""
 
     @property
-    @abstractmethod
     def l1(self) -> Array:
         """λ, one per coefficient; 0 leaves one free."""
 
     @property
     def groups(self) -> Grouping | None:
         """Which coefficients form groups; None where there are none."""
-        return None
 
-    @abstractmethod
     def hessian_on(self, theta: Array, columns: Array) -> Array:
         """∇²f(θ) on the given columns, shape (len(columns), len(columns))."""
-
-    def penalty(self, theta: Array) -> float:
-        return float(np.dot(self.l1, np.abs(theta)))
-
-    def prox(self, theta: Array, step: Array | float) -> Array:
-        return np.asarray(np.sign(theta) * np.maximum(np.abs(theta) - step * self.l1, 0.0))
 
 
 @final
@@ -113,7 +105,7 @@ class ProximalNewton(Solver[L1Objective, ProximalNewtonState]):
             lambda t: _evaluate(objective, state.theta + t * state.direction),
             state.value,
             state.decrease,
-            slack=objective.rounding(state.value),
+            slack=rounding_of(objective, state.value),
         ):
             limit = max(SMALLEST_SET, 2 * int(np.count_nonzero(there.theta)), grown)
             trial = _complete(objective, there, limit=limit)
@@ -236,10 +228,10 @@ def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalN
         hessian = objective.hessian_on(here.theta, columns)
         flat = columns[(np.diag(hessian) == 0) & (np.abs(here.gradient[columns]) > UNDERFLOW)]
         try:
-            tol = MODEL_TOL * objective.scale(here.value)
+            tol = MODEL_TOL * scale_of(objective, here.value)
             found = _direction(objective, hessian, here, columns, tol)
             direction[columns], decrease = found.d, found.decrease
-            fall = found.fall / objective.scale(here.value)
+            fall = found.fall / scale_of(objective, here.value)
             gap = fall if whole and found.ended and not flat.size else inf
             stuck = without_curvature(int(flat[0])) if flat.size else ""
         except LinAlgError:

@@ -45,7 +45,7 @@ from likely.solvers.proximal_newton import ProximalNewton
 from likely.solvers.schedules import Schedule, schedule_of
 from likely.solvers.search_problem import Found, Limits, SearchProblem
 from likely.solvers.settings import refuse_unless_number, refuse_unless_whole
-from likely.solvers.stopping import steps_since_best
+from likely.solvers.stopping import scale_of, steps_since_best
 from likely.solvers.updates import Update, update_of
 
 FACTOR = 10**0.5  # between two rates that are tried
@@ -212,7 +212,7 @@ class StochasticDescent(Solver[BatchedObjective, StochasticState]):
         """The state, stuck if no further epoch is to come; with patience, the best epoch then."""
         stuck = f"{EPOCHS_DONE} ({self.epochs})" if state.epoch >= self.epochs else ""
         if self.patience is not None:
-            least = self.least * objective.scale(state.value)
+            least = self.least * scale_of(objective, state.value)
             if steps_since_best(state.losses, least) >= self.patience:
                 stuck = f"{NO_FALL} for {self.patience} epochs"
         if not stuck or self.patience is None:

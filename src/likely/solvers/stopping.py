@@ -15,12 +15,35 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isnan
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
 
 from likely.errors import InvalidInput
 from likely.solvers.settings import is_number, refuse_unless_number, refuse_unless_whole
+
+ROUNDING = 1e-13  # relative: sums of a million terms, merged pairwise
+
+
+class HasUnit(Protocol):
+    """A function with a unit of gaps, in which ``tol`` is measured.
+
+    For a model it is the null deviance, so that constants in y, the dispersion and the unit of
+    the weights have no effect.
+    """
+
+    @property
+    def unit(self) -> float | None: ...
+
+
+def scale_of(objective: HasUnit, value: float) -> float:
+    """The unit of a gap where f has this value; max(1, |f|) where the function has none."""
+    return max(1.0, abs(value)) if objective.unit is None else objective.unit
+
+
+def rounding_of(objective: HasUnit, value: float) -> float:
+    """The rounding error of f: a line search must allow for it."""
+    return ROUNDING * max(scale_of(objective, value), abs(value))
 
 
 class Progress(NamedTuple):

@@ -13,7 +13,7 @@
 A rule is a value.  What it remembers are vectors like θ, the *slots*, which the caller keeps, so
 that a checkpoint is θ, the slots and the number of steps.  The formulas take NumPy's vectors and
 torch's tensors, of one θ or, with one more axis before, of several: a rate is then a tensor with
-one number for each.  The compiled twin is ``fast/updates.py``.
+one number for each.  The compiled twin is in ``fast/network.py``.
 
 References
 ----------
@@ -38,11 +38,11 @@ from likely.solvers.settings import is_number, refuse_unless_number, refuse_unle
 
 N_HYPER = 8  # numbers of a rule for the compiled loop
 CLIP_AT = 7  # the place of the largest norm among them; 0 is none
-PLAIN, MOMENTUM, NESTEROV, ADAGRAD, RMSPROP, ADAM, ADAMW = range(7)  # as in fast/updates.py
+PLAIN, MOMENTUM, NESTEROV, ADAGRAD, RMSPROP, ADAM, ADAMW = range(7)  # as in fast/network.py
 
 
 class Compiled(NamedTuple):
-    """A rule as numbers, for ``fast/updates.py``."""
+    """A rule as numbers, for ``fast/network.py``."""
 
     kind: int
     hyper: Array  # (8,) of float64

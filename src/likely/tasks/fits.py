@@ -27,8 +27,13 @@ from likely.tasks.train_text import (
     score_findings,
     score_text,
 )
-from likely.workbench.models.model_entry import ModelEntry, refuse_no_text
-from likely.workbench.models.word_settings import settings_of_words, split_settings, with_prefix
+from likely.workbench.models.model_entry import (
+    ModelEntry,
+    refuse_no_text,
+    settings_of_words,
+    split_settings,
+    with_prefix,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +45,7 @@ if TYPE_CHECKING:
     from likely.workbench.data.folds import Folds
     from likely.workbench.data.task import Task
     from likely.workbench.scoring.held_out import OnePart
-    from likely.workbench.scoring.progressive import ProgressiveLoss
-    from likely.workbench.scoring.text_stream import StreamedText
+    from likely.workbench.scoring.progressive import ProgressiveLoss, StreamedText
     from likely.workbench.scoring.validation import Validation
 
 FOLDS = 5
@@ -80,7 +84,7 @@ class TrainedModel(NamedTuple):
 
 def fit_prepared(data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Prepare the columns inside the fit, and cross-validate it on every row."""
-    from likely.workbench.data.unlabelled import with_unlabelled
+    from likely.workbench.data.dataset import with_unlabelled
     from likely.workbench.preparation.prepared import prepared
     from likely.workbench.scoring.held_out import FEWEST_ROWS
 
@@ -123,7 +127,7 @@ def with_unlabelled_marked(
     data: "Dataset", request: TrainRequest, mark: Any
 ) -> "tuple[Dataset, TrainRequest]":
     """The data with missing labels where they equal the mark, and the request that says so."""
-    from likely.workbench.data.unlabelled import MISSING, with_mark_missing
+    from likely.workbench.data.dataset import MISSING, with_mark_missing
 
     if data.sealed:
         raise Refusal(
@@ -440,7 +444,7 @@ def _refuse_streamed_split(data: "Dataset") -> None:
 def fit_text_stream(data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Fit in one pass, and score by progressive validation."""
     from likely import NaiveBayes
-    from likely.workbench.scoring.text_stream import fit_text_stream as streamed
+    from likely.workbench.scoring.progressive import fit_text_stream as streamed
 
     text = data.texts[0]
     own, words = split_settings(request.given)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from likely.runs import Run
     from likely.workbench.data.dataset import Dataset
     from likely.workbench.data.opening import HeaderAlone
-    from likely.workbench.scoring.prediction_intervals import PredictionIntervals
+    from likely.workbench.scoring.predictions import PredictionIntervals
 
 LEVEL = 0.95
 
@@ -232,7 +232,7 @@ class PredictionOptions(NamedTuple):
     @classmethod
     def of(cls, model: Any, request: PredictRequest) -> "PredictionOptions":
         """The options, checked against the model of a run."""
-        from likely.workbench.scoring.prediction_intervals import prediction_intervals
+        from likely.workbench.scoring.predictions import prediction_intervals
 
         run, data, interval, of = request.run, request.data, request.interval, request.of
         threshold = request.threshold

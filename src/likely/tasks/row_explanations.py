@@ -265,8 +265,7 @@ def _in_place(
 ) -> "list[TextExplanation] | None":
     """The explanations of documents that are all a prepared model reads; None without weights."""
     from likely.names import has_method
-    from likely.workbench.preparation.texts import TextColumn
-    from likely.workbench.preparation.word_explanations import explained_in_place
+    from likely.workbench.preparation.texts import TextColumn, explained_in_place
 
     model = opened.model
     if not has_method(model, "predict_log_proba"):

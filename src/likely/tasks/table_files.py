@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from likely.errors import InvalidInput
-from likely.files import file_made_whole
+from likely.storage.files import file_made_whole
 
 Chunk = dict[str, Any]  # columns of equal length: lists, or Arrow arrays
 TEXTS = (".csv", ".tsv", ".jsonl")

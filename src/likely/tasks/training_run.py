@@ -31,8 +31,7 @@ from likely.tasks.request import Caller, DataOptions, Exit, Refusal, refuse_no_t
 from likely.tasks.suitability import naming_rows, needs_preparation, refuse_two_orders
 from likely.tasks.train_text import Part, plain_text
 from likely.tasks.unguarded import scored_elsewhere
-from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
-from likely.workbench.data.opening import dataset
+from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import entry_for, trainable
 
@@ -179,8 +178,8 @@ def trained(request: TrainRequest, output: str | None = "") -> Trained:
 
     ``output`` is its folder, empty for the next number, None for no RUN.
     """
-    from likely.persist import save
     from likely.runs import RunFolder, new_run
+    from likely.storage.model_file import save
 
     refuse_unsaved(request, writes=output is not None)
     refuse_two_orders(request.options, request.given)
@@ -212,7 +211,7 @@ def trained(request: TrainRequest, output: str | None = "") -> Trained:
 
 def refuse_unsaved(request: TrainRequest, *, writes: bool) -> None:
     """Refuse a model of another library if the package that saves it is not installed."""
-    from likely.persist.foreign import refuse_without_skops
+    from likely.storage.foreign import refuse_without_skops
 
     chosen, target = request.model, request.options.target
     if not (chosen.is_foreign and writes):
@@ -264,7 +263,7 @@ def train_on(request: TrainRequest) -> TrainedModel:
 
 def _opened(request: TrainRequest) -> "Dataset":
     """The data with the options about it, refused if the model cannot use them."""
-    from likely.workbench.data.refusals import refuse_no_features
+    from likely.workbench.data.dataset import refuse_no_features
 
     data = request.options.on(request.caller, dataset(request.data))
     _refuse_unused(request.model, data)

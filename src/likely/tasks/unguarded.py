@@ -30,8 +30,8 @@ def scored_elsewhere(
     sealed rows is refused, because its score would be an evaluation that is not counted.
     """
     from likely.output.formatting import count
-    from likely.workbench.data.identifiers import UnusedColumns
     from likely.workbench.data.opening import dataset
+    from likely.workbench.data.roles import UnusedColumns
     from likely.workbench.data.task import task_of_fit
     from likely.workbench.scoring.held_out import predict_elsewhere
 

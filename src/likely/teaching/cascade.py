@@ -19,7 +19,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from likely._typing import Array
-from likely.inputs.numbers import finite_numbers
+from likely.inputs.tables import finite_numbers
 from likely.likelihoods.responses import likelihood_of
 from likely.solvers.base import FirstOrder, FirstOrderObjective
 from likely.solvers.lbfgs import LBFGS

@@ -35,6 +35,7 @@ from likely.solvers.base import (
     Solver,
     State,
 )
+from likely.solvers.stopping import scale_of
 from likely.special import expit, log_expit
 from likely.teaching.margin import Hinge, MarginLoss
 
@@ -74,9 +75,7 @@ class KinkedObjective(FirstOrderObjective, SmoothObjective, Kinked):
     """A linear classifier whose loss has kinks."""
 
     of: LinearObjective
-
-    def scale(self, value: float) -> float:
-        return self.of.scale(value)
+    unit: float | None = None  # of gaps, as that of the sum
 
     def value(self, theta: Array) -> float:
         return self.of.value(theta)
@@ -148,5 +147,5 @@ class Smoothing(Solver[KinkedObjective, SmoothingState]):
         return self._at(objective, theta, width)
 
     def _at(self, objective: KinkedObjective, theta: Array, width: float) -> SmoothingState:
-        gap = objective.gap(theta) / objective.scale(value := objective.value(theta))
+        gap = objective.gap(theta) / scale_of(objective, value := objective.value(theta))
         return SmoothingState(theta=theta, value=value, gap=gap, width=width)

@@ -27,7 +27,8 @@ from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
-from likely.inputs.numbers import check_weight, finite_numbers
+from likely.inputs.tables import finite_numbers
+from likely.inputs.targets import check_weight
 from likely.likelihoods.responses import likelihood_of
 from likely.names import lookup
 from likely.objectives.linear import LinearObjective, Loss
@@ -121,7 +122,9 @@ def loss_objective(
         ArrayBlocks(Intercept(Dense(design)), response, weight),
         Serial(),
     )
-    return KinkedObjective(objective) if isinstance(chosen, Hinge | ZeroOne) else objective
+    if isinstance(chosen, Hinge | ZeroOne):
+        return KinkedObjective(objective, objective.unit)
+    return objective
 
 
 def canonical_update(

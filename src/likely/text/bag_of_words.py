@@ -3,7 +3,7 @@
     x_iv = the number of times that term v occurs in document i
 
 Tokens, vocabulary and counts are those of scikit-learn's ``CountVectorizer`` with the same options;
-``weights.py`` has those of its ``TfidfTransformer``, whose sums over documents add.
+``term_counts.py`` has those of its ``TfidfTransformer``, whose sums over documents add.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -20,11 +20,11 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.sequences import TermIds, counted, stacked
 from likely.errors import InvalidInput
-from likely.inputs.parameters import Estimator
-from likely.text.analysis import WORDS, Analysis, Analyzer
-from likely.text.documents import document_parts, over_parts
-from likely.text.hashing import column_of_term
-from likely.text.options import (
+from likely.inputs.estimators import Estimator
+from likely.text.analysis import (
+    WORDS,
+    Analysis,
+    Analyzer,
     WordOptions,
     analysis_of,
     check_counts,
@@ -33,9 +33,15 @@ from likely.text.options import (
     refuse_limits,
     warn_of_options,
 )
+from likely.text.documents import Vocabulary, document_parts, over_parts
 from likely.text.reader import Reader
-from likely.text.term_counts import TermSums, inverse_frequency, renumbered, weighted
-from likely.text.terms import Vocabulary
+from likely.text.term_counts import (
+    TermSums,
+    column_of_term,
+    inverse_frequency,
+    renumbered,
+    weighted,
+)
 
 UNKNOWN_NAME = "<unknown>"
 
@@ -141,7 +147,7 @@ class BagOfWords(DocumentTransformer):
         The terms, if they are known before; ``fit`` is then not needed without ``use_idf``.
     n_features : int, optional
         Hash terms to so many columns, and keep no vocabulary.  Terms that share a column are
-        counted together; ``likely.text.hashing`` has the hash function, which is the same on
+        counted together; ``likely.text.term_counts`` has the hash function, which is the same on
         every machine.  Memory does not depend on the number of words, and ``fit`` is not needed
         without ``use_idf``.  2**20 columns suit most texts; 2**26
         is the most.

@@ -22,32 +22,33 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from likely._typing import Array, Codes
 from likely.data.frames import library_of
 from likely.errors import InvalidInput
-from likely.generative.bins import refuse_partial
 from likely.generative.class_counts import (
     ClassCounts,
+    ClassSums,
     fit_class_counts,
     is_of_counts,
     merges_columns,
 )
+from likely.generative.events import refuse_partial
 from likely.generative.naive_bayes import NaiveBayes
-from likely.inputs.estimators import unchanged_if_refused
-from likely.inputs.labels import all_classes
-from likely.inputs.parameters import Estimator
-from likely.inputs.soft_labels import ClassProbabilities, is_soft
+from likely.inputs.estimators import Estimator, unchanged_if_refused
+from likely.inputs.soft_labels import ClassProbabilities
 from likely.inputs.tables import is_file, own_columns
+from likely.inputs.targets import all_classes, is_soft
 from likely.names import has_method
 from likely.output.description import Description, NamedColumn, NamedTable, settings_of
 from likely.output.formatting import count
 from likely.text.bag_of_words import BagOfWords
-from likely.text.class_sums import (
-    ClassSums,
+from likely.text.documents import documents
+from likely.text.labelled_documents import (
+    MOST_IDS,
+    HeldOutDocuments,
+    KeptDocuments,
     LabelledBatch,
     LabelledDocuments,
     batch_of,
     labelled_documents,
 )
-from likely.text.documents import documents
-from likely.text.held_out_documents import MOST_IDS, HeldOutDocuments, KeptDocuments
 from likely.text.linear_scores import (
     LinearScores,
     explain_document,

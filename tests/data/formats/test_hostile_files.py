@@ -12,7 +12,7 @@ from likely.cli.main import run
 from likely.data.formats import text_files
 from likely.data.formats.registry import read
 from likely.errors import InvalidFile
-from likely.tensor_files import TensorFormat
+from likely.storage.tensors import TensorFormat
 
 ROWS = b"".join(b"%d,%d,%s\n" % (i, i * 7 % 11, b"ab"[i % 2 : i % 2 + 1]) for i in range(30))
 TABLE = b"a,b,y\n" + ROWS
@@ -99,7 +99,7 @@ def test_text_of_a_model_file_is_not_padded_to_gigabytes(tmp_path):
     model.names_ = np.array(["a", "b"])
     likely.save(model, tmp_path / "m.likely")
     assert likely.load(tmp_path / "m.likely").names_.tolist() == ["a", "b"]
-    from tests.persist.test_model_file import forge
+    from tests.storage.test_model_file import forge
 
     def edit(header):
         header["fitted"]["names_"] = {"text": [[20_001], ["a"] * 20_000 + ["b" * 20_000]]}

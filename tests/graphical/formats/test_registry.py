@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.errors import FormatLoss, InvalidFile, InvalidInput, UnknownName
-from likely.files import watching
 from likely.graphical.formats.graph_files import FORMATS, SUFFIXES, read_graph, write_graph
 from likely.graphical.formats.xmlbif import NOT_XML
 from likely.graphical.model.bayesian_network import BayesianNetwork
@@ -16,6 +15,7 @@ from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.variable import Variable
+from likely.storage.files import watching
 from tests.accidents import full_disk_at
 from tests.graph_files import BAYES, assert_same_graph
 

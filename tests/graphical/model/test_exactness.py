@@ -289,6 +289,76 @@ def test_a_question_that_a_method_does_not_answer_names_those_that_do(graph, mon
         _ = graph.most_probable(method="cut").log_probability
 
 
+def rough(words="rough", **exactness):
+    """A method that gives uniform marginals, first states and −99, and says no more of them."""
+    said = {"exactness": Exactness(**exactness)} if exactness else {}
+
+    def marginals(graph, request):
+        even = {v.name: np.full(v.n_states, 1 / v.n_states) for v in graph.variables}
+        return InferenceAnswer(even, {}, *([] if said else [-99.0]), **said)
+
+    return InferenceMethod(
+        words=words,
+        marginals=marginals,
+        best=lambda graph, request: BestStates(dict.fromkeys(graph.names, 0), True),
+        partition=lambda graph, request: -99.0,
+    )
+
+
+def test_a_method_that_does_not_say_how_exact_it_is_is_not(graph, monkeypatch):
+    monkeypatch.setitem(INFERENCE, "rough", rough())
+    table = pa.table({"a": ["0", "1"]})
+    found, best = graph.query(method="rough"), graph.most_probable(method="rough")
+    log_z = graph.log_partition(method="rough")
+    assert (found.exact, best.exact, log_z.exact) == (False, False, False)
+    assert (found.bound, log_z.bound, found.log_evidence.bound) == ("estimate",) * 3
+    assert found.log_evidence.standard_error is None
+    assert found.standard_error("b") is None
+    assert best.upper_bound == inf
+    rows, states = (
+        graph.query(given=table, method="rough"),
+        graph.most_probable(table, method="rough"),
+    )
+    assert (rows.exact, states.exact) == (False, False)
+    assert rows.bounds == ("estimate",) * 2
+    assert np.isnan(rows.standard_errors("b")).all()
+    assert states.upper_bound.tolist() == [inf, inf]
+
+
+def test_an_answer_without_log_z_has_no_log_evidence(graph, monkeypatch):
+    method = rough(exact=False, bound="estimate", log_partition_error=0.1)
+    monkeypatch.setitem(INFERENCE, "rough", method)
+    found = graph.query(method="rough")
+    assert found.bound == "none"
+    assert found.exactness.log_partition_error is None
+    with pytest.raises(NotAnswered, match="one is not known"):
+        _ = found.log_evidence
+
+
+def test_an_answer_that_is_not_exact_knows_no_log_z_unless_it_says_so():
+    assert Exactness(False).bound == "none"
+    assert Exactness(False, bound="upper").log_partition_error is None
+    assert Exactness().log_partition_error == 0.0
+
+
+def test_log_z_and_the_lowest_energy_say_whether_the_method_has_converged(graph):
+    with pytest.warns(UnconvergedAnswer, match="weighing"):
+        log_z = graph.log_partition(options=Weighing(draws=50), **ASKED)
+    assert not log_z.exactness.converged
+    field = MarkovField(graph.factors)
+    assert field.minimise_energy(**ASKED).converged
+    assert not field.minimise_energy(**ASKED).exactness.exact
+    assert field.minimise_energy().exactness.exact
+
+
+def test_rows_that_are_too_large_a_question_name_an_approximate_method():
+    large = grid(8, 60)
+    memory, table = int(large.junction_tree().bytes / 2), pd.DataFrame({"0,0": [0, 1]})
+    for ask in (large.query, large.most_probable):
+        with pytest.raises(GraphTooLarge, match=r"use an approximate method: 'weighing'\.$"):
+            ask(given=table, memory=memory)
+
+
 def test_a_difference_of_two_bounds_in_one_direction_is_refused():
     upper, lower = (LogPartition(3.0, Exactness(False, bound=b)) for b in ("upper", "lower"))
     exact = LogPartition(1.0)

@@ -20,7 +20,7 @@ from likely.workbench.comparison.comparison_text import text_of
 from likely.workbench.data.opening import dataset
 from likely.workbench.models.registry import entries_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.scoring.merged_fits import merged_fits
+from likely.workbench.scoring.cross_validation import merged_fits
 from tests.machine import costs_at_most, import_libraries
 
 ALLOWED_IMPORTS = 30  # times what the libraries need to be imported, a second each

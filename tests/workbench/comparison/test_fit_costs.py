@@ -7,8 +7,8 @@ import pytest
 import likely as lk
 from likely.generative.discriminant import DiscriminantAnalysis
 from likely.workbench.comparison.comparison_entry import affordable, n_prepared_columns
-from likely.workbench.data.identifiers import rare_categories
 from likely.workbench.data.opening import dataset
+from likely.workbench.data.roles import rare_categories
 from likely.workbench.models.registry import entries_for
 from likely.workbench.preparation.prepared import Prepared
 from tests.machine import costs_at_most

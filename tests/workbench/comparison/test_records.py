@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from likely.json_files import as_json
 from likely.reports.sections.comparison import comparison
 from likely.runs import RunFacts
+from likely.storage.json import as_json
 from likely.workbench.comparison.comparison import compare
 from likely.workbench.comparison.records import joined_comparisons, joined_curves, models_in
 from tests.reports.runs_by_hand import churn

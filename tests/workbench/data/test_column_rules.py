@@ -9,7 +9,7 @@ import likely as lk
 from likely.data.frames import as_table
 from likely.data.labels import are_written_numbers
 from likely.errors import InvalidInput
-from likely.workbench.data.identifiers import identifier_of
+from likely.workbench.data.roles import identifier_of
 from likely.workbench.look.profile import profile_of
 from likely.workbench.preparation.cells import read_cells
 

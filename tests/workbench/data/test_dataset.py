@@ -2,7 +2,9 @@
 
 from collections import Counter
 from hashlib import sha256
+from inspect import Parameter, signature
 from io import StringIO
+from typing import Any, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,9 @@ from likely.errors import InvalidInput
 from likely.sealing import folder
 from likely.sealing.manifest import Manifest
 from likely.workbench.data.folds import codes_of, time_of
-from likely.workbench.data.opening import dataset
+from likely.workbench.data.opening import DataArguments, dataset
+
+FUNCTIONS = ["compare", "tune", "seal", "learning_curve", "look"]
 
 
 def test_times_are_in_the_order_of_time_and_not_of_text():
@@ -252,3 +256,36 @@ def test_a_built_in_name_may_have_underscores_unless_a_file_has_that_name(tmp_pa
     (tmp_path / "breast_cancer").mkdir()
     with pytest.raises(InvalidInput):
         dataset("breast_cancer")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_signature_shows_each_argument_with_the_default_of_dataset(name: str) -> None:
+    shown, expected = signature(getattr(lk, name)).parameters, signature(lk.dataset).parameters
+    assert {*DataArguments.__annotations__} < {*shown}
+    assert all(shown[each] == expected[each] for each in DataArguments.__annotations__)
+    assert not any(each.kind is Parameter.VAR_KEYWORD for each in shown.values())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("unknown", ["grup", "clusters"])
+def test_an_unknown_argument_is_refused_in_the_name_of_the_function(
+    name: str, unknown: str
+) -> None:
+    given: dict[str, Any] = {unknown: "x"}
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected .* '{unknown}'$"):
+        getattr(lk, name)("iris", **given)
+
+
+def test_types_are_those_of_dataset() -> None:
+    hints = get_type_hints(lk.dataset)
+    for name, kind in get_type_hints(DataArguments).items():
+        assert kind == hints[name], name
+
+
+def test_all_arguments_of_dataset_are_shared_except_clusters() -> None:
+    of_dataset = {
+        name
+        for name, each in signature(lk.dataset).parameters.items()
+        if each.kind is Parameter.KEYWORD_ONLY
+    }
+    assert of_dataset == {*DataArguments.__annotations__, "clusters"}

@@ -7,7 +7,7 @@ import pytest
 from likely import LogisticRegression
 from likely.reports.sections.mistakes import mistakes
 from likely.runs import read_run
-from likely.workbench.data.identifiers import identifier_of
+from likely.workbench.data.roles import identifier_of
 from tests.reports.runs_by_hand import churn, write_run
 
 N = 40

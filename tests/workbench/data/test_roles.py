@@ -22,7 +22,7 @@ from likely.workbench.data.opening import dataset
 from likely.workbench.data.roles import ARGUMENTS
 from likely.workbench.data.task import Task
 from likely.workbench.final.final_scorer import TaskScorer, scorer_from
-from likely.workbench.models.constant import Constant
+from likely.workbench.models.constant import ConstantModel
 from likely.workbench.models.registry import entries_for
 from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.scoring.cross_validation import Loop, cross_validate
@@ -143,7 +143,7 @@ def test_the_baseline_of_a_path_of_penalties_follows_exposures():
 def test_the_constant_moves_with_offsets(kind, link):
     table = claims()
     y, offset = table["claims"].to_numpy().astype(float), table["log_years"].to_numpy()
-    model = Constant(kind).fit(np.zeros((len(y), 1)), y, offset=offset)
+    model = ConstantModel(kind).fit(np.zeros((len(y), 1)), y, offset=offset)
     assert model.link_ == link
     mean = model.predict(np.zeros((len(y), 1)), offset=offset)
     assert mean.sum() == pytest.approx(y.sum(), rel=1e-9)

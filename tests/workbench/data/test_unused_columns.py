@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import likely as lk
-from likely.workbench.data.identifiers import unused_columns
 from likely.workbench.data.opening import dataset
+from likely.workbench.data.roles import unused_columns
 
 N = 60
 RNG = np.random.default_rng(0)

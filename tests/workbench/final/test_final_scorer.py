@@ -13,7 +13,6 @@ from sklearn.metrics import log_loss, mean_squared_error, zero_one_loss
 
 import likely
 from likely.errors import InvalidInput
-from likely.json_files import plain
 from likely.metrics import (
     Prediction,
     Truth,
@@ -27,6 +26,7 @@ from likely.metrics.registry import LOSSES
 from likely.numerics.intervals import Estimate, effective_rows, wilson
 from likely.sealing.folder import SealFolder
 from likely.special import LOG_FLOOR
+from likely.storage.json import plain
 from likely.workbench.data.task import Task, task_of, task_of_fit
 from likely.workbench.final.final_scorer import TaskScorer, scorer_for, scorer_from
 from likely.workbench.models.registry import entry_for

@@ -7,19 +7,19 @@ from scipy import optimize, stats
 from sklearn.utils.estimator_checks import check_estimator
 
 from likely.metrics.baseline import best_level, weighted_median
-from likely.workbench.models.constant import Constant
+from likely.workbench.models.constant import ConstantModel
 
 
 @pytest.mark.parametrize("kind", ["classes", "real", "count", "positive"])
 def test_scikit_learns_checks_pass(kind):
-    results = check_estimator(Constant(kind), on_fail=None, on_skip=None)
+    results = check_estimator(ConstantModel(kind), on_fail=None, on_skip=None)
     failed = [each["check_name"] for each in results if each["status"] == "failed"]
     assert failed == []
     assert sum(each["status"] == "passed" for each in results) > 40
 
 
 def test_class_shares_are_weighted_and_weight_0_is_absent():
-    model = Constant().fit(np.zeros((4, 1)), ["a", "b", "b", "c"], [1.0, 2.0, 1.0, 0.0])
+    model = ConstantModel().fit(np.zeros((4, 1)), ["a", "b", "b", "c"], [1.0, 2.0, 1.0, 0.0])
     assert model.classes_.tolist() == ["a", "b"]
     assert_allclose(model.predict_proba(np.zeros((2, 1))), [[0.25, 0.75]] * 2)
     assert model.predict([[1.0]]).tolist() == ["b"]
@@ -53,7 +53,7 @@ def test_the_median_is_the_least_absolute_error():
 
 def test_neither_offsets_nor_exposures_move_classes():
     X, moved = np.zeros((4, 1)), np.arange(1.0, 5.0)
-    model = Constant("binary").fit(X, ["a", "b", "b", "b"], exposure=moved)
+    model = ConstantModel("binary").fit(X, ["a", "b", "b", "b"], exposure=moved)
     for given in ({"offset": moved}, {"exposure": moved}):
         assert_allclose(model.predict_proba(X, **given), [[0.25, 0.75]] * 4)
         assert_allclose(model.predict_log_proba(X, **given), np.log([[0.25, 0.75]] * 4))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import count
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
@@ -15,7 +16,12 @@ from likely.metrics import METRICS
 from likely.workbench.data.folds import Folds
 from likely.workbench.data.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.scoring.cross_validation import Loop, cross_validate, cross_validate_all
+from likely.workbench.scoring.cross_validation import (
+    Loop,
+    cross_validate,
+    cross_validate_all,
+    merged_fits,
+)
 from likely.workbench.scoring.held_out import HeldOut
 
 
@@ -112,3 +118,14 @@ def test_rows_learned_from_are_predicted_where_that_is_asked_for():
     found = cross_validate(Prepared(lk.LinearRegression()), loop_of(some(), training=True))
     assert [len(part.row) for part in found.training] == [90] * 4
     assert found.n_learned == [90] * 4
+
+
+def test_categories_are_merged_unless_one_fold_has_all_rows_of_one():
+    fold = np.arange(80) % 4
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["a", "b"], 80), "y": rng.choice(["no", "yes"], 80)})
+    model = Prepared(lk.NaiveBayes())
+    fits = merged_fits(model, dataset(frame, "y").with_task(), fold)
+    assert len(fits) == 4
+    frame.loc[fold == 2, "town"] = np.where(rng.random(20) < 0.5, "c", "a")
+    assert merged_fits(model, dataset(frame, "y").with_task(), fold) is None

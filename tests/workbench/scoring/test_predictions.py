@@ -17,7 +17,11 @@ from likely.likelihoods.predictive import log_mass
 from likely.special import LOG_FLOOR
 from likely.workbench.data.task import Task, task_of
 from likely.workbench.models.model_inside import predictive_family
-from likely.workbench.scoring.predictions import predict_for, truth_of
+from likely.workbench.scoring.predictions import predict_for, prediction_intervals, truth_of
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 2))
+Y = X[:, 0] + RNG.normal(size=60)
 
 
 def numbers(y):
@@ -112,3 +116,20 @@ def test_a_row_without_a_target_has_no_truth():
     table = numbers(["a", "b", None])
     with pytest.raises(InvalidInput, match=r"row 2 .counted from 0.*Leave such rows out"):
         truth_of(task_of(table, "y"), table)
+
+
+def test_a_class_has_no_interval_and_its_probability_has_one():
+    model = lk.LogisticRegression().fit(X, Y > 0)
+    assert prediction_intervals(model).names == ("p_True_low", "p_True_high")
+    assert prediction_intervals(model, "mean").of == "mean"
+    with pytest.raises(InvalidInput, match="predicts a class, which has no interval"):
+        prediction_intervals(model, "y")
+
+
+def test_a_network_has_intervals_of_numbers_and_none_of_their_mean():
+    model = lk.NeuralNetworkRegressor((2,), solver="lbfgs", tol=1e-2, random_state=0).fit(X, Y)
+    assert prediction_intervals(model).of == "density"
+    with pytest.raises(InvalidInput, match="has no standard errors, and so no interval"):
+        prediction_intervals(model, "mean")
+    linear = lk.LinearRegression().fit(X, Y)
+    assert [prediction_intervals(linear, of).of for of in ("auto", "mean")] == ["y", "mean"]

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from likely.errors import CannotWrite, InvalidFile, InvalidInput
-from likely.files import watching
 from likely.numerics.intervals import Estimate
+from likely.storage.files import watching
 from likely.workbench.search import exploration
 from likely.workbench.search.exploration import INTERRUPTED, OUT_OF_TIME
 from likely.workbench.search.question import CrossValidated

@@ -13,9 +13,9 @@ from likely.metrics.baseline import constant_prediction
 from likely.numerics.intervals import Estimate
 from likely.output.formatting import percent
 from likely.sealing.final_score import FinalScore
-from likely.workbench.scoring.paired import paired_differences
+from likely.workbench.scoring.paired import lone_rows, paired_differences
 from likely.workbench.scoring.validation import Validation
-from likely.workbench.verdict.evidence import Evidence, important_columns, lone_rows
+from likely.workbench.verdict.evidence import Evidence, important_columns
 from likely.workbench.verdict.verdict import RULES, UNEXPLAINED, better_metrics, verdict_on
 
 DOCS = Path(__file__).parents[3] / "docs" / "verdict.rst"

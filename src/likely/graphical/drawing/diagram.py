@@ -3,22 +3,26 @@
 Circles are variables, squares are factors and inputs that are given, dots are constants; what was
 observed is shaded, and an ellipsis stands for nodes that are not drawn.  A plate is a box around
 the nodes that are repeated together, with their number in its corner; the layers of a network are
-columns.  How a diagram is arranged and drawn is decided elsewhere (``layout``,
-``svg``, ``dot``, ``text``); the same diagram always gives the same picture.
+columns.  How a diagram is arranged and drawn is decided elsewhere (``layout``, ``shapes``,
+``dot``); the same diagram always gives the same picture.  As text it has a line for each node, with
+what points to it, or is joined to it.
+
+○ a circle   ● observed   □ a square   ■ a square that is observed   • a constant   ⋮ not shown
 
 Symbols with subscripts and superscripts, as Unicode writes them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, final
 
 from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
-from likely.files import write_atomically
-from likely.graphical.drawing.shapes import Box, Drawing
-from likely.output.formatting import count
+from likely.graphical.drawing.shapes import Box, Drawing, svg_text
+from likely.output.control_characters import printable
+from likely.output.formatting import count, one_line
+from likely.storage.files import write_atomically
 
 SUBSCRIPTS = str.maketrans("0123456789aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -180,6 +184,16 @@ class Diagram:
                 "The diagram has columns and plates; one of the two was expected. Leave out one."
             )
 
+    def outermost(self, plates: Iterable[int]) -> Iterator[tuple[int, list[int]]]:
+        """Those of some plates, by number, that lie in none of the others, with those in them."""
+        members = {k: set(self.plates[k].members) for k in plates}
+        rest = sorted(members, key=lambda k: -len(self.plates[k].members))
+        while rest:
+            outer, *rest = rest
+            nested = [k for k in rest if members[k] <= members[outer]]
+            rest = [k for k in rest if k not in nested]
+            yield outer, nested
+
     @cached_property
     def drawing(self) -> Drawing:
         """Where everything is: shapes, lines and labels, in pixels."""
@@ -199,9 +213,7 @@ class Diagram:
     @cached_property
     def svg(self) -> str:
         """The picture, as one SVG element that needs no other file."""
-        from likely.graphical.drawing.rendering import svg_text
-
-        return svg_text(self)
+        return svg_text(self.drawing, self.title)
 
     @cached_property
     def dot(self) -> str:
@@ -213,9 +225,7 @@ class Diagram:
     @cached_property
     def text(self) -> str:
         """The diagram as lines of text: each node with what it depends on."""
-        from likely.graphical.drawing.rendering import listing
-
-        return listing(self)
+        return _listing(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the picture (.svg), the graph (.dot, .gv) or the text (.txt), by the suffix."""
@@ -249,3 +259,64 @@ def _refuse_unknown(known: set[str], names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise UnknownName("node", name, known)
+
+
+SIGNS = {
+    ("circle", False): "○",
+    ("circle", True): "●",
+    ("square", False): "□",
+    ("square", True): "■",
+}
+INDENT = "  "
+
+
+def _listing(diagram: Diagram) -> str:
+    """Nodes in order, those of a plate below its heading; then the messages, in order."""
+    labels = {node.name: one_line(printable(node.label)) for node in diagram.nodes}
+    by_name = {node.name: node for node in diagram.nodes}
+    lines = list[str]()
+    for column in diagram.columns:
+        lines += [one_line(printable(column.caption))] if column.caption else []
+        lines += [f"{INDENT}{_node_line(diagram, labels, by_name[n])}" for n in column.members]
+    if not diagram.columns:
+        lines = _lines(diagram, labels, diagram.nodes, range(len(diagram.plates)), 0)
+    for arrow in diagram.arrows:
+        passed = f"{labels[arrow.source]} ⇢ {labels[arrow.target]}"
+        lines.append(f"{passed}  {one_line(printable(arrow.label))}".rstrip())
+    return "\n".join(lines)
+
+
+def _lines(
+    diagram: Diagram,
+    labels: dict[str, str],
+    nodes: Sequence[Node],
+    plates: Iterable[int],
+    depth: int,
+) -> list[str]:
+    """The nodes outside the plates, then each outermost plate with what is in it."""
+    left, inner = nodes, list[str]()
+    for k, nested in diagram.outermost(plates):
+        outer, members = diagram.plates[k], set(diagram.plates[k].members)
+        inside = [node for node in left if node.name in members]
+        left = [node for node in left if node.name not in members]
+        elsewhere = [labels[name] for name in outer.members if name not in {n.name for n in inside}]
+        also = f" (and {', '.join(elsewhere)})" if elsewhere else ""
+        inner.append(f"{INDENT * depth}plate {one_line(printable(outer.label))}{also}:")
+        inner += _lines(diagram, labels, inside, nested, depth + 1)
+    return [f"{INDENT * depth}{_node_line(diagram, labels, node)}" for node in left] + inner
+
+
+def _node_line(diagram: Diagram, labels: dict[str, str], node: Node) -> str:
+    if node.kind == "ellipsis":
+        return labels[node.name]
+    sign = SIGNS.get((node.kind, node.shaded), "•")
+    ends = []
+    for edge in diagram.edges:
+        if edge.target == node.name:
+            note = f" ({printable(edge.label)})" if edge.label else ""
+            ends.append((edge.directed, f"{labels[edge.source]}{note}"))
+    arrows = ", ".join(text for directed, text in ends if directed)
+    joined = ", ".join(text for directed, text in ends if not directed)
+    line = f"{sign} {labels[node.name]}"
+    line += f" ← {arrows}" if arrows else ""
+    return line + (f" — {joined}" if joined else "")

@@ -7,6 +7,7 @@ nodes, edges with their labels, and clusters, and leaves out how they are to loo
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import final
@@ -51,7 +52,7 @@ def dot_text(diagram: Diagram) -> str:
     if diagram.arrangement in ENGINES:
         lines.append(f"  layout={ENGINES[diagram.arrangement]};")
     lines += [f"  {_node(node)}" for node in diagram.nodes]
-    lines += _clusters(list(enumerate(diagram.plates)), "  ")
+    lines += _clusters(diagram, range(len(diagram.plates)), "  ")
     lines += _columns(diagram.columns)
     sign = "->" if directed else "--"
     for edge in diagram.edges:
@@ -72,17 +73,14 @@ def _node(node: Node) -> str:
     return f"{_quoted(node.name)}{_listed(attributes)};"
 
 
-def _clusters(plates: list[tuple[int, Plate]], indent: str) -> list[str]:
+def _clusters(diagram: Diagram, plates: Iterable[int], indent: str) -> list[str]:
     """Plates as clusters, those that are wholly in another within it."""
     lines: list[str] = []
-    rest = sorted(plates, key=lambda each: (-len(each[1].members), each[0]))
-    while rest:
-        (k, outer), *rest = rest
-        nested = [each for each in rest if set(each[1].members) <= set(outer.members)]
-        rest = [each for each in rest if each not in nested]
+    for k, nested in diagram.outermost(plates):
+        outer = diagram.plates[k]
         members = " ".join(f"{_quoted(name)};" for name in outer.members)
         lines += [f"{indent}subgraph cluster_{k} {{", f"{indent}  label={_quoted(outer.label)};"]
-        lines += [f"{indent}  {members}", *_clusters(nested, f"{indent}  "), f"{indent}}}"]
+        lines += [f"{indent}  {members}", *_clusters(diagram, nested, f"{indent}  "), f"{indent}}}"]
     return lines
 
 

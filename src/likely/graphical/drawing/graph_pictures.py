@@ -8,23 +8,21 @@ The junction tree of a graph has a box for each clique, with its variables, and 
 that it hangs on, with those that both have.
 """
 
-from abc import ABC
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely._typing import Array
 from likely.errors import UnknownName
-from likely.graphical.drawing.diagram import MOST_SHOWN, Arrow, Diagram, Edge, Node, subscripted
+from likely.graphical.drawing.diagram import Arrow, Diagram, Edge, Node, subscripted
 from likely.graphical.model.graph_evidence import known_variables
-from likely.graphical.model.variable import Variable
 from likely.names import known_name
 from likely.output.formatting import listed, short_number
 
 if TYPE_CHECKING:
+    from likely.graphical.exact.messages import Message
+    from likely.graphical.model.bayesian_network import BayesianNetwork
     from likely.graphical.model.factor_graph import FactorGraph
 
 FACTOR_GRAPH = "factor-graph"
@@ -32,67 +30,10 @@ MOST_VALUES = 4  # of a message that are written beside its arrow
 MOST_NAMES = 6  # of the variables of a clique that are written in its box
 
 
-class DrawnMessage(Protocol):
-    """A message between two neighbours of a factor graph, by the names of both."""
-
-    @property
-    def source(self) -> str: ...
-
-    @property
-    def target(self) -> str: ...
-
-    @property
-    def label(self) -> str: ...
-
-    @property
-    def values(self) -> Array: ...
-
-    @property
-    def log_values(self) -> Array: ...
-
-
-class DrawnGraph(ABC):
-    """A graph that can be drawn, in one kind of picture or several."""
-
-    pictures: ClassVar[tuple[str, ...]] = ("factor-graph", "undirected")  # the usual one first
-    variables: tuple[Variable, ...]
-
-    def draw(
-        self,
-        path: str | Path | None = None,
-        *,
-        given: Iterable[str] = (),
-        messages: Iterable[DrawnMessage] | None = None,
-        kind: str | None = None,
-    ) -> Diagram:
-        """The picture of the graph, as SVG, DOT and text; with ``path``, it is also saved there.
-
-        Parameters
-        ----------
-        path
-            A file whose suffix says the form: .svg, .dot, .gv or .txt.
-        given
-            The observed variables, which are shaded.
-        messages
-            Messages in the order in which they were passed, drawn beside the edges of the factor
-            graph.
-        kind
-            "directed" (Bayesian networks), "undirected" or "factor-graph".
-        """
-        diagram = graph_picture(self, given, messages, kind)
-        if path is not None:
-            diagram.save(path)
-        return diagram
-
-    def _repr_svg_(self) -> str | None:
-        """The picture for a notebook; none where there are too many nodes to read."""
-        return self.draw().svg if len(self.variables) <= MOST_SHOWN else None
-
-
 def graph_picture(
-    graph: Any,
+    graph: "FactorGraph",
     given: Iterable[str] = (),
-    messages: Iterable[DrawnMessage] | None = None,
+    messages: "Iterable[Message] | None" = None,
     kind: str | None = None,
 ) -> Diagram:
     """The diagram of a graph; messages are drawn on its factor graph, in their order."""
@@ -108,7 +49,7 @@ def graph_picture(
     return _with_messages(PICTURES[chosen](graph, observed), tuple(messages))
 
 
-def _with_messages(diagram: Diagram, messages: Sequence[DrawnMessage]) -> Diagram:
+def _with_messages(diagram: Diagram, messages: Sequence["Message"]) -> Diagram:
     """The diagram with an arrow for each message, and with factors of evidence that send one."""
     known = {node.name for node in diagram.nodes}
     evidence = dict.fromkeys(
@@ -156,7 +97,7 @@ def clique_picture(
     return Diagram(tuple(nodes), tuple(edges), arrangement="layers")
 
 
-def _directed(graph: Any, observed: frozenset[str]) -> Diagram:
+def _directed(graph: "BayesianNetwork", observed: frozenset[str]) -> Diagram:
     edges = tuple(Edge(parent, child) for parent, child in graph.edges)
     return Diagram(_circles(graph, observed), edges, title=graph.name)
 
@@ -195,7 +136,7 @@ def _circles(graph: "FactorGraph", observed: frozenset[str]) -> tuple[Node, ...]
     return tuple(Node(name, shaded=name in observed) for name in graph.names)
 
 
-def _message_label(message: DrawnMessage) -> str:
+def _message_label(message: "Message") -> str:
     """The message's own label, and its values where they are few and not lost to rounding."""
     values = np.asarray(message.values, dtype=float).ravel()
     lost = not values.any() and np.max(message.log_values) < 0

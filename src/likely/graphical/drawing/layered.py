@@ -20,7 +20,7 @@ nothing but the space between two columns, so that no line is drawn over a node.
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple, final
 
@@ -84,16 +84,16 @@ def layered(sizes: Array, edges: Edges, room: float) -> Placed:
     places = np.stack([x, y], axis=1)
     detours = [
         [
-            *([smooth(places[[edge[0], *bends, edge[1]]])] if bends else _arcs(places, edge)),
-            _way_between(places, wide[:, 1], band, edge, bends),
+            *(
+                [smooth(places[[a, *bends, b]])]
+                if bends
+                else [arc(places[a], places[b], bulge) for bulge in SLIGHT_BULGES]
+            ),
+            _way_between(places, wide[:, 1], band, (a, b), bends),
         ]
-        for edge, bends in zip(edges, layers.bends, strict=True)
+        for (a, b), bends in zip(edges, layers.bends, strict=True)
     ]
     return Placed(places[: len(sizes)], detours)
-
-
-def _arcs(places: Array, edge: tuple[int, int]) -> list[Array]:
-    return [arc(places[edge[0]], places[edge[1]], bulge) for bulge in SLIGHT_BULGES]
 
 
 def _way_between(
@@ -251,9 +251,13 @@ def _across(layers: Layers, widths: Array, room: float) -> Array:
         weight = BEND_WEIGHTS[(up >= n) + (down >= n)] * (CHAIN_WEIGHT if chained else 1.0)
         weights[up].append((down, weight))
         weights[down].append((up, weight))
-    gaps = []
-    for rank in layers.ranks:
-        gaps.append([(widths[a] + widths[b]) / 2 + room * _gap(a, b, n) for a, b in pairwise(rank)])
+    gaps = [
+        [
+            (widths[a] + widths[b]) / 2 + room * (NODE_GAP if max(a, b) < n else BEND_GAP)
+            for a, b in pairwise(rank)
+        ]
+        for rank in layers.ranks
+    ]
     x = np.zeros(len(layers.above))
     for rank, gap in zip(layers.ranks, gaps, strict=True):
         x[rank] = np.concatenate([[0.0], np.cumsum(gap)]) - sum(gap) / 2
@@ -275,10 +279,6 @@ def _is_chain(layers: Layers, up: int, down: int) -> bool:
     """Whether a link is the only one from its upper to other than leaves, and to its lower node."""
     below = [i for i in layers.below[up] if layers.below[i]]
     return below == [down] and len(layers.above[down]) == 1
-
-
-def _gap(a: int, b: int, n_nodes: int) -> float:
-    return NODE_GAP if a < n_nodes and b < n_nodes else BEND_GAP
 
 
 def _spaced(wanted: Sequence[float], weight: Sequence[float], gaps: Sequence[float]) -> list[float]:
@@ -429,5 +429,4 @@ def _column_centres(
 def _caption(caption: str, x: float, floor: float, *, lower: bool) -> Box:
     height = SMALL_SIZE * LINE_HEIGHT
     middle = Place(x, floor + height / 2 + (1.2 * height if lower else 0.0))
-    box = Box.around(middle, text_width(caption, SMALL_SIZE), height)
-    return replace(box, label=caption, part="column")
+    return Box.around(middle, text_width(caption, SMALL_SIZE), height, caption, "column")

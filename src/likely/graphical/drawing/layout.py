@@ -12,6 +12,7 @@ A message is a small arrow beside its edge, to the right of its direction, and a
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple, final
 
 import numpy as np
@@ -140,50 +141,39 @@ class _Plan:
 
     def drawn(self, room: float) -> Drawing | None:
         """The drawing; None where a label finds no place."""
-        if not self.diagram.nodes:
+        diagram, sizes = self.diagram, self.sizes
+        captions, plates, detours = list[Box](), list[Box](), list[list[Array]]()
+        if not diagram.nodes:
             return Drawing(2 * MARGIN, 2 * MARGIN, (), (), (), (), ())
-        if self.diagram.columns:
-            return self._in_columns(room)
-        if all(len(each) == len(self.diagram.nodes) for each in self.members):
-            placed = self._in_parts(room)
-            plates = _around_all(_extent(placed, self.sizes), len(self.members))
+        if diagram.columns:
+            columns = [[self.index[name] for name in each.members] for each in diagram.columns]
+            below = [each.caption for each in diagram.columns]
+            kinds = [node.kind for node in diagram.nodes]
+            centres, sizes, captions = column_places(columns, below, sizes, kinds, room)
+        elif all(len(each) == len(diagram.nodes) for each in self.members):
+            centres, detours = placed = self._in_parts(room)
+            plates = _around_all(_extent(placed, sizes), len(self.members))
         else:
-            labels = [plate.label for plate in self.diagram.plates]
-            centres, plates = on_plates(self.cells, self.sizes, self.members, labels, room)
-            placed = Placed(centres, _arcs(centres, self.edges))
+            labels = [plate.label for plate in diagram.plates]
+            centres, plates = on_plates(self.cells, sizes, self.members, labels, room)
+            detours = _arcs(centres, self.edges)
         shapes = [
             _shape(node, Place(*centre), size)
             for node, centre, size in zip(
-                self.diagram.nodes, placed.centres.tolist(), self.sizes.tolist(), strict=True
+                diagram.nodes, centres.tolist(), sizes.tolist(), strict=True
             )
         ]
-        lines, n_over = self._lines(shapes, placed.detours)
-        labelled = LabelledLines(self.diagram, shapes, lines, plates)
-        found = label_places(labelled, free_of_lines=room < CROWDED_ROOM)
+        in_columns, n_over = bool(diagram.columns), 0
+        if in_columns:
+            lines = lines_between_columns(shapes, self.edges)
+        else:
+            lines, n_over = self._lines(shapes, detours)
+        labelled = LabelledLines(diagram, shapes, lines, plates)
+        found = label_places(labelled, free_of_lines=not in_columns and room < CROWDED_ROOM)
         if found is None:
             return None
-        labels_found, arrows = found
-        drawing = _from_origin(shapes, lines, arrows, plates, labels_found)
-        return replace(drawing, n_lines_over_nodes=n_over)
-
-    def _in_columns(self, room: float) -> Drawing | None:
-        """Columns side by side; None where a label finds no place."""
-        columns = [[self.index[name] for name in each.members] for each in self.diagram.columns]
-        captions = [each.caption for each in self.diagram.columns]
-        kinds = [node.kind for node in self.diagram.nodes]
-        centres, sizes, below = column_places(columns, captions, self.sizes, kinds, room)
-        shapes = [
-            _shape(node, Place(*centre), size)
-            for node, centre, size in zip(
-                self.diagram.nodes, centres.tolist(), sizes.tolist(), strict=True
-            )
-        ]
-        lines = lines_between_columns(shapes, self.edges)
-        labelled = LabelledLines(self.diagram, shapes, lines, ())
-        found = label_places(labelled, free_of_lines=False)
-        return (
-            None if found is None else _from_origin(shapes, lines, found[1], (), found[0] + below)
-        )
+        drawing = _from_origin(shapes, lines, found[1], plates, found[0] + captions)
+        return replace(drawing, n_lines_over_nodes=n_over, in_columns=in_columns)
 
     def _lines(
         self, shapes: Sequence[PlacedNode], detours: list[list[Array]]
@@ -245,7 +235,14 @@ class _Plan:
         directed = any(self.diagram.edges[k].directed for k in links)
         if wish == "spread" or not (wish == "layers" or directed or len(links) < len(part)):
             return False
-        return is_acyclic(len(part), edges)
+        above: dict[int, list[int]] = {}
+        for a, b in edges:
+            above.setdefault(b, []).append(a)
+        try:
+            TopologicalSorter(above).prepare()
+        except CycleError:
+            return False
+        return True
 
 
 def _node_size(node: Node, width: float, common: float) -> tuple[float, float]:
@@ -260,30 +257,14 @@ def _shape(node: Node, centre: Place, size: list[float]) -> PlacedNode:
     if node.kind == "dot":
         dot = Box.around(centre, DOT, DOT)
         above = Place(centre.x, centre.y - DOT / 2 - FONT_SIZE * LINE_HEIGHT / 2)
-        text = Box.around(above, size[0], FONT_SIZE * LINE_HEIGHT)
-        return PlacedNode(node.name, node.kind, True, dot, replace(text, label=node.label))
-    box = replace(Box.around(centre, *size), label=node.label)
+        text = Box.around(above, size[0], FONT_SIZE * LINE_HEIGHT, node.label)
+        return PlacedNode(node.name, node.kind, True, dot, text)
+    box = Box.around(centre, size[0], size[1], node.label)
     return PlacedNode(node.name, node.kind, node.shaded, box, box)
 
 
 def _arcs(centres: Array, edges: Edges) -> list[list[Array]]:
     return [[arc(centres[a], centres[b], bulge) for bulge in BULGES] for a, b in edges]
-
-
-def is_acyclic(n: int, edges: Edges) -> bool:
-    """Whether the edges, each from its first to its second node, have no cycle."""
-    waiting_for = [0] * n
-    below: list[list[int]] = [[] for _ in range(n)]
-    for a, b in edges:
-        waiting_for[b] += 1
-        below[a].append(b)
-    ready = [i for i in range(n) if not waiting_for[i]]
-    for node in ready:
-        for other in below[node]:
-            waiting_for[other] -= 1
-            if not waiting_for[other]:
-                ready.append(other)
-    return len(ready) == n
 
 
 def _extent(placed: Placed, sizes: Array) -> Box:
@@ -407,7 +388,11 @@ def label_places(
     labels: list[Box] = []
     arrows: list[Line] = []
     for spots in _all_spots(labelled):
-        free = [spot for spot in spots if not _meets(spot.reserved, taken)]
+        free = [
+            spot
+            for spot in spots
+            if not any(box.overlaps(other) for box in spot.reserved for other in taken)
+        ]
         if not free:
             return None
         on_lines = [labelled.n_lines_in(spot.label) for spot in free]
@@ -420,10 +405,6 @@ def label_places(
     return labels, arrows
 
 
-def _meets(boxes: Sequence[Box], taken: Sequence[Box]) -> bool:
-    return any(box.overlaps(other) for box in boxes for other in taken)
-
-
 def _all_spots(labelled: LabelledLines) -> Iterator[list[Spot]]:
     """The places that each label may have, the best first."""
     diagram = labelled.diagram
@@ -434,10 +415,11 @@ def _all_spots(labelled: LabelledLines) -> Iterator[list[Spot]]:
         line_of[edge.source, edge.target] = line.curve
         line_of[edge.target, edge.source] = line.curve[::-1]
         if edge.label:
-            yield [_edge_spot(edge.label, *at) for at in _beside(line.curve, sides=(1, -1))]
+            boxes = [_label_box(edge.label, *at, BESIDE, "edge") for at in _beside(line.curve)]
+            yield [Spot(box, None, (box,)) for box in boxes]
     for arrow in diagram.arrows:
         curve = line_of[arrow.source, arrow.target]
-        yield [_message_spot(arrow.label, *at) for at in _beside(curve, sides=(1, -1))]
+        yield [_message_spot(arrow.label, *at) for at in _beside(curve)]
 
 
 def _corners(label: str, plate: Box) -> list[Spot]:
@@ -445,25 +427,19 @@ def _corners(label: str, plate: Box) -> list[Spot]:
     width, height = text_width(label, SMALL_SIZE), SMALL_SIZE * LINE_HEIGHT
     middle = plate.bottom - CORNER / 2 - height / 2
     places = (plate.right - CORNER - width / 2, plate.left + CORNER + width / 2)
-    boxes = [Box.around(Place(x, middle), width, height) for x in places]
-    named = [replace(box, label=label, part="plate") for box in boxes]
-    return [Spot(box, None, (box,)) for box in named]
+    boxes = [Box.around(Place(x, middle), width, height, label, "plate") for x in places]
+    return [Spot(box, None, (box,)) for box in boxes]
 
 
-def _beside(curve: Array, sides: Sequence[int]) -> Iterator[tuple[Array, Array, Array]]:
+def _beside(curve: Array) -> Iterator[tuple[Array, Array, Array]]:
     """Points along a curve, its direction there, and the direction away from it."""
     points = sampled(curve)
-    for side in sides:
+    for side in (1, -1):
         for share in ALONG:
             k = min(max(round(share * (len(points) - 1)), 1), len(points) - 2)
             along = points[k + 1] - points[k - 1]
             along = along / max(float(np.hypot(*along)), 1e-9)
             yield points[k], along, side * np.array([-along[1], along[0]])
-
-
-def _edge_spot(label: str, point: Array, along: Array, aside: Array) -> Spot:
-    box = replace(_label_box(label, point, aside, BESIDE), part="edge")
-    return Spot(box, None, (box,))
 
 
 def _message_spot(label: str, point: Array, along: Array, aside: Array) -> Spot:
@@ -474,12 +450,13 @@ def _message_spot(label: str, point: Array, along: Array, aside: Array) -> Spot:
     glyph = Box.around(Place(*middle.tolist()), *(2 * reach).tolist())
     if not label:
         return Spot(Box.around(Place(*middle.tolist()), 0, 0), line, (glyph,))
-    box = _label_box(label, point, aside, ARROW_BESIDE + ARROW_WIDTH / 2 + BESIDE / 2)
-    return Spot(replace(box, part="message"), line, (box.grown(LABEL_GAP), glyph))
+    away = ARROW_BESIDE + ARROW_WIDTH / 2 + BESIDE / 2
+    box = _label_box(label, point, along, aside, away, "message")
+    return Spot(box, line, (box.grown(LABEL_GAP), glyph))
 
 
-def _label_box(label: str, point: Array, aside: Array, away: float) -> Box:
+def _label_box(label: str, point: Array, along: Array, aside: Array, away: float, part: str) -> Box:
     """The box of a label that touches a line's parallel at a distance."""
-    size = np.array([text_width(label, SMALL_SIZE), SMALL_SIZE * LINE_HEIGHT])
-    centre = point + aside * (away + np.abs(aside) @ size / 2)
-    return replace(Box.around(Place(*centre.tolist()), *size.tolist()), label=label)
+    width, height = text_width(label, SMALL_SIZE), SMALL_SIZE * LINE_HEIGHT
+    centre = point + aside * (away + np.abs(aside) @ np.array([width, height]) / 2)
+    return Box.around(Place(*centre.tolist()), width, height, label, part)

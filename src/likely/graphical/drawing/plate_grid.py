@@ -31,13 +31,6 @@ OUTSIDE = 12.0  # from the border of a plate to what does not belong to it
 Cell = tuple[int, int]  # column, row
 
 
-class PlatePlaces(NamedTuple):
-    """The centre of each node, (n, 2), and the box of each plate."""
-
-    centres: Array
-    plates: list[Box]
-
-
 class Rectangle(NamedTuple):
     """The cells from the first to the last column and row, ends included."""
 
@@ -70,8 +63,8 @@ def on_plates(
     plates: Sequence[frozenset[int]],
     labels: Sequence[str],
     room: float,
-) -> PlatePlaces:
-    """Nodes of given sizes (n, 2) in their cells, and a box around each plate."""
+) -> tuple[Array, list[Box]]:
+    """The centre of each node (n, 2) in its cell, and the box around each plate."""
     columns, rows = zip(*cells, strict=True)
     spans = [around([cells[i] for i in plate]) for plate in plates]
     order = _outer_first(plates, spans)
@@ -83,7 +76,7 @@ def on_plates(
     x, left, right = across.solved(plates, order, 0.0, widths)
     y, top, bottom = down.solved(plates, order, STRIP, [0.0] * len(plates))
     boxes = [Box(*sides) for sides in zip(left, top, right, bottom, strict=True)]
-    return PlatePlaces(np.stack([x[across.at], y[down.at]], axis=1), boxes)
+    return np.stack([x[across.at], y[down.at]], axis=1), boxes
 
 
 def _outer_first(plates: Sequence[frozenset[int]], spans: Sequence[Rectangle]) -> list[int]:
@@ -134,9 +127,7 @@ def best_cells(n: int, edges: Edges, plates: Sequence[frozenset[int]]) -> list[C
                 "plates that are nested or cross in one place were expected. Leave one out."
             )
         beam = sorted(found.values(), key=_Partial.total)[: max(BEAM // n, NARROWEST)]
-    best = beam[0].cells
-    span = around(cell for cell in best if cell is not None)
-    return [(cell[0] - span.left, cell[1] - span.top) for cell in best if cell is not None]
+    return [cell for cell in _shifted(beam[0].cells) if cell is not None]
 
 
 def _placing_order(n: int, edges: Edges, plates: Sequence[frozenset[int]]) -> list[int]:

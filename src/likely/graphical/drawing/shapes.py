@@ -3,13 +3,18 @@
 Lengths are in pixels, x to the right and y downwards, as in SVG.
 
 Lines from shape to shape: straight ones, bent ones, and whether they run over something.
-
 A curve is a chain of cubic Béziers, (3 k + 1, 2): end, control, control, end, control, ….
+
+As SVG it is one element that needs no other file, readable on light and dark pages.  Colours are
+attributes, which every program understands; a style for dark pages overrides them.  Its rules name
+classes that begin with ``likely-``, so that they change nothing else on a page.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from html import escape
 from typing import NamedTuple, final
 
 import numpy as np
@@ -52,9 +57,11 @@ class Box:
     part: str = "node"
 
     @classmethod
-    def around(cls, centre: Place, width: float, height: float) -> "Box":
+    def around(
+        cls, centre: Place, width: float, height: float, label: str = "", part: str = "node"
+    ) -> "Box":
         x, y = centre
-        return cls(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+        return cls(x - width / 2, y - height / 2, x + width / 2, y + height / 2, label, part)
 
     @property
     def centre(self) -> Place:
@@ -77,22 +84,12 @@ class Box:
         )
 
     def grown(self, by: float) -> "Box":
-        return replace(
-            self,
-            left=self.left - by,
-            top=self.top - by,
-            right=self.right + by,
-            bottom=self.bottom + by,
-        )
+        sides = (self.left - by, self.top - by, self.right + by, self.bottom + by)
+        return Box(*sides, self.label, self.part)
 
     def moved(self, x: float, y: float) -> "Box":
-        return replace(
-            self,
-            left=self.left + x,
-            top=self.top + y,
-            right=self.right + x,
-            bottom=self.bottom + y,
-        )
+        sides = (self.left + x, self.top + y, self.right + x, self.bottom + y)
+        return Box(*sides, self.label, self.part)
 
 
 @final
@@ -133,6 +130,7 @@ class Drawing:
     plates: tuple[Box, ...]
     labels: tuple[Box, ...]  # of edges, messages and plates
     n_lines_over_nodes: int = 0
+    in_columns: bool = False
 
     def boxes(self) -> tuple[Box, ...]:
         """The rectangle of each node and of each label outside a node."""
@@ -293,3 +291,153 @@ def _inside(points: Array, shape: PlacedNode, gap: float) -> Array:
         return np.asarray(np.maximum(dx - box.width / 2, dy - box.height / 2) <= gap)
     core = (box.width - box.height) / 2  # a stadium: the points near a horizontal segment
     return np.asarray(np.hypot(np.maximum(dx - core, 0), dy) <= box.height / 2 + gap)
+
+
+# ── SVG ─────────────────────────────────────────────────────────────────────────────────────
+
+
+PAPER, INK, SHADE, FAINT, ACCENT = "#ffffff", "#1e293b", "#cbd5e1", "#64748b", "#1d4ed8"
+DARK = {PAPER: "#0f172a", INK: "#e2e8f0", SHADE: "#475569", FAINT: "#94a3b8", ACCENT: "#93c5fd"}
+NAMES = {PAPER: "paper", INK: "ink", SHADE: "shade", FAINT: "faint", ACCENT: "accent"}
+SANS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+SERIF = "'Times New Roman', Times, 'Liberation Serif', 'DejaVu Serif', serif"
+# Mathematics: one letter of Latin or Greek, with subscripts or a superscript; and with digits
+# after it, where all names are so.
+SYMBOL = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][₀-₉ₐ-ₜⱼᵢ₋²³⁻¹⁰⁴-⁹]*( − 1)?")
+NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ωϕϵ][0-9₀-₉ₐ-ₜⱼᵢ₋²³⁻¹⁰⁴-⁹]*")
+# Narrow pages shrink a picture.  As an attribute, height:auto would be the height 0 of CairoSVG.
+ON_SCREEN = "@media screen{.likely-picture{max-width:100%;height:auto}}"
+HEAD_LENGTH, HEAD_WIDTH = 9.0, 7.0
+MANY_LINES = 60  # between columns, from which they are thinner
+UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def svg_text(drawing: Drawing, title: str) -> str:
+    """The picture as one SVG element."""
+    labels = [shape.text.label for shape in drawing.shapes if shape.kind == "circle"]
+    symbols = NUMBERED if all(NUMBERED.fullmatch(label) for label in labels) else SYMBOL
+    line_style = (INK, 1.4)
+    if drawing.in_columns:  # there are many lines between two columns
+        line_style = (FAINT, 0.9 if len(drawing.lines) <= MANY_LINES else 0.6)
+    width, height = _number(drawing.width), _number(drawing.height)
+    dark = "".join(
+        f".likely-fill-{NAMES[light]}{{fill:{dark}}}.likely-stroke-{NAMES[light]}{{stroke:{dark}}}"
+        for light, dark in DARK.items()
+    )
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" class="likely-picture" role="img" '
+        f'font-family="{SANS}">',
+        f"<style>{ON_SCREEN}@media (prefers-color-scheme: dark){{{dark}}}</style>",
+        *([f"<title>{_escaped(title)}</title>"] if title else []),
+        f'<rect width="{width}" height="{height}" {_fill(PAPER)}/>',
+        *(f'<rect {_sides(box)} rx="7" {_stroke(FAINT, 1.2)}/>' for box in drawing.plates),
+        *(_line(line, *line_style) for line in drawing.lines),
+        *(_line(line, ACCENT, 1.6) for line in drawing.arrows),
+        *(_shape(shape, symbols) for shape in drawing.shapes),
+        *(_label(box) for box in drawing.labels),
+        "</svg>",
+    ]
+    return "\n".join(parts)
+
+
+def _fill(colour: str) -> str:
+    return f'fill="{colour}" class="likely-fill-{NAMES[colour]}"'
+
+
+def _stroke(colour: str, width: float, fill: str = "") -> str:
+    """The attributes of a border, and of what is within it."""
+    classes = f"likely-fill-{NAMES[fill]} " if fill else ""
+    return (
+        f'fill="{fill or "none"}" stroke="{colour}" stroke-width="{width:g}" '
+        f'class="{classes}likely-stroke-{NAMES[colour]}"'
+    )
+
+
+def _shape(shape: PlacedNode, symbols: re.Pattern[str]) -> str:
+    box, text = shape.shape, _text(shape.text, FONT_SIZE, INK, symbols)
+    if shape.kind == "dot":
+        at = f'cx="{_number(box.centre.x)}" cy="{_number(box.centre.y)}"'
+        return f'<circle {at} r="{_number(box.width / 2)}" {_fill(INK)}/>{text}'
+    if shape.kind == "ellipsis":
+        return text
+    paint = _stroke(INK, 1.4, SHADE if shape.shaded else PAPER)
+    if shape.kind == "square":
+        return f'<rect {_sides(box)} rx="2" {paint}/>{text}'
+    if abs(box.width - box.height) < 1e-6:
+        at = f'cx="{_number(box.centre.x)}" cy="{_number(box.centre.y)}"'
+        return f'<circle {at} r="{_number(box.width / 2)}" {paint}/>{text}'
+    return f'<rect {_sides(box)} rx="{_number(box.height / 2)}" {paint}/>{text}'
+
+
+def _label(box: Box) -> str:
+    colour = {"message": ACCENT, "plate": FAINT}.get(box.part, INK)
+    behind = "" if box.part == "plate" else f"<rect {_sides(box)} {_fill(PAPER)}/>"
+    return f"{behind}{_text(box, SMALL_SIZE, colour)}"
+
+
+def _text(box: Box, size: float, colour: str, symbols: re.Pattern[str] = SYMBOL) -> str:
+    x, y = box.centre
+    symbol = f' font-family="{SERIF}" font-style="italic"' if symbols.fullmatch(box.label) else ""
+    size = size * 1.15 if symbol else size
+    baseline = y + 0.34 * size  # half the height of a capital
+    return (
+        f'<text x="{_number(x)}" y="{_number(baseline)}" font-size="{size:g}" '
+        f'text-anchor="middle"{symbol} {_fill(colour)}>{_escaped(box.label)}</text>'
+    )
+
+
+def _line(line: Line, colour: str, width: float) -> str:
+    curve, head = line.curve, ""
+    if line.directed:
+        curve, corners = _with_head(curve)
+        points = " ".join(f"{_number(x)},{_number(y)}" for x, y in corners.tolist())
+        head = f'<polygon points="{points}" {_fill(colour)}/>'
+    return f'<path d="{_path(curve)}" {_stroke(colour, width)}/>{head}'
+
+
+def _with_head(curve: Array) -> tuple[Array, Array]:
+    """The curve up to the arrowhead at its end, and the head's corners."""
+    tip = curve[-1]
+    along = tip - next((p for p in curve[-2::-1] if np.hypot(*(tip - p)) > 1e-3), tip - [0, 1])
+    along = along / np.hypot(*along)
+    aside = np.array([-along[1], along[0]]) * HEAD_WIDTH / 2
+    back = tip - HEAD_LENGTH * along
+    shortened = curve.copy()
+    shortened[-1] = tip - 0.8 * HEAD_LENGTH * along
+    if _is_straight(curve):
+        shortened = curve[0] + np.linspace(0, 1, 4)[:, None] * (shortened[-1] - curve[0])
+    return shortened, np.stack([tip, back + aside, back - aside])
+
+
+def _path(curve: Array) -> str:
+    def at(point: Array) -> str:
+        return f"{_number(point[0])} {_number(point[1])}"
+
+    if _is_straight(curve):
+        return f"M {at(curve[0])} L {at(curve[-1])}"
+    steps = [f"C {at(b)} {at(c)} {at(d)}" for _, b, c, d in pieces_of(curve)]
+    return f"M {at(curve[0])} {' '.join(steps)}"
+
+
+def _is_straight(curve: Array) -> bool:
+    """Whether all points are on the line between the ends."""
+    along, each = curve[-1] - curve[0], curve - curve[0]
+    area = np.abs(along[0] * each[:, 1] - along[1] * each[:, 0])
+    return bool((area <= 0.05 * max(float(np.hypot(*along)), 1e-9)).all())
+
+
+def _sides(box: Box) -> str:
+    return (
+        f'x="{_number(box.left)}" y="{_number(box.top)}" '
+        f'width="{_number(box.width)}" height="{_number(box.height)}"'
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _escaped(text: str) -> str:
+    """Text for XML; characters that XML does not allow are replaced."""
+    return escape(UNPRINTABLE.sub("\ufffd", text))

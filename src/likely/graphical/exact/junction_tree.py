@@ -23,7 +23,7 @@ these: a leaf, which is not maximal, has no variable of its own, and costs one p
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from likely.graphical.drawing.diagram import Diagram
+    from likely.graphical.exact.compiled_propagation import Layout
 
 NUMBER = 8  # bytes of a float64
 ALWAYS_FITS = 64 * 2**20  # bytes; the free memory is not asked for below this
@@ -129,8 +130,6 @@ class JunctionTree:
     @cached_property
     def for_loops(self) -> "JunctionTree":
         """The tree as the compiled loops use it, with small cliques below large ones."""
-        from likely.graphical.exact.junction_tree import with_products
-
         return with_products(self)
 
     @cached_property
@@ -154,7 +153,7 @@ class JunctionTree:
         return float(self.cells.sum()) + CLIQUE_WORK * self.n_cliques
 
     @cached_property
-    def layout(self) -> Any:
+    def layout(self) -> "Layout":
         """Where the compiled loops find the tables."""
         from likely.graphical.exact.compiled_propagation import layout_of
 

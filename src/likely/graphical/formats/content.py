@@ -23,8 +23,8 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidFile
-from likely.files import write_atomically
 from likely.output.formatting import count
+from likely.storage.files import write_atomically
 
 MOST_EXPANDED = 2**28  # bytes: 256 MiB, a hundred times the largest network that is shared
 XZ_MEMORY = 2**28  # bytes of the dictionary that a file may ask for; xz -9 asks for 65 MiB

@@ -10,6 +10,7 @@ same float again; log 0 is "-inf", because JSON has no infinity.
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from math import inf, prod
 from pathlib import Path
 from typing import Any, NoReturn
@@ -84,7 +85,7 @@ def _record_of_variable(variable: Variable) -> dict[str, Any]:
     return record if values == record["states"] else {**record, "values": values}
 
 
-def graph_of_record(record: Any) -> FactorGraph:
+def graph_of_record(record: object) -> FactorGraph:
     """The graph of a record in types of JSON; anything else is refused with its place."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise InvalidInput(
@@ -113,12 +114,12 @@ def graph_of_record(record: Any) -> FactorGraph:
     return KINDS[kind](factors, variables, name=_entry(record, "name", str, "the graph"))
 
 
-def _variable(item: Any, where: str) -> Variable:
+def _variable(item: object, where: str) -> Variable:
     states = _entry(item, "states", list, where)
     if not all(isinstance(state, str) for state in states):
         raise InvalidInput(f"A state of {where} is no text; names of states were expected.")
     name = _entry(item, "name", str, where)
-    if "values" not in item:
+    if not isinstance(item, dict) or "values" not in item:
         return Variable(name, states)
     values = _entry(item, "values", list, where)
     if not all(isinstance(value, str | int | float) for value in values):
@@ -132,7 +133,7 @@ def _variable(item: Any, where: str) -> Variable:
     return variable
 
 
-def _factor(item: Any, named: Mapping[str, Variable], where: str) -> Factor:
+def _factor(item: object, named: Mapping[str, Variable], where: str) -> Factor:
     names = _entry(item, "variables", list, where)
     if not all(isinstance(name, str) for name in names):
         raise InvalidInput(f"A variable of {where} is no text; its name was expected.")
@@ -148,20 +149,18 @@ def _factor(item: Any, named: Mapping[str, Variable], where: str) -> Factor:
     return Factor(scope, table, scale=scale, name=name)
 
 
-def _number(cell: Any, where: str) -> float:
-    if isinstance(cell, float):
-        return cell
-    try:
-        if cell == "-inf" or (isinstance(cell, int) and not isinstance(cell, bool)):
+def _number(cell: object, where: str) -> float:
+    if isinstance(cell, float | int) and not isinstance(cell, bool):
+        with suppress(OverflowError):
             return float(cell)
-    except OverflowError:
-        pass
+    elif cell == "-inf":
+        return -inf
     raise InvalidInput(
         f"The table of {where} holds {shortened(repr(cell))}; a number was expected."
     )
 
 
-def _entry(record: Any, key: str, kind: type, where: str) -> Any:
+def _entry(record: object, key: str, kind: type, where: str) -> Any:
     """An entry of an object, which has the type of JSON that is expected."""
     if not isinstance(record, dict) or not isinstance(record.get(key), kind):
         expected = "text" if kind is str else "a list"
@@ -171,7 +170,7 @@ def _entry(record: Any, key: str, kind: type, where: str) -> Any:
     return record[key]
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 

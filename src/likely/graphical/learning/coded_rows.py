@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, final
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
 
@@ -29,9 +29,12 @@ from likely.graphical.model.evidence_table import (
     distinct_rows,
 )
 from likely.graphical.model.variable import Variable, state_text
-from likely.inputs.numbers import check_weight
 from likely.inputs.tables import as_frame, own_columns
+from likely.inputs.targets import check_weight
 from likely.output.formatting import listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ReadCodes = Callable[[Sequence[Variable], InMemoryTable], Codes]
 
@@ -68,9 +71,9 @@ class GivenRows(NamedTuple):
 
 def coded_rows(
     variables: Sequence[Variable],
-    data: Any,
+    data: object,
     *,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     executor: str | Executor = "auto",
 ) -> CodedRows:
     """Data as blocks of codes.
@@ -101,13 +104,13 @@ def coded(
     return CodedRows(tuple(variables), blocks, executor_for(executor, codes.nbytes))
 
 
-def source_of(data: Any) -> Source | None:
+def source_of(data: object) -> Source | None:
     """A file as a source of rows; None for anything in memory."""
     data = read(data) if isinstance(data, str | Path) else data
     return data if isinstance(data, Source) else None
 
 
-def column_of_weights(source: Source, sample_weight: Any) -> str | None:
+def column_of_weights(source: Source, sample_weight: object) -> str | None:
     """The column of weights of a file, which must be named."""
     if sample_weight is None:
         return None
@@ -120,7 +123,7 @@ def column_of_weights(source: Source, sample_weight: Any) -> str | None:
     return sample_weight
 
 
-def given_rows(data: Any, sample_weight: Any) -> GivenRows:
+def given_rows(data: object, sample_weight: object) -> GivenRows:
     """The rows of a frame, an array, lists by column or a list of mappings; weights are not 0."""
     frame, sample_weight = own_columns(as_frame(_as_columns(data)), sample_weight)
     table = as_table(frame)
@@ -133,7 +136,7 @@ def given_rows(data: Any, sample_weight: Any) -> GivenRows:
     return GivenRows(table.take(kept), weight[kept], kept)
 
 
-def _as_columns(data: Any) -> Any:
+def _as_columns(data: object) -> object:
     """A mapping of columns, or a list of mappings, as a frame; anything else as it is."""
     if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
         names = dict.fromkeys(name for row in data for name in row)
@@ -222,7 +225,7 @@ class SourceCodes(Blocks):
             yield self._block(table, start, find)
             start += table.num_rows
 
-    def _block(self, table: Any, start: int, find: FindCode) -> Block:
+    def _block(self, table: "pa.Table", start: int, find: FindCode) -> Block:
         weight, number = None, np.arange(start, start + table.num_rows)
         if self.weight is not None:
             weight = weights(table.column(self.weight), start)

@@ -244,7 +244,7 @@ def log_linear_objective(
     rows: CodedRows,
     features: Iterable[Feature] | None = None,
     *,
-    l2: Any = 1.0,
+    l2: ArrayLike = 1.0,
     target: str | Sequence[str] | None = None,
     row_families: RowFamilies | None = None,
 ) -> LogLinearObjective:
@@ -267,7 +267,7 @@ def log_linear_objective(
     return replace(objective, unit=at_zero) if at_zero > 0 else objective
 
 
-def _strengths(l2: Any, n_features: int) -> Any:
+def _strengths(l2: ArrayLike, n_features: int) -> float | Array:
     strengths = np.asarray(l2, dtype=float)
     if strengths.ndim and strengths.shape != (n_features,):
         raise InvalidInput(

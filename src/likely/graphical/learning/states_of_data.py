@@ -7,7 +7,7 @@ would be a state without a neighbour: that is a warning.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ States = Mapping[str, int | Iterable[State]]
 
 
 def rows_with_states(
-    data: Any, states: States, sample_weight: Any, executor: str | Executor
+    data: object, states: States, sample_weight: object, executor: str | Executor
 ) -> CodedRows:
     """Rows as codes, a variable for each column, and after them the hidden ones of ``states``."""
     source = source_of(data)

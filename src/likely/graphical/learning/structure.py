@@ -41,12 +41,13 @@ algorithm, 2006 (the distance).
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, final
+from typing import ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput, MissingCells, UnknownName
+from likely.graphical.contract import Seed
 from likely.graphical.learning.coded_rows import CodedRows
 from likely.graphical.learning.fit_report import FitReport
 from likely.graphical.learning.mutual_information import pair_counts
@@ -148,7 +149,7 @@ def learned_edges(
     rows: CodedRows,
     structure: str | Structure | Iterable[Edge],
     target: str | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> LearnedEdges:
     """The edges that a method learns, and which one it was; given edges are returned as they are.
 
@@ -185,7 +186,7 @@ def _too_large(rows: CodedRows) -> str:
     return ""
 
 
-def checked_edges(edges: Any) -> list[Edge]:
+def checked_edges(edges: Iterable[Edge]) -> list[Edge]:
     """Pairs (parent, child) of names."""
     try:
         pairs = [(str(parent), str(child)) for parent, child in edges]

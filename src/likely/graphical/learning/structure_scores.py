@@ -23,7 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log, prod
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -128,10 +128,10 @@ def _log_powers(counts: Array) -> float:
 
 def structure_score(
     network: BayesianNetwork | Iterable[Edge],
-    data: Any,
+    data: object,
     score: str | FamilyScore = "bic",
     *,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     executor: str | Executor = "auto",
 ) -> float:
     """The score of the edges of a network on complete data; its tables are not used.

@@ -27,6 +27,7 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.errors import InvalidInput
+from likely.graphical.contract import Seed
 from likely.graphical.learning.coded_rows import (
     CodedRows,
     array_blocks,
@@ -80,7 +81,7 @@ class TableSettings:
     method: str = "auto"
     max_iter: int = 1000
     tol: float = 1e-8
-    random_state: Any = None
+    random_state: Seed = None
 
     def __post_init__(self) -> None:
         lookup("method", self.method, METHODS)

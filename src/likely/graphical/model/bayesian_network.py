@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import CyclicGraph, InvalidInput
+from likely.graphical.contract import Seed
 from likely.graphical.exact.plans import Kept
 from likely.graphical.model.conditional_table import parents_of, sums_to_one, with_sums_of_one
 from likely.graphical.model.factor import Factor
@@ -313,14 +314,14 @@ class BayesianNetwork(FactorGraph):
 
     def fit(
         self,
-        data: Any,
+        data: object,
         *,
         smoothing: "Smoothing" = 1.0,
-        sample_weight: Any = None,
+        sample_weight: object = None,
         method: str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
-        random_state: Any = None,
+        random_state: Seed = None,
         executor: "str | Executor" = "auto",
     ) -> "BayesianNetwork":
         """The network with the same edges, and tables learned from data.
@@ -372,12 +373,12 @@ class BayesianNetwork(FactorGraph):
 
     def learning_steps(
         self,
-        data: Any,
+        data: object,
         *,
         smoothing: "Smoothing" = 1.0,
         max_iter: int = 1000,
         tol: float = 1e-8,
-        random_state: Any = None,
+        random_state: Seed = None,
         executor: "str | Executor" = "auto",
     ) -> "list[BayesianNetwork]":
         """The network at the start of EM and after each step, the last as ``fit`` leaves it."""
@@ -392,17 +393,17 @@ class BayesianNetwork(FactorGraph):
     @classmethod
     def from_data(
         cls,
-        data: Any,
+        data: object,
         structure: "str | Structure | BayesianNetwork | Iterable[tuple[str, str]]" = "auto",
         *,
         target: str | None = None,
         states: Mapping[str, int | Iterable[State]] | None = None,
         smoothing: "Smoothing" = 1.0,
-        sample_weight: Any = None,
+        sample_weight: object = None,
         method: str = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
-        random_state: Any = None,
+        random_state: Seed = None,
         executor: "str | Executor" = "auto",
     ) -> "BayesianNetwork":
         """A network whose edges and tables are learned from data.

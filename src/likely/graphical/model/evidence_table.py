@@ -31,7 +31,7 @@ MOST_KEYS = 2**62  # numbers of combinations of states that an int64 can hold
 FindCode = Callable[[Variable, Any], int]
 
 
-def codes_of_frame(variables: Sequence[Variable], frame: Any) -> Codes:
+def codes_of_frame(variables: Sequence[Variable], frame: object) -> Codes:
     """The codes of a frame or an array, (n, n_variables) int32 in C order; −1 is missing.
 
     The columns of a frame are found by name.  A variable without a column is missing in every row;
@@ -51,7 +51,7 @@ def codes_of_table(variables: Sequence[Variable], table: InMemoryTable) -> Codes
     return codes_by_state(variables, table)
 
 
-def code_of_value(variable: Variable, value: Any) -> int:
+def code_of_value(variable: Variable, value: object) -> int:
     """The code of a value; −1 for blank text, −2 for what is no state."""
     found = variable.find(value)
     if found is None:

@@ -6,7 +6,7 @@ A difference of two bounds in the same direction bounds nothing, and is refused.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import hypot, nan
 from typing import Literal, final
 
@@ -28,16 +28,28 @@ WORDS: Mapping[Bound, str] = {
 @final
 @dataclass(frozen=True, eq=False)
 class Exactness:
-    """Whether an answer is exact, how far off it may be, and how the method got there."""
+    """Whether an answer is exact, how far off it may be, and how the method got there.
+
+    An answer that is not exact knows nothing of log Z(e) unless its ``bound`` says what it knows.
+    """
 
     exact: bool = True
     converged: bool = True
     bound: Bound = "exact"  # of log Z(e)
-    log_partition_error: float | None = 0.0  # its standard error; None where it is not known
+    log_partition_error: float | None = None  # its standard error; None where it is not known
     errors: Mapping[tuple[str, ...], Array] = field(default_factory=dict)
     """Standard errors of marginals and joints, by the names of their variables."""
     report: Mapping[str, object] = field(default_factory=dict)
     """Diagnostics by name, such as the number of sweeps or the effective sample size."""
+
+    def __post_init__(self) -> None:
+        if self.bound == "exact":
+            object.__setattr__(self, "bound", "exact" if self.exact else "none")
+            object.__setattr__(self, "log_partition_error", 0.0 if self.exact else None)
+
+    def without_log_partition(self) -> "Exactness":
+        """The same of an answer that has no log Z(e)."""
+        return replace(self, bound="none", log_partition_error=None)
 
     def mark(self, method: str) -> str:
         """How an answer that is not exact is marked: "gibbs", or "gibbs, not converged"."""
@@ -64,6 +76,8 @@ class Exactness:
 
 
 EXACT = Exactness()
+OF_METHOD = Exactness()  # of an answer that does not say: it is as exact as its method
+NOT_STATED = Exactness(False, bound="estimate")  # of such an answer by a method that is not exact
 
 
 @final
@@ -134,7 +148,7 @@ class LogPartition(float):
         return float(self), self.exactness
 
 
-NOT_KNOWN = LogPartition(nan, Exactness(False, bound="none", log_partition_error=None))
+NOT_KNOWN = LogPartition(nan, Exactness(False))
 
 
 def _shown(value: object) -> str:

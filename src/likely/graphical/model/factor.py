@@ -10,7 +10,7 @@ log 0 = −inf survives every operation.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -184,7 +184,12 @@ def _checked_scale(scale: str) -> Scale:
     return scale  # type: ignore[return-value]
 
 
-def _checked_table(variables: tuple[Variable, ...], table: Any, scale: Scale, title: str) -> Array:
+def _checked_table(
+    variables: tuple[Variable, ...],
+    table: ArrayLike | Callable[..., float],
+    scale: Scale,
+    title: str,
+) -> Array:
     shape = tuple(variable.n_states for variable in variables)
     numbers = table_of(variables, table)
     if numbers.shape != shape:

@@ -8,7 +8,8 @@ depends on a variable.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 
@@ -16,12 +17,12 @@ from likely._typing import Array
 from likely.caching import cached_property
 from likely.data.frames import library_of
 from likely.errors import ImpossibleEvidence, InvalidInput
-from likely.graphical.contract import Request
-from likely.graphical.drawing.graph_pictures import DrawnGraph
+from likely.graphical.contract import Request, Seed
+from likely.graphical.drawing.diagram import MOST_SHOWN, Diagram
 from likely.graphical.exact.cost import memory_in_bytes
 from likely.graphical.exact.enumeration import log_joint_table
 from likely.graphical.exact.junction_tree import JunctionTree
-from likely.graphical.exact.messages import Messages, tree_messages
+from likely.graphical.exact.messages import Message, Messages, tree_messages
 from likely.graphical.exact.plans import Plans
 from likely.graphical.model.beliefs import Beliefs, Configuration
 from likely.graphical.model.connected import is_forest
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 Memory = int | str | None
 
 
-class FactorGraph(DrawnGraph):
+class FactorGraph:
     """Discrete variables and the factors over them; it never changes.
 
     Parameters
@@ -63,6 +64,7 @@ class FactorGraph(DrawnGraph):
     """
 
     kind: ClassVar[str] = "factor-graph"  # as files call it
+    pictures: ClassVar[tuple[str, ...]] = ("factor-graph", "undirected")  # the usual one first
     fit_report: "FitReport | None" = None  # how it was learned, where it was
 
     def __init__(
@@ -176,7 +178,7 @@ class FactorGraph(DrawnGraph):
         """log P of a configuration: log F − log Z."""
         return self.log_value(states) - self._log_normaliser()
 
-    def log_likelihoods(self, data: Any, *, target: str | Sequence[str] | None = None) -> Array:
+    def log_likelihoods(self, data: object, *, target: str | Sequence[str] | None = None) -> Array:
         """log P(what a row shows), (n,); with ``target``, of these variables given the others.
 
         ``data`` is what ``BayesianNetwork.fit`` reads; cells may be missing.
@@ -211,14 +213,14 @@ class FactorGraph(DrawnGraph):
     def query(
         self,
         variables: Wanted | None = None,
-        given: Any = None,
+        given: object = None,
         *,
         soft: Soft | None = None,
         method: str = "auto",
         memory: Memory = None,
         impossible: str = "raise",
         options: object = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         seconds: float | None = None,
     ) -> Any:
         """Marginals of variables, and joints of tuples of them, given what was observed.
@@ -253,24 +255,20 @@ class FactorGraph(DrawnGraph):
         Beliefs
             For a frame, TableBeliefs.  Both say whether they are exact.
         """
+        observed = given if _is_one_observation(given) else None
         singles, joints = self._wanted(variables)
-        is_one = _is_one_observation(given)
-        evidence = checked_evidence(self.by_name, given if is_one else None, soft)
+        evidence = checked_evidence(self.by_name, observed, soft)
         limit = memory_in_bytes(memory)
         request = Request(singles, joints, evidence, limit, options, random_state, seconds)
-        if not is_one:
-            from likely.graphical.model.table_queries import table_beliefs
+        if given is not observed:
+            from likely.graphical.table_queries import table_beliefs
 
             return table_beliefs(self, given, request, method, impossible)
         from likely.graphical.methods import answer, log_partition_like
 
         name, found = answer(self, request, method)
         found.exactness.warn(name)
-
-        def log_prior_partition() -> float:
-            prior = Request((), (), GraphEvidence(), limit, options, random_state, seconds)
-            return log_partition_like(self, prior, name)
-
+        prior = replace(request, variables=(), joints=(), evidence=GraphEvidence())
         return Beliefs(
             self.by_name,
             found.marginals,
@@ -278,20 +276,20 @@ class FactorGraph(DrawnGraph):
             found.log_partition,
             name,
             found.exactness,
-            log_prior_partition,
+            lambda: log_partition_like(self, prior, name),
             self._library_of_answers(given),
         )
 
     def most_probable(
         self,
-        given: Any = None,
+        given: object = None,
         *,
         soft: Soft | None = None,
         method: str = "auto",
         memory: Memory = None,
         impossible: str = "raise",
         options: object = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         seconds: float | None = None,
     ) -> Any:
         """The most probable configuration of all variables, given what was observed.
@@ -299,12 +297,12 @@ class FactorGraph(DrawnGraph):
         For a data frame of observations, one configuration for each row (TableConfigurations).
         The parameters are those of ``query``.
         """
-        is_one = _is_one_observation(given)
-        evidence = checked_evidence(self.by_name, given if is_one else None, soft)
+        observed = given if _is_one_observation(given) else None
+        evidence = checked_evidence(self.by_name, observed, soft)
         limit = memory_in_bytes(memory)
         request = Request((), (), evidence, limit, options, random_state, seconds)
-        if not is_one:
-            from likely.graphical.model.table_queries import table_configurations
+        if given is not observed:
+            from likely.graphical.table_queries import table_configurations
 
             return table_configurations(self, given, request, method, impossible)
         from likely.graphical.methods import log_partition_like, most_probable
@@ -330,7 +328,7 @@ class FactorGraph(DrawnGraph):
         method: str = "auto",
         memory: Memory = None,
         options: object = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         seconds: float | None = None,
     ) -> LogPartition:
         """log Z(e) = log Σ_x F(x, e), a natural log; −inf where the evidence is impossible.
@@ -341,7 +339,9 @@ class FactorGraph(DrawnGraph):
 
         evidence, limit = checked_evidence(self.by_name, given, soft), memory_in_bytes(memory)
         request = Request((), (), evidence, limit, options, random_state, seconds)
-        return log_partition(self, request, method)
+        found = log_partition(self, request, method)
+        found.exactness.warn(method)
+        return found
 
     def sample(
         self,
@@ -351,7 +351,7 @@ class FactorGraph(DrawnGraph):
         soft: Soft | None = None,
         method: str = "auto",
         memory: Memory = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         library: str | None = None,
         options: object = None,
         seconds: float | None = None,
@@ -421,7 +421,7 @@ class FactorGraph(DrawnGraph):
         """The library of one observation that is a Series, else that of what was learned from."""
         return library_of(given) if is_series(given) else self._library
 
-    def learned_from(self, data: Any) -> Self:
+    def learned_from(self, data: object) -> Self:
         """This graph, which has just been learned from ``data``: frames are of its library."""
         if self.fit_report is not None:
             library = library_of(data) if is_frame(data) else None
@@ -429,6 +429,39 @@ class FactorGraph(DrawnGraph):
         return self
 
     # ── other forms ──────────────────────────────────────────────────────────────────────────
+
+    def draw(
+        self,
+        path: str | Path | None = None,
+        *,
+        given: Iterable[str] = (),
+        messages: Iterable[Message] | None = None,
+        kind: str | None = None,
+    ) -> Diagram:
+        """The picture of the graph, as SVG, DOT and text; with ``path``, it is also saved there.
+
+        Parameters
+        ----------
+        path
+            A file whose suffix says the form: .svg, .dot, .gv or .txt.
+        given
+            The observed variables, which are shaded.
+        messages
+            Messages in the order in which they were passed, drawn beside the edges of the factor
+            graph.
+        kind
+            "directed" (Bayesian networks), "undirected" or "factor-graph".
+        """
+        from likely.graphical.drawing.graph_pictures import graph_picture
+
+        diagram = graph_picture(self, given, messages, kind)
+        if path is not None:
+            diagram.save(path)
+        return diagram
+
+    def _repr_svg_(self) -> str | None:
+        """The picture for a notebook; none where there are too many nodes to read."""
+        return self.draw().svg if len(self.variables) <= MOST_SHOWN else None
 
     def factor_graph(self) -> "FactorGraph":
         """The same variables and factors, without what a subclass knows of them."""
@@ -463,5 +496,5 @@ class FactorGraph(DrawnGraph):
         )
 
 
-def _is_one_observation(given: object) -> bool:
+def _is_one_observation(given: object) -> TypeGuard[Given | None]:
     return given is None or isinstance(given, Mapping) or is_series(given)

@@ -71,9 +71,9 @@ def _refuse_likelihoods(variable: Variable, state: object) -> None:
         )
 
 
-def _by_name(argument: str, values: Any) -> Mapping[str, Any]:
+def _by_name(argument: str, values: object) -> Mapping[str, Any]:
     if is_series(values):
-        return dict(values.to_dict())
+        return dict(values.to_dict())  # type: ignore[attr-defined]  # a Series has it
     if values is not None and not isinstance(values, Mapping):
         raise InvalidInput(
             f"{argument} is of the type {type(values).__name__}; a dictionary by names of "
@@ -82,7 +82,7 @@ def _by_name(argument: str, values: Any) -> Mapping[str, Any]:
     return values or {}
 
 
-def is_series(values: Any) -> bool:
+def is_series(values: object) -> bool:
     """Whether it is one row of a frame: a pandas Series, by the names of variables."""
     return getattr(values, "ndim", 0) == 1 and callable(getattr(values, "to_dict", None))
 

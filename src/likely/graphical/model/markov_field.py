@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
+from likely.graphical.contract import Seed
+from likely.graphical.model.exactness import EXACT, Exactness
 from likely.graphical.model.factor import Factor, table_of
 from likely.graphical.model.factor_graph import FactorGraph, Memory
 from likely.graphical.model.graph_evidence import Given, known_variable
@@ -30,7 +32,10 @@ Scope = str | Sequence[str]
 @final
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """The states of the lowest energy, that energy, and a bound below which none can be."""
+    """The states of the lowest energy, that energy, and a bound below which none can be.
+
+    ``exactness`` says whether the method converged, and has its diagnostics.
+    """
 
     states: Mapping[str, State]
     energy: float
@@ -38,6 +43,11 @@ class Minimum:
     exact: bool
     method: str
     unique: bool
+    exactness: Exactness = EXACT
+
+    @property
+    def converged(self) -> bool:
+        return self.exactness.converged
 
 
 @final
@@ -103,7 +113,7 @@ class MarkovField(FactorGraph):
         method: str = "auto",
         memory: Memory = None,
         options: object = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         seconds: float | None = None,
     ) -> Minimum:
         """argmin_x F(x), which is argmax_x P(x); the parameters are those of ``query``."""
@@ -116,16 +126,17 @@ class MarkovField(FactorGraph):
             seconds=seconds,
         )
         energy, bound = 0.0 - best.log_score, 0.0 - best.upper_bound  # never −0.0
-        return Minimum(best.states, energy, bound, best.exact, best.method, best.unique)
+        found = (best.states, energy, bound, best.exact, best.method, best.unique)
+        return Minimum(*found, best.exactness)
 
     def fit(
         self,
-        data: Any,
+        data: object,
         *,
-        l2: Any = 1.0,
+        l2: ArrayLike = 1.0,
         features: "Iterable[Feature] | None" = None,
         target: str | Sequence[str] | None = None,
-        sample_weight: Any = None,
+        sample_weight: object = None,
         tol: float = 1e-8,
         max_iter: int = 1000,
         executor: "str | Executor" = "auto",
@@ -172,9 +183,9 @@ class MarkovField(FactorGraph):
 
     def learning_steps(
         self,
-        data: Any,
+        data: object,
         *,
-        l2: Any = 1.0,
+        l2: ArrayLike = 1.0,
         features: "Iterable[Feature] | None" = None,
         target: str | Sequence[str] | None = None,
         tol: float = 1e-8,

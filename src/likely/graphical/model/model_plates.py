@@ -10,7 +10,7 @@ are not learned are dots.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def component_plate(
     return Diagram(tuple(nodes), tuple(edges), tuple(plates), title=title)
 
 
-def event_parameters(event: Any, smoothing: Any) -> ComponentParameters:
+def event_parameters(event: object, smoothing: object) -> ComponentParameters:
     """The parameters of an event model of the columns, by its name if it has one."""
     name = event if isinstance(event, str) else ""
     smoothed = name in SMOOTHED_EVENTS and bool(np.any(np.asarray(smoothing) != 0))
@@ -103,7 +103,7 @@ def gaussian_parameters(covariance: str) -> ComponentParameters:
     return ComponentParameters((PlateParameter("μₖ", CLASSES), spread))
 
 
-def chain_plate(title: str, event: Any, covariance: str) -> Diagram:
+def chain_plate(title: str, event: object, covariance: str) -> Diagram:
     """Hidden states in sequences: each depends on the one before it, and its row depends on it."""
     joint = ComponentParameters((PlateParameter("θₖ", CLASSES),))
     parameters = (gaussian_parameters(covariance) if event == "gaussian" else joint).parameters

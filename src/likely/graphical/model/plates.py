@@ -20,6 +20,7 @@ plates that none of its variables is in.
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -286,7 +287,7 @@ class PlateModel:
         )
 
     def _distribution_term(
-        self, name: str, given: Any, values: Mapping[str, Array], sizes: Mapping[str, int]
+        self, name: str, given: ArrayLike, values: Mapping[str, Array], sizes: Mapping[str, int]
     ) -> PlateTerm:
         """log p(x | parents) of every cell, at what was observed of the parents."""
         member = self.distributions[name]
@@ -298,7 +299,7 @@ class PlateModel:
 
     # ── pictures ─────────────────────────────────────────────────────────────────────────────
 
-    def draw(self, path: Any = None) -> Diagram:
+    def draw(self, path: str | Path | None = None) -> Diagram:
         """The picture of the model with its plates; with ``path``, it is also saved there."""
         nodes = tuple(
             Node(
@@ -422,7 +423,7 @@ class PlateModel:
                 )
         return sizes
 
-    def _refuse_ragged(self, name: str, values: Any) -> None:
+    def _refuse_ragged(self, name: str, values: ArrayLike) -> None:
         """Refuse lists of different lengths: a plate has as many copies in each copy around it."""
         if isinstance(values, Mapping):
             raise InvalidInput(
@@ -460,7 +461,7 @@ def _copy_name(name: str, indices: tuple[int, ...]) -> str:
     return f"{name}[{','.join(map(str, indices))}]" if indices else name
 
 
-def _codes(variable: Variable, values: Any) -> Array:
+def _codes(variable: Variable, values: ArrayLike) -> Array:
     """The code of each value; −1 is missing."""
     given = np.asarray(values, dtype=object)
     codes = np.empty(given.shape, dtype=int)

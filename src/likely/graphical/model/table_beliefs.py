@@ -265,7 +265,7 @@ def states_frame(
     variables: Mapping[str, Variable],
     codes: Mapping[str, Array],
     library: str | None,
-    index: Any = None,
+    index: object = None,
     more: Mapping[str, Sequence[str | None]] | None = None,
 ) -> Any:
     """A frame of states, by the codes of each variable; −1 is missing.

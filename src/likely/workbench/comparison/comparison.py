@@ -25,10 +25,9 @@ from likely.sealing.folder import SealFolder
 from likely.workbench.comparison.comparison_entry import ChosenModels, Entry, Tally, suited_models
 from likely.workbench.comparison.comparison_text import html_of, text_of
 from likely.workbench.comparison.records import keep_comparison
-from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds
-from likely.workbench.data.opening import dataset
+from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.data.task import Task
 from likely.workbench.look.findings import Finding
 from likely.workbench.look.look import flattering_findings

@@ -30,14 +30,13 @@ from likely.numerics.intervals import NO_ESTIMATE, Estimate, clearly_worse, gain
 from likely.output.formatting import all_listed, listed
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.roles import ARGUMENTS
-from likely.workbench.models.model_entry import ModelEntry, entry_of_estimator
-from likely.workbench.models.registry import BASELINE, entries_for
+from likely.workbench.models.model_entry import ModelEntry
+from likely.workbench.models.registry import BASELINE, entries_for, entry_of_estimator
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import Repeat, without_metric
 from likely.workbench.scoring.held_out import OwnBaseline
-from likely.workbench.scoring.paired import Paired
-from likely.workbench.verdict.evidence import DecisiveRows, lone_rows
+from likely.workbench.scoring.paired import DecisiveRows, Paired, lone_rows
 
 MOST_WORK = 2e13  # multiplications of all fits of a model
 WORK_A_SECOND = 2e10  # of a processor core, roughly

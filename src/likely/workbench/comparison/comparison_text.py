@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.kinds import target_in_words
-from likely.metrics import metrics_for
+from likely.metrics.registry import main_metric
 from likely.metrics.score import GAIN, UNIT, why_dashes
 from likely.numerics.intervals import clearly_better
 from likely.output.formatting import (
@@ -270,7 +270,7 @@ def _contradicted(best: "Entry") -> str:
 
 def _of_gain(found: "Comparison") -> bool:
     """Whether the models are ordered by the metric of which the gain is a difference."""
-    return found.metric is metrics_for(found.task.kind)[0]
+    return found.metric is main_metric(found.task.kind)
 
 
 def _about_links(found: "Comparison") -> list[str]:

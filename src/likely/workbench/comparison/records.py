@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from likely.errors import CannotWrite
-from likely.files import lock
-from likely.json_files import plain, read_json, write_json
+from likely.storage.files import lock
+from likely.storage.json import plain, read_json, write_json
 from likely.workbench.models.registry import BASELINE
 from likely.workbench.scoring.paired import standings
 

@@ -32,11 +32,10 @@ from likely.spaces import Dimension
 from likely.workbench.comparison.records import keep_curve
 from likely.workbench.curves.curve_fits import CurveFits, DensityFits, TargetFits
 from likely.workbench.curves.curve_text import draw, html_of, text_of
-from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.dataset_notes import target_left_out
 from likely.workbench.data.folds import share_of_rows
-from likely.workbench.data.opening import dataset
+from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.look.look import about_scores
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import entry_for

@@ -33,7 +33,7 @@ from likely.solvers.stopping import StoppingRule
 
 Rows = tuple[Any, Any, Any]  # rows, labels, and lengths of sequences; None where there are none
 MOST_STEPS = 100  # unless another number is asked for
-WATCHED = {name: entry for name, entry in SOLVERS.items() if entry.door is None}
+WATCHED = {name: entry for name, entry in SOLVERS.items() if entry.on_totals}
 FOR_CORNERS = tuple(type(each.solver) for each in WATCHED.values() if not each.smooth_only)
 
 

@@ -1,6 +1,10 @@
 """A table and what is known about it: the input of all commands and public functions.
 
-``likely.workbench.data.opening.dataset`` makes one from any input.
+``likely.workbench.data.opening.dataset`` makes one from any input.  Rows without a label are left
+out, unless a model learns from them (``with_unlabelled``):
+
+the model of a fold learns from   the labelled rows of the other folds, and all unlabelled rows
+no score is of                    rows without a label
 """
 
 from collections.abc import Callable
@@ -12,13 +16,9 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.caching import cached_property
-from likely.data.arrow import (
-    TableSource,
-    in_one_table,
-    refuse_infinities,
-    refuse_twins,
-)
+from likely.data.arrow import TableSource, decoded, in_one_table, refuse_infinities, refuse_twins
 from likely.data.copies import copies_in_table
+from likely.data.formats.column_types import MISSING as MISSING_WORDS
 from likely.data.source import Source, are_known, as_features, as_texts
 from likely.errors import InvalidInput
 from likely.kinds import FEATURE_KINDS, TargetKind
@@ -26,9 +26,7 @@ from likely.output.formatting import listed
 from likely.sealing.folder import SealFolder, seals_near
 from likely.sealing.recognition import TABLE, log_prediction, refuse_sealed_rows
 from likely.workbench.data.folds import Folds, codes_of, time_of
-from likely.workbench.data.identifiers import UnusedColumns, rare_categories, unused_columns
-from likely.workbench.data.refusals import refuse_clusters, refuse_no_features
-from likely.workbench.data.roles import Roles
+from likely.workbench.data.roles import Roles, UnusedColumns, rare_categories, unused_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
 
 UNNAMED = "table"  # what a frame or an array is called
 IN_MEMORY_BYTES = 256 * 2**20  # files below this are read into memory
+MISSING = float("nan")  # what a model takes as the mark of a missing label
 
 
 @final
@@ -416,3 +415,80 @@ class Dataset:
         """Some of the rows, by index."""
         table = TableSource(self.table.take(rows))
         return replace(self, source=table, found_unused=self.unused)
+
+
+def refuse_no_features(data: "Dataset") -> None:
+    """Refuse a table without a column to learn from."""
+    others = sorted(data.apart)
+    if len(data.source.names) - len(others) - (data.target is not None) > 0:
+        return
+    also = f" and {listed(others)}" if others else ""
+    unused = [
+        f", or declare {name!r}: --text {name} (text=[{name!r}]) if it is text, --feature {name} "
+        f"(feature=[{name!r}]) if it is a category"
+        for name in (*data.identifiers, *data.rare)
+    ]
+    raise InvalidInput(
+        f"The table has no column except {data.target!r}{also}; at least one to learn from was "
+        f"expected. Add one{''.join(unused[:1])}."
+    )
+
+
+def refuse_clusters(data: "Dataset", doing: str) -> None:
+    """Refuse clusters, which are for standard errors, where none are computed."""
+    if data.clusters is not None:
+        raise InvalidInput(
+            f"{data.clusters!r} was given as clusters, which are for standard errors; {doing} "
+            "shows none. Leave it out, or train one model with it."
+        )
+
+
+def with_mark_missing(data: Dataset, mark: Any) -> Dataset:
+    """The data, of which labels that equal ``mark`` are missing; some label must be missing then.
+
+    NaN and an empty text mark missing labels, and no other.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    target = data.required_target()
+    column = decoded(data.table.column(target))
+    known, marked = np.asarray(are_known(column).to_numpy()), _equal(column, mark)
+    means_missing = mark != mark or str(mark) in MISSING_WORDS
+    if not (marked.any() or (means_missing and not known.all())):
+        seen = sorted(pc.unique(column.filter(pa.array(known))).to_pylist())
+        raise InvalidInput(
+            f"unlabelled={mark} was given, and no row has it as {target!r}; rows with that value "
+            f"were expected. Its values are {listed(seen, 6)}: name the one that marks rows "
+            "without a label, or nan for missing ones."
+        )
+    known &= ~marked
+    if not known.any():
+        raise InvalidInput(
+            f"No row has a label other than unlabelled={mark}; some rows with a class in "
+            f"{target!r} were expected. Label some rows of each class."
+        )
+    labels = pc.if_else(pa.array(known), column, pa.scalar(None, column.type))
+    place = data.table.column_names.index(target)
+    return replace(data, source=TableSource(data.table.set_column(place, target, labels)))
+
+
+def with_unlabelled(rows: Dataset, data: Dataset) -> Dataset:
+    """The rows of a task, with those of the data that have no label, for every fit."""
+    missing = np.flatnonzero(~rows.settled.known(data.table))
+    return replace(rows, unlabelled=data.table.take(missing), n_without_target=0)
+
+
+def _equal(column: Any, mark: Any) -> Any:
+    """Which cells are the mark; text is compared as it was written."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if mark in ("", None) or mark != mark:
+        return np.zeros(len(column), dtype=bool)
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    try:
+        given = pa.scalar(str(mark) if text else mark, column.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):  # of another type than the labels
+        return np.zeros(len(column), dtype=bool)
+    return np.asarray(pc.fill_null(pc.equal(column, given), False).to_numpy())

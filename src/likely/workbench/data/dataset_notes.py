@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.output.formatting import count, listed, percent
-from likely.workbench.data.identifiers import ROWS_PER_CATEGORY
+from likely.workbench.data.roles import ROWS_PER_CATEGORY
 
 if TYPE_CHECKING:
     from likely.workbench.data.dataset import Dataset

@@ -5,6 +5,10 @@ path of a folder             texts, in a folder for each class
 path of a seal, ``Sealed``   its training rows, and what it records
 built-in name                iris, wine, breast-cancer, digits, diabetes, pydoc
 frame, array, Source         as it is
+
+``compare``, ``tune``, ``seal`` and others take the same keyword arguments about the data, and hand
+them on to ``dataset``.  They declare them once, as ``**about: Unpack[DataArguments]``, from which
+type checkers and editors know their names and types; ``help`` shows each of them with its default.
 """
 
 import csv
@@ -12,10 +16,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache, partial
+from functools import cache, partial, wraps
 from hashlib import sha256
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast, final
+from typing import IO, Any, NamedTuple, TypedDict, TypeVar, cast, final
 
 from likely.data.arrow import (
     TableSource,
@@ -39,10 +44,11 @@ from likely.sealing.folder import TRAIN, SealFolder, is_seal, open_folder
 from likely.sealing.sealed import Sealed, folder_of
 from likely.workbench.data.builtin_data import BUILTIN, builtin_table
 from likely.workbench.data.dataset import UNNAMED, Dataset
-from likely.workbench.data.identifiers import UnusedColumns
+from likely.workbench.data.roles import UnusedColumns
 
 STANDARD_INPUT = "-"
 HEADER_BYTES = 2**16  # a header is shorter
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def dataset(
@@ -399,3 +405,45 @@ def _refuse_unknown(name: str) -> None:
         f"There is no file {name!r}, and no built-in data of that name. Give a CSV, TSV, ARFF, "
         f"JSON lines or Parquet file, or one of {', '.join(BUILTIN)}.{hint}"
     )
+
+
+class DataArguments(TypedDict, total=False):
+    """What is known about the columns; ``likely.dataset`` has the meanings and the defaults."""
+
+    kind: TargetKind | None
+    order: Sequence[Any] | None
+    group: str | None
+    by_time: str | None
+    weight: str | None
+    offset: str | None
+    exposure: str | None
+    drop: Sequence[str]
+    category: Sequence[str]
+    feature: Sequence[str]
+    text: Sequence[str]
+
+
+def takes_data_arguments(function: Function) -> Function:
+    """The function with the arguments about the data in its signature; others are refused."""
+    own = signature(function)
+    of_dataset = signature(dataset).parameters
+    named = {
+        name: each
+        for name, each in own.parameters.items()
+        if each.kind is not Parameter.VAR_KEYWORD
+    }
+    named |= {name: of_dataset[name] for name in DataArguments.__annotations__}
+
+    @wraps(function)
+    def with_known_names(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in named:  # else ``dataset`` would be named, which nobody called
+                raise TypeError(
+                    f"{function.__name__}() got an unexpected keyword argument {name!r}"
+                )
+        return function(*args, **given)
+
+    with_known_names.__signature__ = own.replace(  # type: ignore[attr-defined]  # inspect reads it
+        parameters=[*named.values()]
+    )
+    return cast(Function, with_known_names)

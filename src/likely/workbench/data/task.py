@@ -8,7 +8,9 @@ such numbers that are amounts      positive or real, by the next two lines
 numbers above 0                    positive
 other numbers                      real
 
-``target_values`` says which whole numbers are amounts: prices are, and hospital days are not.
+Prices, populations and salaries are whole numbers, but amounts: they are large (2,000 and more),
+their variance is far above their mean, and they are mostly different (as many as half of the rows,
+or more than 500 values) or mostly round (multiples of 10).  Hospital days are not.
 
 The rule uses only the target and the roles of other columns, and ``reason`` says what it found;
 ``kind`` overrides it.  Where the values could mean something else, ``doubt`` says so, and how to
@@ -18,7 +20,7 @@ them is used, if the values allow it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -27,11 +29,10 @@ from likely._typing import Array, Codes
 from likely.data.arrow import decoded
 from likely.data.labels import are_names, are_repeated, refuse_names
 from likely.errors import InvalidInput, UnknownName
-from likely.inputs.labels import alphabetical
+from likely.inputs.targets import alphabetical
 from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.output.formatting import all_listed
 from likely.workbench.data.roles import Roles
-from likely.workbench.data.target_values import TargetValues, refuse_target, target_values
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import BASELINE, entries_of
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 NO_ROLES = Roles()
 WITH_EXPOSURE: tuple[TargetKind, ...] = ("count", "positive")  # whose mean it multiplies
 PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
+LARGE, MANY, ROUND = 2000, 500, 10  # counts are smaller, fewer different ones, seldom all round
+OVERDISPERSED = 10.0  # variance over mean: below it, large numbers may be counts
 
 
 @final
@@ -92,6 +95,27 @@ class Task:
         if self.has_classes:
             return np.asarray(self.codes(table) >= 0)
         return ~np.isnan(self.numbers(table))
+
+
+class TargetValues(NamedTuple):
+    """The target as found in the table."""
+
+    target: str
+    values: tuple[Any, ...]  # distinct, sorted; of a category column, in its own order
+    n_rows: int  # with a value
+    ordered: bool  # the column itself says so
+    numeric: bool
+    whole: bool  # numbers, none with a fraction
+    typed_whole: bool  # read as integers
+    dispersion: float = 0.0  # variance over mean, of numbers above 0
+
+    @property
+    def are_amounts(self) -> bool:
+        """Whether whole numbers from 0 up are measured rather than counted."""
+        n = len(self.values)
+        if self.values[-1] < LARGE or self.dispersion <= OVERDISPERSED:
+            return False
+        return n > MANY or 2 * n > self.n_rows or 2 * sum(v % ROUND == 0 for v in self.values) > n
 
 
 def task_of(
@@ -200,6 +224,58 @@ def task_of_fit(
         order = tuple(order) if order and {*order} == {*labels} else labels
         return Task("ordinal", target, order, order)
     return Task("binary" if len(labels) == 2 else "classes", target, labels)
+
+
+def target_values(table: "pa.Table", target: str) -> TargetValues:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table.column(target)
+    ordered = isinstance(column.type, pa.DictionaryType) and bool(column.type.ordered)
+    plain = decoded(column)
+    numeric = pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)
+    if pa.types.is_decimal(plain.type):
+        plain, numeric = pc.cast(plain, pa.float64()), True
+    text = pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)
+    if pa.types.is_temporal(plain.type):
+        advice = "Turn them into numbers, such as days since the first, or choose another target"
+        refuse_target(target, f"holds {plain.type} values; labels or numbers were", advice)
+    if not (numeric or text or pa.types.is_boolean(plain.type) or pa.types.is_null(plain.type)):
+        refuse_target(target, f"holds {plain.type}; labels or numbers were", "Convert it")
+    if pa.types.is_floating(plain.type):
+        plain = plain.filter(pc.invert(pc.is_nan(pc.fill_null(plain, float("nan")))))
+    values = sorted(pc.unique(plain.drop_null()).to_pylist())
+    if ordered:
+        place = {label: k for k, label in enumerate(column.combine_chunks().dictionary.to_pylist())}
+        values.sort(key=place.__getitem__)
+    if len(values) < 2:
+        found = f"holds nothing but {values[0]!r}" if values else "is empty"
+        advice = "Add rows with other values, or choose another target"
+        refuse_target(target, f"{found}; at least two different values were", advice)
+    if numeric and not np.isfinite([values[0], values[-1]]).all():
+        refuse_target(target, "holds infinity; finite numbers were", "Fix or drop those rows")
+    return TargetValues(
+        target=target,
+        values=tuple(values),
+        n_rows=len(plain) - plain.null_count,
+        ordered=ordered,
+        numeric=numeric,
+        whole=numeric and all(float(value).is_integer() for value in values),
+        typed_whole=pa.types.is_integer(plain.type),
+        dispersion=_dispersion(plain) if numeric else 0.0,
+    )
+
+
+def _dispersion(column: Any) -> float:
+    """Variance over mean; 0 where the mean is not above 0."""
+    import pyarrow.compute as pc
+
+    mean, spread = pc.mean(column).as_py(), pc.stddev(column).as_py()
+    return spread * spread / mean if mean and mean > 0 else 0.0
+
+
+def refuse_target(target: str, found: str, advice: str) -> NoReturn:
+    raise InvalidInput(f"Column {target!r} {found} expected. {advice}.")
 
 
 def _labels(seen: TargetValues) -> Task:

@@ -22,7 +22,7 @@ from likely._typing import Array
 from likely.data.labels import DATE, MOST, hold_codes
 from likely.kinds import FEATURE_KINDS
 from likely.output.formatting import cell, listed, percent, shortened
-from likely.workbench.data.identifiers import CALLED, run_without_gap
+from likely.workbench.data.roles import CALLED, run_without_gap
 from likely.workbench.look.profile import ISO_DATE, Profile, ProfiledColumn
 
 FEWEST_ROWS = 30

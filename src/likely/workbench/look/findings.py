@@ -378,11 +378,3 @@ def mute_of(words: Iterable[str]) -> Mute:
         else:
             everywhere.add(code)
     return Mute(frozenset(everywhere), frozenset(columns))
-
-
-ORDER: Mapping[Severity, int] = {"stop": 0, "warn": 1, "note": 2}
-
-
-def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The most severe first, then by code."""
-    return tuple(sorted(findings, key=lambda each: (ORDER[each.severity], each.code)))

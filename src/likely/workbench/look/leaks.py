@@ -1,4 +1,6 @@
-"""Columns that may leak the target: suspicion, not proof.
+"""Why scores may be too good: columns that leak the target, and rows that are nearly copies.
+
+These are suspicions, no proofs.
 
 How much one column explains of another is estimated by leaving one out:
 
@@ -17,39 +19,50 @@ targets,
 
 is at least about 1, and is 0 for a column that was made from them.
 
-Columns of numbers that are nearly linear functions of others are found in the order of the table.
-The residual variance of each, given those before it,
-is a pivot of the Cholesky factor of the correlations (Golub and Van Loan, Matrix Computations,
-§4.2), so that all are found in one pass:
+A target may be computed from a few columns: a sum, a difference, a comparison.  A number is
+regressed on the columns, one more at a time, each time on the one with which the residual
+correlates most (orthogonal matching pursuit), and on all of them at once; the target is computed
+from them where nothing is left.  For classes, the sum and the difference of each pair of columns
+are examined as a single column is.
 
-    R²_j = 1 − L²_jj,     R = L Lᵀ
+Rows may be copies of others but for noise in the last digits, or for one column.  A table is made
+coarser, and the rule of ``likely.data.copies`` is asked again: numbers are rounded to a thousandth
+of their standard deviation, on two grids, of which one is shifted by half a step; or one column
+after the other is left out.  Folds keep copies together, and these they do not.
 
 References
 ----------
+Pati, Rezaiifar & Krishnaprasad (1993), Orthogonal matching pursuit, Asilomar Conference.
 Stone, Cross-validatory choice and assessment of statistical predictions, JRSS B 36 (1974), §3.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.caching import cached_property
+from likely.data.copies import copies_in
 from likely.data.split import hashed_uniforms
-from likely.output.formatting import listed, percent
+from likely.output.formatting import all_listed, count, percent
+from likely.workbench.look.column_checks import group_of_rows
+from likely.workbench.look.findings import Finding, finding
 from likely.workbench.look.profile import Profile, ProfiledColumn
 
 MOST_DEPENDENT_ROWS = 5_000  # examined
 MOST_COLUMNS = 400  # of numbers; more are not examined
-ROWS_PER_COLUMN = 2  # complete ones; with fewer, chance alone looks like dependence
 FEWEST_DEPENDENT_ROWS = 30
-MOST_MISSING = 0.2  # of the cells of a column that is examined
-DEPENDENT = 0.99  # of the variance: standard errors are ten times as large as without the others
-MOST_NAMED = 3
-NAMED = 0.1  # standard deviations; a column with a smaller effect is not named
 ALPHA = 0.1  # the weight of the overall shares, in rows
+MOST_COMPARED = 20_000  # rows that may be near copies
+MOST_LEFT_OUT = 60  # columns; with more, none is left out
+FEWEST_LEFT = 3  # columns beside the one that is left out
+COMPARED = ("number", "boolean", "category")
+STEP_OF_COPIES = 1e-3  # standard deviations
+FEWEST_COPIES = 10  # near copies that are reported
+WORTH_SAYING = 0.05  # of the rows
+FOLDS = 5  # a row of more copies than a fold holds, and fewer different rows, are reported
 BINS = 64  # of a number; a threshold anywhere is then at most 1/64 of the rows off
 ROWS_PER_BIN = 8
 MOST_ROWS = 50_000  # examined; the shares are then known to a fraction of a percent
@@ -67,6 +80,12 @@ EVEN = 1e-6  # steps, relatively, of the levels of a design
 QUARTERS = 4  # of a target that is a number, to compare how often a cell is missing
 SURE = 0.001  # the chance of a false alarm among all columns
 GAP = 0.1  # between the largest and the smallest share of missing cells
+ROWS_PER_SUMMED = 3
+MOST_IN_SUM = 6  # columns in a sentence about a sum
+UNEXPLAINED = 1e-6  # of the variance
+MOST_SUMMED = 4  # columns of a sum
+MOST_PAIRED = 20  # columns of which all pairs are examined
+SEPARATED = 0.99  # of the entropy of classes, explained by a pair
 
 
 def explained_share(of: Codes, by: Codes) -> float:
@@ -257,57 +276,152 @@ def _chance(rows: Array, empty: Array) -> float:
 LEAK_CHECKS = {"LK401": leak, "LK402": missing_by_target, "LK403": made_from_target}
 
 
-def dependent_columns(profile: Profile, left_out: Sequence[str]) -> dict[str, str]:
-    """Columns with a remark: how much of them is explained, and by which."""
-    columns = [each for each in profile.features if _is_usable(each, left_out)]
-    if not 2 <= len(columns) <= MOST_COLUMNS:
-        return {}
-    known = np.logical_and.reduce([column.codes >= 0 for column in columns])
+@np.errstate(over="ignore", invalid="ignore")  # numbers of any size
+def computed_target(profile: Profile) -> Finding | None:
+    """A number that is a linear function of few columns; classes that compare two of them."""
+    suspicion, target = suspicion_of(profile), profile.target
+    columns = [each for each in profile.features if each.is_number and each.n_distinct > 1]
+    if suspicion is None or target is None or not 2 <= len(columns) <= MOST_COLUMNS:
+        return None
+    known = np.logical_and.reduce([each.codes >= 0 for each in (*columns, target)])
     rows = some_rows(known, MOST_DEPENDENT_ROWS)
-    if rows.size < max(FEWEST_DEPENDENT_ROWS, ROWS_PER_COLUMN * len(columns)):
-        return {}
-    values = np.column_stack([column.numbers[column.codes[rows]] for column in columns])
-    names = [column.name for column in columns]
-    return {
-        names[j]: f"{percent(share)} explained by {listed([names[i] for i in by], MOST_NAMED)}"
-        for j, share, by in _dependent(_standardised(values))
-    }
+    if rows.size < max(FEWEST_DEPENDENT_ROWS, ROWS_PER_SUMMED * len(columns)):
+        return None
+    values = np.column_stack([each.numbers[each.codes[rows]] for each in columns])
+    if not np.isfinite(values).all():
+        return None
+    if target.reads_as_classes:
+        return _separated_by_pair(columns, values, target, rows)
+    y = target.numbers[target.codes[rows]]
+    x, y = _in_deviations(values), _in_deviations(y)
+    found = _summands(x, y) if np.isfinite(x).all() and np.isfinite(y).all() else ()
+    if len(found) < 2:  # one alone is for another check
+        return None
+    names = [columns[j].name for j in found]
+    named = all_listed([repr(name) for name in names[:MOST_IN_SUM]])
+    more = f" and {len(names) - MOST_IN_SUM} more" if len(names) > MOST_IN_SUM else ""
+    what = f"The target {target.name!r} is a linear function of {named}{more}"
+    return finding("LK404", what, names)
 
 
-def _is_usable(column: ProfiledColumn, left_out: Sequence[str]) -> bool:
-    if not column.is_number or column.declared or column.name in left_out:
-        return False
-    few_missing = column.n_missing <= MOST_MISSING * column.n_rows
-    return few_missing and column.n_distinct > 2 and bool(np.isfinite(column.numbers).all())
+def _summands(x: Array, y: Array) -> tuple[int, ...]:
+    """The columns of which y is a linear function; empty if it is none."""
+    taken: list[int] = []
+    left = y
+    while len(taken) < min(MOST_SUMMED, x.shape[1]):
+        gain = np.abs(x.T @ left)
+        gain[taken] = -1.0
+        taken.append(int(gain.argmax()))
+        left = y - x[:, taken] @ np.linalg.lstsq(x[:, taken], y, rcond=None)[0]
+        if left @ left <= UNEXPLAINED * (y @ y):
+            return tuple(sorted(taken))
+    slope = np.linalg.lstsq(x, y, rcond=None)[0]
+    left = y - x @ slope
+    if left @ left > UNEXPLAINED * (y @ y):
+        return ()
+    return tuple(int(j) for j in np.flatnonzero(np.abs(slope) > UNEXPLAINED**0.5))
 
 
-def _standardised(values: Array) -> Array:
-    """Columns of mean 0 and length 1; a constant one is 0."""
-    size = np.abs(values).max(axis=0)
-    scaled = values / np.where(size > 0, size, 1.0)  # so that no square overflows
-    centred = scaled - scaled.mean(axis=0)
-    length = np.sqrt((centred**2).sum(axis=0))
-    return np.asarray(centred / np.where(length > 1e-12, length, np.inf))
+def _separated_by_pair(
+    columns: list[ProfiledColumn], values: Array, target: ProfiledColumn, rows: Array
+) -> Finding | None:
+    """The pair whose sum or difference explains the classes, though neither does alone."""
+    if values.shape[1] > MOST_PAIRED:
+        return None
+    labels = target.codes[rows]
+    alone = [
+        explained_share(labels, _bins_of_numbers(values[:, j])) for j in range(values.shape[1])
+    ]
+    for i, j in combinations(range(values.shape[1]), 2):
+        for sign, word in ((1.0, "sum"), (-1.0, "difference")):
+            if max(alone[i], alone[j]) >= EXPLAINED:
+                continue
+            share = explained_share(labels, _bins_of_numbers(values[:, i] + sign * values[:, j]))
+            if share >= SEPARATED:
+                names = [columns[i].name, columns[j].name]
+                what = f"The {word} of {names[0]!r} and {names[1]!r} tells the target"
+                return finding("LK404", f"{what} {target.name!r}", names)
+    return None
 
 
-def _dependent(values: Array) -> Iterator[tuple[int, float, list[int]]]:
-    """The place of each dependent column, its R², and the places of those that explain it."""
-    kept: list[int] = []
-    basis = np.empty_like(values)  # orthonormal, of the columns kept so far
-    triangle = np.zeros((values.shape[1],) * 2)
-    for j in range(values.shape[1]):
-        k = len(kept)
-        if not values[:, j].any():
-            continue
-        inside = basis[:, :k].T @ values[:, j]
-        residual = values[:, j] - basis[:, :k] @ inside
-        share = 1 - float(residual @ residual)
-        if k and share >= DEPENDENT:
-            effects = np.abs(np.linalg.solve(triangle[:k, :k], inside))
-            strongest = np.argsort(-effects, kind="stable")
-            yield j, share, [kept[i] for i in strongest if effects[i] >= NAMED] or [kept[0]]
-            continue
-        length = float(np.sqrt(residual @ residual))
-        triangle[:k, k], triangle[k, k] = inside, length
-        basis[:, k] = residual / length
-        kept.append(j)
+def _bins_of_numbers(x: Array) -> Array:
+    """Bins of about equal size, in which equal numbers are together; 0 has its own."""
+    ends = np.quantile(x, np.linspace(0, 1, min(BINS, x.size // 8) + 1)[1:-1])
+    ends = np.unique(np.append(ends, 0.0))
+    return 2 * np.searchsorted(ends, x) + (x == 0.0)
+
+
+def _in_deviations(x: Array) -> Array:
+    apart = x - x.mean(axis=0)
+    spread = apart.std(axis=0)
+    return np.asarray(apart / np.where(spread > 0, spread, 1.0))
+
+
+@np.errstate(over="ignore", invalid="ignore")  # numbers of any size
+def near_copies(profile: Profile) -> Finding | None:
+    """Rows that equal others after rounding, or in all columns but one, beyond chance."""
+    columns = [each for each in profile.features if each.n_distinct > 1 and each.kind in COMPARED]
+    if not columns or profile.texts & {each.name for each in profile.features}:
+        return None
+    rows = some_rows(np.ones(profile.n_rows, dtype=bool), MOST_COMPARED)
+    coded = np.column_stack([each.codes[rows] for each in columns])
+    exact = _n_copies(copies_in(coded))
+    for shift in (0.0, 0.5):
+        stepped = np.column_stack([_in_steps(each, rows, shift) for each in columns])
+        more = _n_copies(copies_in(stepped)) - exact
+        if more >= max(FEWEST_COPIES, WORTH_SAYING * rows.size):
+            return _near_copies_found(profile, more, rows, "but for small differences")
+    if not FEWEST_LEFT < len(columns) <= MOST_LEFT_OUT:
+        return None
+    for j, column in enumerate(columns):
+        more = _n_copies(copies_in(np.delete(coded, j, axis=1))) - exact
+        if more >= max(FEWEST_COPIES, WORTH_SAYING * rows.size):
+            return _near_copies_found(profile, more, rows, f"in all features but {column.name!r}")
+    return None
+
+
+def too_few_different(profile: Profile) -> Finding | None:
+    """Copies that no split can keep apart: fewer different rows than folds, or one row a fold."""
+    columns = profile.features
+    if not columns or profile.texts & {each.name for each in columns}:
+        return None
+    values = [np.append(each.numbers, np.nan) if each.is_number else None for each in columns]
+    table = [
+        each.codes.astype(np.float64) if of is None else of[each.codes]  # code −1 is the last
+        for each, of in zip(columns, values, strict=True)
+    ]
+    copies = copies_in(np.column_stack(table))
+    if copies is None:
+        return None
+    size = np.bincount(copies)
+    n_different, largest = int(np.count_nonzero(size)), int(size.max())
+    if n_different < FOLDS:
+        return finding("LK206", f"There are only {n_different} different rows")
+    if largest * FOLDS > profile.n_rows:
+        share = percent(largest / profile.n_rows)
+        return finding("LK206", f"One row occurs {largest:,} times ({share} of all rows)")
+    return None
+
+
+def _in_steps(column: ProfiledColumn, rows: Codes, shift: float) -> Array:
+    """The codes of a column; of numbers, those of their steps."""
+    if not column.is_number:
+        return column.codes[rows]
+    x = np.where(np.isfinite(column.numbers), column.numbers, np.nan)
+    spread = float(np.nanstd(x)) if np.isfinite(x).any() else 0.0
+    steps = (
+        np.rint(x / (STEP_OF_COPIES * spread) + shift) if 0 < spread < np.inf else column.numbers
+    )
+    return np.append(steps, np.nan)[column.codes[rows]]  # code −1 is the last
+
+
+def _n_copies(copies: Codes | None) -> int:
+    """How many rows are copies of earlier ones."""
+    return 0 if copies is None else int((copies != np.arange(copies.size)).sum())
+
+
+def _near_copies_found(profile: Profile, n: int, rows: Codes, what: str) -> Finding:
+    share = percent(n / rows.size)
+    groups = [each.name for each in profile.columns if group_of_rows(each, profile) is not None]
+    hint = f"; {groups[0]!r} may be their group" if groups else ""
+    return finding("LK205", f"{count(n, 'row')} ({share}) equal an earlier row {what}{hint}")

@@ -6,7 +6,7 @@ about as much as reading the table twice.
 A warning before a table is looked at that holds the sealed rows of a seal nearby.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack, final
 
@@ -16,13 +16,12 @@ from likely.data.arrow import TableSource, plain_types
 from likely.data.frames import frame_of
 from likely.data.split import sampled
 from likely.errors import InvalidInput, SomeSealedRows, warn_user
-from likely.json_files import plain
 from likely.kinds import TargetKind
 from likely.sealing.folder import seals_near
 from likely.sealing.recognition import holds_sealed_rows
-from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
+from likely.storage.json import plain
 from likely.workbench.data.dataset import Dataset
-from likely.workbench.data.opening import dataset
+from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.data.task import Task, task_of
 from likely.workbench.look.column_checks import CHECKS_OF_TEXT, COLUMN_CHECKS
 from likely.workbench.look.findings import (
@@ -30,15 +29,20 @@ from likely.workbench.look.findings import (
     FLATTERING,
     Finding,
     Mute,
+    Severity,
     in_columns,
     mute_of,
-    sorted_findings,
 )
-from likely.workbench.look.leaks import LEAK_CHECKS, dependent_columns, suspicion_of
+from likely.workbench.look.leaks import (
+    LEAK_CHECKS,
+    computed_target,
+    near_copies,
+    suspicion_of,
+    too_few_different,
+)
 from likely.workbench.look.look_text import TextFacts, html_of, text_facts, text_of
 from likely.workbench.look.profile import Profile, ProfiledColumn, profile_of, time_of_rows
-from likely.workbench.look.sums import computed_target
-from likely.workbench.look.table_checks import TABLE_CHECKS, near_copies, too_few_different
+from likely.workbench.look.table_checks import TABLE_CHECKS, dependent_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
 LOOKED_AT_BYTES = 256 * 2**20  # of a larger file some rows are looked at
 MOST_TOP = 5  # values of a column that are kept
 MOST_CLASSES = 100  # in the balance
+ORDER: Mapping[Severity, int] = {"stop": 0, "warn": 1, "note": 2}
 NOTHING_MUTED = Mute(frozenset(), frozenset())
 ALL_TABLE_CHECKS = {
     **TABLE_CHECKS,
@@ -371,3 +376,8 @@ def warn_of_sealed_rows(data: Dataset) -> None:
             f"Look at {found.seal.path.name}: it has the training rows only.",
             SomeSealedRows,
         )
+
+
+def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The most severe first, then by code."""
+    return tuple(sorted(findings, key=lambda each: (ORDER[each.severity], each.code)))

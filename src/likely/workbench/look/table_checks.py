@@ -1,35 +1,35 @@
 """The checks of the whole table: its rows, its target, and both together.
 
-Rows that are nearly copies of others: equal but for noise in the last digits, or for one column.
+Columns of numbers that are nearly linear functions of others are found in the order of the table.
+The residual variance of each, given those before it, is a pivot of the Cholesky factor of the
+correlations (Golub and Van Loan, Matrix Computations, §4.2), so that all are found in one pass:
 
-A table is made coarser, and the rule of ``likely.data.copies`` is asked again: numbers are rounded
-to a thousandth of their standard deviation, on two grids, of which one is shifted by half a step;
-or one column after the other is left out.  Folds keep copies together, and these they do not.
+    R²_j = 1 − L²_jj,     R = L Lᵀ
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from likely._typing import Array, Codes
-from likely.data.copies import copies_in
+from likely._typing import Array
 from likely.kinds import FEATURE_KINDS
 from likely.numerics.keyed_random import FIRST, GOLDEN
-from likely.output.formatting import count, percent
-from likely.workbench.look.column_checks import group_of_rows
+from likely.output.formatting import count, listed, percent
 from likely.workbench.look.findings import Finding, Severity, finding
-from likely.workbench.look.leaks import some_rows
+from likely.workbench.look.leaks import (
+    FEWEST_DEPENDENT_ROWS,
+    MOST_COLUMNS,
+    MOST_DEPENDENT_ROWS,
+    some_rows,
+)
 from likely.workbench.look.profile import Profile, ProfiledColumn
 
-MOST_ROWS = 20_000  # examined
-MOST_COLUMNS = 60  # with more, none is left out
-FEWEST_LEFT = 3  # columns beside the one that is left out
-KINDS = ("number", "boolean", "category")
-STEP = 1e-3  # standard deviations
-FEWEST = 10  # near copies that are reported
-WORTH_SAYING = 0.05  # of the rows
-FOLDS = 5  # a row of more copies than a fold holds, and fewer different rows, are reported
+ROWS_PER_COLUMN = 2  # complete ones; with fewer, chance alone looks like dependence
+MOST_MISSING = 0.2  # of the cells of a column that is examined
+DEPENDENT = 0.99  # of the variance: standard errors are ten times as large as without the others
+MOST_EXPLAINING = 3  # columns that are named beside one that depends on them
+NAMED = 0.1  # standard deviations; a column with a smaller effect is not named
 Check = Callable[[Profile], Finding | None]
 UNLIKELY = 0.1  # copies of a row, by chance
 RARE = 0.05  # duplicates are reported if this many by chance is less probable than this
@@ -253,69 +253,57 @@ def _too_many(target: ProfiledColumn) -> bool:
     return target.too_many_classes or (target.is_text and target.n_distinct > TEXT_CLASSES)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # numbers of any size
-def near_copies(profile: Profile) -> Finding | None:
-    """Rows that equal others after rounding, or in all columns but one, beyond chance."""
-    columns = [each for each in profile.features if each.n_distinct > 1 and each.kind in KINDS]
-    if not columns or profile.texts & {each.name for each in profile.features}:
-        return None
-    rows = some_rows(np.ones(profile.n_rows, dtype=bool), MOST_ROWS)
-    coded = np.column_stack([each.codes[rows] for each in columns])
-    exact = _number(copies_in(coded))
-    for shift in (0.0, 0.5):
-        stepped = np.column_stack([_in_steps(each, rows, shift) for each in columns])
-        more = _number(copies_in(stepped)) - exact
-        if more >= max(FEWEST, WORTH_SAYING * rows.size):
-            return _said(profile, more, rows, "but for small differences")
-    if not FEWEST_LEFT < len(columns) <= MOST_COLUMNS:
-        return None
-    for j, column in enumerate(columns):
-        more = _number(copies_in(np.delete(coded, j, axis=1))) - exact
-        if more >= max(FEWEST, WORTH_SAYING * rows.size):
-            return _said(profile, more, rows, f"in all features but {column.name!r}")
-    return None
+def dependent_columns(profile: Profile, left_out: Sequence[str]) -> dict[str, str]:
+    """Columns with a remark: how much of them is explained, and by which."""
+    columns = [each for each in profile.features if _is_usable(each, left_out)]
+    if not 2 <= len(columns) <= MOST_COLUMNS:
+        return {}
+    known = np.logical_and.reduce([column.codes >= 0 for column in columns])
+    rows = some_rows(known, MOST_DEPENDENT_ROWS)
+    if rows.size < max(FEWEST_DEPENDENT_ROWS, ROWS_PER_COLUMN * len(columns)):
+        return {}
+    values = np.column_stack([column.numbers[column.codes[rows]] for column in columns])
+    names = [column.name for column in columns]
+    return {
+        names[j]: f"{percent(share)} explained by {listed([names[i] for i in by], MOST_EXPLAINING)}"
+        for j, share, by in _dependent(_standardised(values))
+    }
 
 
-def too_few_different(profile: Profile) -> Finding | None:
-    """Copies that no split can keep apart: fewer different rows than folds, or one row a fold."""
-    columns = profile.features
-    if not columns or profile.texts & {each.name for each in columns}:
-        return None
-    values = [np.append(each.numbers, np.nan) if each.is_number else None for each in columns]
-    table = [
-        each.codes.astype(np.float64) if of is None else of[each.codes]  # code −1 is the last
-        for each, of in zip(columns, values, strict=True)
-    ]
-    copies = copies_in(np.column_stack(table))
-    if copies is None:
-        return None
-    size = np.bincount(copies)
-    n_different, largest = int(np.count_nonzero(size)), int(size.max())
-    if n_different < FOLDS:
-        return finding("LK206", f"There are only {n_different} different rows")
-    if largest * FOLDS > profile.n_rows:
-        share = percent(largest / profile.n_rows)
-        return finding("LK206", f"One row occurs {largest:,} times ({share} of all rows)")
-    return None
+def _is_usable(column: ProfiledColumn, left_out: Sequence[str]) -> bool:
+    if not column.is_number or column.declared or column.name in left_out:
+        return False
+    few_missing = column.n_missing <= MOST_MISSING * column.n_rows
+    return few_missing and column.n_distinct > 2 and bool(np.isfinite(column.numbers).all())
 
 
-def _in_steps(column: ProfiledColumn, rows: Codes, shift: float) -> Array:
-    """The codes of a column; of numbers, those of their steps."""
-    if not column.is_number:
-        return column.codes[rows]
-    x = np.where(np.isfinite(column.numbers), column.numbers, np.nan)
-    spread = float(np.nanstd(x)) if np.isfinite(x).any() else 0.0
-    steps = np.rint(x / (STEP * spread) + shift) if 0 < spread < np.inf else column.numbers
-    return np.append(steps, np.nan)[column.codes[rows]]  # code −1 is the last
+def _standardised(values: Array) -> Array:
+    """Columns of mean 0 and length 1; a constant one is 0."""
+    size = np.abs(values).max(axis=0)
+    scaled = values / np.where(size > 0, size, 1.0)  # so that no square overflows
+    centred = scaled - scaled.mean(axis=0)
+    length = np.sqrt((centred**2).sum(axis=0))
+    return np.asarray(centred / np.where(length > 1e-12, length, np.inf))
 
 
-def _number(copies: Codes | None) -> int:
-    """How many rows are copies of earlier ones."""
-    return 0 if copies is None else int((copies != np.arange(copies.size)).sum())
-
-
-def _said(profile: Profile, n: int, rows: Codes, what: str) -> Finding:
-    share = percent(n / rows.size)
-    groups = [each.name for each in profile.columns if group_of_rows(each, profile) is not None]
-    hint = f"; {groups[0]!r} may be their group" if groups else ""
-    return finding("LK205", f"{count(n, 'row')} ({share}) equal an earlier row {what}{hint}")
+def _dependent(values: Array) -> Iterator[tuple[int, float, list[int]]]:
+    """The place of each dependent column, its R², and the places of those that explain it."""
+    kept: list[int] = []
+    basis = np.empty_like(values)  # orthonormal, of the columns kept so far
+    triangle = np.zeros((values.shape[1],) * 2)
+    for j in range(values.shape[1]):
+        k = len(kept)
+        if not values[:, j].any():
+            continue
+        inside = basis[:, :k].T @ values[:, j]
+        residual = values[:, j] - basis[:, :k] @ inside
+        share = 1 - float(residual @ residual)
+        if k and share >= DEPENDENT:
+            effects = np.abs(np.linalg.solve(triangle[:k, :k], inside))
+            strongest = np.argsort(-effects, kind="stable")
+            yield j, share, [kept[i] for i in strongest if effects[i] >= NAMED] or [kept[0]]
+            continue
+        length = float(np.sqrt(residual @ residual))
+        triangle[:k, k], triangle[k, k] = inside, length
+        basis[:, k] = residual / length
+        kept.append(j)

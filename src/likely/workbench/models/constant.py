@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import UnknownName
-from likely.inputs.labels import check_labels
-from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.tables import check_table, own_columns
+from likely.inputs.targets import check_labels, check_offset, check_response, check_weight
 from likely.kinds import CLASS_KINDS, TARGET_KINDS, TargetKind
 from likely.likelihoods.base import Response
 from likely.likelihoods.predictive import PredictiveFamily
@@ -28,7 +27,7 @@ def _of_classes(model: Any) -> bool:
 
 
 @final
-class Constant(BaseEstimator):
+class ConstantModel(BaseEstimator):
     """The distribution of y without any feature.
 
     Parameters
@@ -53,8 +52,8 @@ class Constant(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from likely.workbench.models.constant import Constant
-    >>> model = Constant().fit(np.zeros((4, 1)), ["a", "b", "b", "b"])
+    >>> from likely.workbench.models.constant import ConstantModel
+    >>> model = ConstantModel().fit(np.zeros((4, 1)), ["a", "b", "b", "b"])
     >>> model.predict_proba([[7.0]])
     array([[0.25, 0.75]])
     """
@@ -143,7 +142,7 @@ class Constant(BaseEstimator):
         check_is_fitted(self)
         if not _of_classes(self):
             return Description(
-                f"{type(self).__name__}: {self.response_.name} response",
+                f"Constant: {self.response_.name} response",
                 fit=(
                     Fact("mean", "mean", float(self.mean_)),
                     Fact("dispersion", "dispersion", float(self.dispersion_)),
@@ -151,7 +150,7 @@ class Constant(BaseEstimator):
             )
         labels = tuple(str(label) for label in self.classes_.tolist())
         return Description(
-            f"{type(self).__name__}: {count(len(labels), 'class', 'classes')}",
+            f"Constant: {count(len(labels), 'class', 'classes')}",
             groups=labels,
             shares=tuple(np.exp(self.class_log_prior_).tolist()),
         )

@@ -1,9 +1,9 @@
-"""One model of the workbench: its estimator, and all that the workbench needs to know.
+"""One model of the workbench: its estimator, its settings, and what the workbench needs to know.
 
 a registered name     an entry of ``likely.workbench.models.registry.MODELS``
 an import path        ``sklearn.ensemble.HistGradientBoostingClassifier``: any class with
                       scikit-learn's conventions; its base classes tell
-                      whether it is for classes or for numbers
+                      whether it is for classes or for numbers (``class_at``)
 an estimator          a copy of it is fitted
 """
 
@@ -18,30 +18,39 @@ from likely.errors import InvalidInput
 from likely.kinds import (
     CLASS_KINDS,
     IN_WORDS,
-    NUMBER_KINDS,
-    TARGET_KINDS,
     TargetKind,
     kinds_in_order,
     kinds_unlike,
 )
+from likely.names import has_method
 from likely.output.formatting import all_listed
 from likely.spaces import Dimension, Space
-from likely.workbench.models.import_paths import EXAMPLE_PATH, class_at
-from likely.workbench.models.word_settings import split_settings
 
 if TYPE_CHECKING:
+    from likely.text.bag_of_words import BagOfWords
     from likely.workbench.data.task import Task
 
 Cost = Literal["low", "medium", "high"]
 
-KINDS_BY_TYPE: Mapping[str | None, frozenset[TargetKind]] = {  # scikit-learn's names
-    "classifier": CLASS_KINDS,
-    "regressor": NUMBER_KINDS,
-    "clusterer": frozenset(),
-    "density_estimator": frozenset(),
-    "outlier_detector": frozenset(),
+_HOME = {"ConstantModel": "likely.workbench.models.constant"}  # of classes that are not public
+EXAMPLE_PATH = "sklearn.ensemble.HistGradientBoostingClassifier"
+PREFIX = "words__"
+WORD_SETTINGS: Mapping[str, str] = {  # each with its help
+    "lowercase": "Whether letters are lower-cased before words are counted.",
+    "strip_accents": "Accents are removed: ascii, unicode or none.",
+    "stop_words": "Words that are left out: english, or words with commas between them.",
+    "token_pattern": "A word, as a regular expression.",
+    "ngram_range": "The shortest and the longest run of words or characters that is counted: 1,2 "
+    "counts words and pairs.",
+    "analyzer": "What is counted: word, char (runs of characters) or char_wb (inside words).",
+    "max_df": "Words in more documents are left out: a number, or a share such as 0.5.",
+    "min_df": "Words in fewer documents are left out: a number, or a share such as 0.01.",
+    "max_features": "The number of words to keep, the most frequent.",
+    "vocabulary": "The words that are counted, with commas between them.",
+    "n_features": "Words are hashed to so many columns, such as 2**20, and no vocabulary is kept.",
+    "binary": "Whether presence is recorded in place of counts.",
+    "unknown": "Words that the fit did not have: ignore, or count them in a column of their own.",
 }
-_HOME = {"Constant": "likely.workbench.models.constant"}  # of classes that are not public
 
 
 class Scale(NamedTuple):
@@ -196,7 +205,7 @@ class ModelEntry:
 
     def grouped_defaults(self) -> dict[str, Any]:
         """The settings inside its arguments, as ``batch__size``, with their default values."""
-        from likely.inputs.parameters import Estimator
+        from likely.inputs.estimators import Estimator
 
         made = self.load()
         if not issubclass(made, Estimator):
@@ -325,57 +334,6 @@ def refuse_no_text(words: Mapping[str, Any]) -> None:
         )
 
 
-def entry_of_estimator(estimator: Any) -> ModelEntry:
-    """The entry of an estimator; its kinds of target follow from its class."""
-    from likely.workbench.models.model_inside import unprepared
-
-    inner = unprepared(estimator)
-    return ModelEntry(
-        type(inner).__name__,
-        type(inner).__name__,
-        frozenset(),
-        "",
-        also=_kinds_of_instance(inner),
-        example=estimator,
-    )
-
-
-def entry_of_path(path: str) -> ModelEntry:
-    """A class of another library by its import path."""
-    from sklearn.base import ClassifierMixin, RegressorMixin
-
-    found = class_at(path)
-    summary = next(iter((found.__doc__ or "").strip().splitlines()), "")
-    if issubclass(found, ClassifierMixin):
-        return ModelEntry(path, path, frozenset(), summary, also=CLASS_KINDS)
-    if issubclass(found, RegressorMixin):
-        return ModelEntry(path, path, frozenset(), summary, also=NUMBER_KINDS)
-    raise InvalidInput(
-        f"{path} is neither a classifier nor a regressor; a model that predicts a target was "
-        f"expected. Give the import path of one, such as {EXAMPLE_PATH}."
-    )
-
-
-def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
-    """The kinds by scikit-learn's tags; every kind if there are no tags.
-
-    A clusterer or a density predicts no target.
-    """
-    from sklearn.base import BaseEstimator
-    from sklearn.utils import get_tags
-
-    if not isinstance(estimator, BaseEstimator):
-        return frozenset(TARGET_KINDS)
-    try:
-        kind = get_tags(estimator).estimator_type
-    except AttributeError:  # of a part inside that is None, or no estimator
-        raise InvalidInput(
-            f"{' '.join(repr(estimator).split())} cannot be fitted: a part of it that must be an "
-            "estimator is none. Give it one."
-        ) from None
-    return KINDS_BY_TYPE.get(kind, frozenset(TARGET_KINDS))
-
-
 def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
     """The kind that a model would need, if the values allow it."""
     labels = task.classes
@@ -399,3 +357,76 @@ def _class_named(name: str) -> type[Any]:
     home = likely if name in likely.__all__ else import_module(_HOME[name])
     found: type[Any] = getattr(home, name)
     return found
+
+
+def class_at(path: str) -> type[Any]:
+    """The estimator's class at an import path; a missing module is named."""
+    home, _, name = path.rpartition(".")
+    try:
+        module = import_module(home)
+    except ImportError as error:
+        raise InvalidInput(
+            f"{path} was given, and importing {home} failed ({error}). The import path of an "
+            f"estimator was expected, such as {EXAMPLE_PATH}. Correct the name, or install the "
+            "package."
+        ) from None
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        what = "has no such name" if found is None else f"has {name}, which is not a class"
+        raise InvalidInput(
+            f"{path} was given, and {home} {what}. The import path of an estimator was expected, "
+            f"such as {EXAMPLE_PATH}. Correct the name."
+        )
+    needed = ("fit", "predict", "get_params", "set_params")
+    lacking = [method for method in needed if not has_method(found, method)]
+    if lacking:
+        raise InvalidInput(
+            f"{path} is not an estimator: it has no {lacking[0]}. A class with scikit-learn's fit, "
+            f"predict, get_params and set_params was expected, such as {EXAMPLE_PATH}. Name one."
+        )
+    return found
+
+
+def word_defaults() -> dict[str, Any]:
+    """Each setting of words, without its prefix, with its default value."""
+    from likely.text.bag_of_words import BagOfWords  # needs NumPy, and models are listed without
+
+    found = signature(BagOfWords).parameters
+    return {name: found[name].default for name in WORD_SETTINGS}
+
+
+def split_settings(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of a model, and those of words without their prefix.
+
+    >>> split_settings({"smoothing": "auto", "words__min_df": 2})
+    ({'smoothing': 'auto'}, {'min_df': 2})
+    """
+    own = {name: value for name, value in settings.items() if not name.startswith(PREFIX)}
+    words = {name: settings[name] for name in settings if name not in own}
+    return own, {name.removeprefix(PREFIX): value for name, value in words.items()}
+
+
+def with_prefix(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of words by their names among the settings of a model."""
+    return {f"{PREFIX}{name}": value for name, value in words.items()}
+
+
+def settings_of_words(words: "BagOfWords | None") -> dict[str, Any]:
+    """The settings of words, without their prefix, as JSON has them; None has the default ones."""
+    found = word_defaults() if words is None else words.get_params(deep=False)
+    plain = {name: found[name] for name in WORD_SETTINGS}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in plain.items()}
+
+
+def bag_of(settings: Mapping[str, Any], words: "BagOfWords | None" = None) -> "BagOfWords":
+    """A bag of words with these settings, checked; the others are those of ``words``."""
+    from sklearn.base import clone
+
+    from likely.text.analysis import analysis_of, check_options
+    from likely.text.bag_of_words import BagOfWords
+
+    bag: BagOfWords = BagOfWords() if words is None else clone(words)
+    bag.set_params(**settings)
+    analysis_of(bag)
+    check_options(bag)
+    return bag

@@ -11,12 +11,13 @@ The space of a model (``likely.workbench.models.default_spaces``) says which of 
 searched.
 """
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from likely.errors import InvalidInput
-from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
+from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind
 from likely.names import has_method, known_name
 from likely.spaces import Space
 from likely.workbench.models.default_spaces import (
@@ -31,12 +32,11 @@ from likely.workbench.models.default_spaces import (
     penalties_space,
     ridge_space,
 )
-from likely.workbench.models.import_paths import is_import_path, refuse_short_name
 from likely.workbench.models.model_entry import (
+    EXAMPLE_PATH,
     InnerModel,
     ModelEntry,
-    entry_of_estimator,
-    entry_of_path,
+    class_at,
 )
 
 BASELINE = "constant"
@@ -59,12 +59,21 @@ WITH_WORDS = {"l2": 1.0}  # there are more words than rows, too many to search a
 CLASSES_BY_WORDS = {"l2": 0.3}  # of 1, 0.3, 0.1, 0.03 the best on descriptions and docstrings
 
 
+KINDS_BY_TYPE: Mapping[str | None, frozenset[TargetKind]] = {  # scikit-learn's names
+    "classifier": CLASS_KINDS,
+    "regressor": NUMBER_KINDS,
+    "clusterer": frozenset(),
+    "density_estimator": frozenset(),
+    "outlier_detector": frozenset(),
+}
+
+
 MODELS: dict[str, ModelEntry] = {
     entry.name: entry
     for entry in (
         ModelEntry(
             BASELINE,
-            "Constant",
+            "ConstantModel",
             CLASS_KINDS | NUMBER_KINDS,
             "The baseline: class shares, or the mean with its spread.",
         ),
@@ -377,3 +386,76 @@ def _registered_like(given: ModelEntry) -> list[ModelEntry]:
 def trainable() -> list[ModelEntry]:
     """Every registered model except the baseline, which is in every comparison."""
     return [entry for entry in MODELS.values() if entry.name != BASELINE]
+
+
+def entry_of_estimator(estimator: Any) -> ModelEntry:
+    """The entry of an estimator; its kinds of target follow from its class."""
+    from likely.workbench.models.model_inside import unprepared
+
+    inner = unprepared(estimator)
+    return ModelEntry(
+        type(inner).__name__,
+        type(inner).__name__,
+        frozenset(),
+        "",
+        also=_kinds_of_instance(inner),
+        example=estimator,
+    )
+
+
+def entry_of_path(path: str) -> ModelEntry:
+    """A class of another library by its import path."""
+    from sklearn.base import ClassifierMixin, RegressorMixin
+
+    found = class_at(path)
+    summary = next(iter((found.__doc__ or "").strip().splitlines()), "")
+    if issubclass(found, ClassifierMixin):
+        return ModelEntry(path, path, frozenset(), summary, also=CLASS_KINDS)
+    if issubclass(found, RegressorMixin):
+        return ModelEntry(path, path, frozenset(), summary, also=NUMBER_KINDS)
+    raise InvalidInput(
+        f"{path} is neither a classifier nor a regressor; a model that predicts a target was "
+        f"expected. Give the import path of one, such as {EXAMPLE_PATH}."
+    )
+
+
+def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
+    """The kinds by scikit-learn's tags; every kind if there are no tags.
+
+    A clusterer or a density predicts no target.
+    """
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import get_tags
+
+    if not isinstance(estimator, BaseEstimator):
+        return frozenset(TARGET_KINDS)
+    try:
+        kind = get_tags(estimator).estimator_type
+    except AttributeError:  # of a part inside that is None, or no estimator
+        raise InvalidInput(
+            f"{' '.join(repr(estimator).split())} cannot be fitted: a part of it that must be an "
+            "estimator is none. Give it one."
+        ) from None
+    return KINDS_BY_TYPE.get(kind, frozenset(TARGET_KINDS))
+
+
+def is_import_path(name: str) -> bool:
+    """Whether a name has the form of an import path, with a dot in it."""
+    return "." in name and all(word.isidentifier() for word in name.split("."))
+
+
+def refuse_short_name(name: str) -> None:
+    """Refuse the bare name of a class of scikit-learn, with its import path."""
+    if not (name.isidentifier() and name[:1].isupper()):
+        return
+    from sklearn.utils import all_estimators
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about deprecated modules, which nobody named
+        known = dict(all_estimators(type_filter=["classifier", "regressor"]))
+    if name in known:
+        path = ".".join([*known[name].__module__.split(".")[:2], name])
+        raise InvalidInput(
+            f"There is no model {name!r}; a model of another library is named by its import path. "
+            f"Use {path}."
+        )

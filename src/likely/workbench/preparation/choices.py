@@ -18,7 +18,8 @@ from likely.inputs.foreign_models import takes_missing, takes_sparse
 from likely.numerics.quantiles import QuantileSummary, middle_of
 from likely.output.formatting import short_number
 from likely.text.bag_of_words import BagOfWords
-from likely.workbench.data.identifiers import (
+from likely.workbench.data.roles import (
+    is_free_text,
     may_be_called,
     numbers_identify,
     text_identifies,
@@ -47,7 +48,7 @@ from likely.workbench.preparation.steps import (
     Preparation,
     Step,
 )
-from likely.workbench.preparation.texts import is_text, learn_text
+from likely.workbench.preparation.texts import learn_text
 
 WORTH_INDICATING = 0.01  # the share of missing cells above which an indicator is added
 MOST_LEVELS = 1000  # categories, unless each has
@@ -97,7 +98,7 @@ def learn(
 
     ``words`` says how words of a text are counted.
     """
-    texts = _Texts(words or BagOfWords(), {cells.name for cells in columns if is_text(cells)})
+    texts = _Texts(words, {cells.name for cells in columns if is_text(cells)})
     if texts.names and needs.text is not None and not needs.words_beside:
         needs = needs._replace(levels=True)
     steps = _steps(columns, weight, needs, texts, constants=False)
@@ -113,6 +114,14 @@ def learn(
             "least one. Add a column that holds values."
         )
     return Preparation(steps)
+
+
+def is_text(cells: Cells) -> bool:
+    """Whether a column was declared to be text, or is free text by its values."""
+    if cells.text or cells.factor is None or cells.declared:
+        return cells.text
+    levels, n_known = levels_of(cells.factor).tolist(), int((cells.factor.codes >= 0).sum())
+    return is_free_text(levels, n_known) and not text_identifies(cells.name, levels, n_known)
 
 
 def _costs_too_much(steps: Sequence[Step], columns: Sequence[Cells], needs: Needs) -> bool:
@@ -137,7 +146,7 @@ def _costs_too_much(steps: Sequence[Step], columns: Sequence[Cells], needs: Need
 class _Texts(NamedTuple):
     """Which columns are text, and how their words are counted."""
 
-    words: BagOfWords
+    words: BagOfWords | None  # None: as usual
     names: set[str]
 
 
@@ -245,7 +254,9 @@ class _StepLearner(NamedTuple):
         if self.needs.text is None:
             return DroppedColumn(cells.name, "free text, which the model does not read")
         weighted = self.needs.text == "weights"
-        return learn_text(cells, self.texts.words, self._share(gaps), weighted=weighted)
+        return learn_text(
+            cells, self.texts.words or BagOfWords(), self._share(gaps), weighted=weighted
+        )
 
     def _category(self, cells: Cells, levels: Array, gaps: Array) -> Step:
         name = cells.name

@@ -24,10 +24,8 @@ from likely.errors import InvalidInput
 from likely.explanations.any_model import explained, sampled_explanation, with_cells
 from likely.explanations.explanation import Explanation, like_its_rows
 from likely.graphical.drawing.diagram import Diagram
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import Estimator, feature_names
 from likely.inputs.foreign_models import chooses_columns
-from likely.inputs.numbers import check_weight
-from likely.inputs.parameters import Estimator
 from likely.inputs.tables import (
     check_table,
     names_in_fit,
@@ -36,11 +34,12 @@ from likely.inputs.tables import (
     rows_at,
     with_columns,
 )
+from likely.inputs.targets import check_weight
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.text.bag_of_words import BagOfWords
-from likely.workbench.models.model_entry import ModelEntry
+from likely.workbench.models.model_entry import ModelEntry, bag_of
 from likely.workbench.models.model_inside import (
     ModelInside,
     given_only,
@@ -49,13 +48,11 @@ from likely.workbench.models.model_inside import (
     predictive_family,
     refuse_unused,
 )
-from likely.workbench.models.word_settings import bag_of
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of, validation_sets
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
 from likely.workbench.preparation.steps import STEPS, Preparation
-from likely.workbench.preparation.texts import TextColumn, readable_by
-from likely.workbench.preparation.word_explanations import explained_by_words
+from likely.workbench.preparation.texts import TextColumn, explained_by_words, readable_by
 
 
 class PreparedRows(NamedTuple):

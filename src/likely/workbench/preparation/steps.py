@@ -5,13 +5,15 @@
     missing  →  "missing"             a category like any other
     a category  →  0/1 columns        for models that read numbers only; the first has none
 
-Each step makes the columns that the model sees, and describes itself in words.
+Each step makes the columns that the model sees, and describes itself in words.  The columns are
+arrays of numbers or Booleans, Booleans with gaps, or categories; NumPy makes them, so that
+``likely.runtime`` prepares rows without Arrow.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -21,10 +23,23 @@ from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.output.formatting import count, percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
-from likely.workbench.preparation.columns import Categories, GappyBooleans, arrow_column
 
 MISSING = "missing"  # the category of a cell that has none
 AS_IT_IS = "as it is"
+
+
+class GappyBooleans(NamedTuple):
+    """A column of true and false in which cells may be missing."""
+
+    values: Array
+    gaps: Array  # which cells are missing
+
+
+class Categories(NamedTuple):
+    """A column of categories."""
+
+    factor: Factor
+    ordered: bool  # the first value is the reference of a linear model
 
 
 class Step(ABC):
@@ -330,3 +345,17 @@ def _category_gaps(missing: float, filled: bool) -> list[str]:
 
 def _indicated(indicator: str | None) -> list[str]:
     return [] if indicator is None else [f"missing indicator {indicator!r}"]
+
+
+def arrow_column(column: Any) -> Any:
+    """A column as Arrow's; one that is Arrow's stays as it is."""
+    import pyarrow as pa
+
+    if isinstance(column, Categories):
+        factor = column.factor
+        codes = pa.array(factor.codes, mask=factor.codes < 0)
+        values = pa.array(factor.values.tolist(), pa.string())
+        return pa.DictionaryArray.from_arrays(codes, values, ordered=column.ordered)
+    if isinstance(column, GappyBooleans):
+        return pa.array(column.values, mask=column.gaps)
+    return pa.array(column) if isinstance(column, np.ndarray) else column

@@ -14,10 +14,11 @@ from sklearn.base import clone
 
 from likely.compute.executor import Executor
 from likely.errors import InvalidInput
-from likely.neural.devices import cuda_is_there, device_for
+from likely.neural.device import cuda_is_there
+from likely.neural.problem import device_for
 from likely.workbench.data.dataset import Dataset
+from likely.workbench.models.model_entry import settings_of_words
 from likely.workbench.models.model_inside import unprepared
-from likely.workbench.models.word_settings import settings_of_words
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.scoring.cross_validation import Fit, Loop, Repeat, caught_warnings
 

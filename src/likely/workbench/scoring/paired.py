@@ -13,7 +13,7 @@ Whether a model is better than the baseline by other metrics, row by row.
 
 The mean of d has Student's interval, for rows in groups that of the groups.  The noise that both
 share, because the rows are the same, is not in it; an interval of the model alone has it.  The
-constant of a row is that of the other folds.
+constant of a row is that of the other folds.  A few rows may carry a loss alone (``lone_rows``).
 
 References
 ----------
@@ -23,7 +23,7 @@ Bouckaert & Frank (2004), Evaluating the replicability of significance tests, PA
 
 from collections.abc import Mapping
 from math import inf, nan, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from likely.workbench.scoring.validation import Validation
 
 LEVEL = 0.95
+FEWEST_ROWS = 20  # with fewer, a row that weighs much is nothing unusual
+MOST_LONE = 3  # rows that are blamed for a bad gain
 
 
 class Paired(NamedTuple):
@@ -63,6 +65,23 @@ class Standing(NamedTuple):
     name: str
     against_best: Paired | None  # this model's score less the best one's
     against_baseline: Paired | None
+
+
+class DecisiveRows(NamedTuple):
+    """Rows without which the model would be clearly better than the baseline."""
+
+    rows: tuple[int, ...]  # their numbers, the worst first
+    share: float  # of all that the model loses to the baseline, row by row
+    gain: float  # mean over all rows
+    without: float  # mean over the others
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "rows": list(self.rows),
+            "share": self.share,
+            "gain": self.gain,
+            "gain_without": self.without,
+        }
 
 
 def standings(
@@ -172,3 +191,30 @@ def _losses(truth: Truth, prediction: Prediction) -> dict[str, Array]:
     middle = prediction.means if prediction.median is None else prediction.median
     squares = np.square(error)
     return {"rmse": squares, "r2": squares, "mae": np.abs(truth.y - middle)}
+
+
+def lone_rows(gain: Array, weight: Array, row: Codes) -> DecisiveRows | None:
+    """The fewest rows, at most three, without which a gain is clearly above 0; None without any.
+
+    ``gain`` is that over the baseline, row by row, and ``row`` the numbers of the rows.
+    """
+    if len(gain) < FEWEST_ROWS or _clearly_gains(gain, weight):
+        return None
+    worst = np.argsort(gain, kind="stable")[:MOST_LONE]
+    for k in range(1, len(worst) + 1):
+        rest = np.delete(np.arange(len(gain)), worst[:k])
+        if _clearly_gains(gain[rest], weight[rest]):
+            lost = -np.minimum(gain, 0.0) * weight
+            return DecisiveRows(
+                tuple(row[worst[:k]].tolist()),
+                float(lost[worst[:k]].sum() / lost.sum()),
+                float(np.average(gain, weights=weight)),
+                float(np.average(gain[rest], weights=weight[rest])),
+            )
+    return None
+
+
+def _clearly_gains(gain: Array, weight: Array) -> bool:
+    mean = float(np.average(gain, weights=weight))
+    scatter = float(np.dot(weight, np.square(gain - mean)))
+    return about_mean(mean, scatter, float(weight.sum()), 0.95)[0] > 0

@@ -23,7 +23,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.metrics import Prediction, Score, Truth
-from likely.workbench.data.identifiers import identifier_of
+from likely.workbench.data.roles import identifier_of
 from likely.workbench.data.task import Task
 from likely.workbench.scoring.held_out import HeldOut
 

@@ -39,9 +39,9 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely.errors import InvalidInput
-from likely.files import append_line
 from likely.numerics.intervals import Estimate
 from likely.spaces import Dimension, Parameters, Space
+from likely.storage.files import append_line
 from likely.workbench.data.folds import Folds
 from likely.workbench.scoring.held_out import HeldOut
 from likely.workbench.scoring.paired import standard_error

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, final
 
 from likely.errors import InvalidFile, InvalidInput
-from likely.files import alone_in, append_line, make_folder, write_atomically
 from likely.numerics.intervals import Estimate
 from likely.spaces import Parameters
+from likely.storage.files import alone_in, append_line, make_folder, write_atomically
 
 E = TypeVar("E")
 FORMAT = 1

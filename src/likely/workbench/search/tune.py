@@ -7,8 +7,7 @@ from typing import Any, Unpack
 from likely.compute.executor import Executor
 from likely.metrics import Metric
 from likely.spaces import Parameters, Space
-from likely.workbench.data.data_arguments import DataArguments, takes_data_arguments
-from likely.workbench.data.opening import dataset
+from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.models.registry import entry_for
 from likely.workbench.preparation.prepared import built
 from likely.workbench.scoring.candidates import device_for_candidates

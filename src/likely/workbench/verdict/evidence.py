@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from likely._typing import Array, Codes
+from likely._typing import Array
 from likely.metrics import Score
 from likely.metrics.score import CONSTANT
-from likely.numerics.intervals import Estimate, about_mean, clearly_better
+from likely.numerics.intervals import Estimate, clearly_better
 from likely.output.formatting import all_listed, count, percent, quoted, short_number
 from likely.sealing.final_score import FinalScore
-from likely.workbench.scoring.paired import mean_ends
+from likely.workbench.scoring.paired import MOST_LONE, DecisiveRows, lone_rows, mean_ends
 
 if TYPE_CHECKING:
     from likely.workbench.scoring.column_effects import ColumnEffects
@@ -31,8 +31,6 @@ KOLMOGOROV = 1.36  # √n D of uniform numbers is above this in 5 % of samples
 CENTRAL = (0.1, 0.9)  # quantiles of the 80 % interval that a sentence names
 GAUSSIAN_95 = 1.96  # standard errors in half of an interval
 SUSPICIOUS_VALUES = ("LK116", "LK117")  # outliers, and zeros that may be missing
-FEWEST_ROWS = 20  # with fewer, a row that weighs much is nothing unusual
-MOST_LONE = 3  # rows that are blamed for a bad gain
 RARE = 0.2  # a share of a class below which one threshold for all is often too high
 MOST_IMPORTANT = 3  # columns that a sentence names
 IMPORTANT = 0.1  # of the largest effect: a smaller one is not named
@@ -193,50 +191,6 @@ def worse_folds(evidence: Evidence) -> str:
         return ""
     which = f"fold {bad[0]}" if len(bad) == 1 else f"folds {all_listed(bad)}"
     return f"In {which} of {len(folds)} the model is clearly worse than the baseline."
-
-
-class DecisiveRows(NamedTuple):
-    """Rows without which the model would be clearly better than the baseline."""
-
-    rows: tuple[int, ...]  # their numbers, the worst first
-    share: float  # of all that the model loses to the baseline, row by row
-    gain: float  # mean over all rows
-    without: float  # mean over the others
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "rows": list(self.rows),
-            "share": self.share,
-            "gain": self.gain,
-            "gain_without": self.without,
-        }
-
-
-def lone_rows(gain: Array, weight: Array, row: Codes) -> DecisiveRows | None:
-    """The fewest rows, at most three, without which a gain is clearly above 0; None without any.
-
-    ``gain`` is that over the baseline, row by row, and ``row`` the numbers of the rows.
-    """
-    if len(gain) < FEWEST_ROWS or _clearly_gains(gain, weight):
-        return None
-    worst = np.argsort(gain, kind="stable")[:MOST_LONE]
-    for k in range(1, len(worst) + 1):
-        rest = np.delete(np.arange(len(gain)), worst[:k])
-        if _clearly_gains(gain[rest], weight[rest]):
-            lost = -np.minimum(gain, 0.0) * weight
-            return DecisiveRows(
-                tuple(row[worst[:k]].tolist()),
-                float(lost[worst[:k]].sum() / lost.sum()),
-                float(np.average(gain, weights=weight)),
-                float(np.average(gain[rest], weights=weight[rest])),
-            )
-    return None
-
-
-def _clearly_gains(gain: Array, weight: Array) -> bool:
-    mean = float(np.average(gain, weights=weight))
-    scatter = float(np.dot(weight, np.square(gain - mean)))
-    return about_mean(mean, scatter, float(weight.sum()), 0.95)[0] > 0
 
 
 def lone_rows_in_words(found: DecisiveRows, names: list[str]) -> str:
