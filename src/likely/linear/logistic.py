@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -68,7 +68,6 @@ from likely.inputs.targets import (
 )
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
-from likely.likelihoods.responses import likelihood_of
 from likely.linear.fit import (
     LinearRows,
     Specify,
@@ -88,19 +87,27 @@ from likely.linear.row_graph import (
     row_graph,
     weights_of,
 )
-from likely.linear.surface import FittedLinear, class_explanation
+from likely.linear.surface import WITH_INTERCEPT, FittedLinear, class_explanation
 from likely.links import Link
 from likely.numerics.cholesky import factorise, inverse_root, unit_diagonal
-from likely.objectives.linear import Total, block_eta, block_second_order, weighted, weighted_sum
-from likely.objectives.model import ModelObjective, Packing, Reduction
-from likely.penalties import NoPenalty, Penalty, Strengths
+from likely.objectives.linear import (
+    Packing,
+    Total,
+    block_eta,
+    block_second_order,
+    weighted,
+    weighted_sum,
+)
+from likely.objectives.model import ModelObjective, Reduction
+from likely.penalties.base import NoPenalty, Penalty, Strengths
 from likely.solvers.base import SecondOrder, SmoothObjective
-from likely.solvers.choice import check_search
+from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import minimise, search
 from likely.solvers.newton import Newton
-from likely.solvers.search_problem import Found, LastDigits
+from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
+from likely.storage.declared import FITTED_CLASSES, SameCount, Saved
 
 MOST_RATIOS = 50  # coefficients that are each tested: a search for every one
 RATIO_TOL = 1e-10  # of those searches
@@ -184,6 +191,15 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
     array([[0.5, 0.5]])
     """
 
+    saved: ClassVar = (
+        WITH_INTERCEPT
+        | FITTED_CLASSES
+        | Saved(
+            {"likelihood_": Likelihood},
+            rules=(SameCount(2, "classes_"), SameCount(1, "coef_"), SameCount(2, "coef_.shape")),
+        )
+    )
+
     path_takes = ("offset",)
 
     def __init__(
@@ -240,7 +256,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
-        likelihood = likelihood_of(Bernoulli(), self.link)
+        likelihood = Bernoulli().likelihood(self.link)
         fit = fitted(self, design_rows(rows), self._specify(rows, likelihood))
         return self._store(fit, rows, likelihood)
 
@@ -276,7 +292,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset))
-        likelihood = likelihood_of(Bernoulli(), self.link)
+        likelihood = Bernoulli().likelihood(self.link)
         return model_objective(
             model,
             design_rows(rows),

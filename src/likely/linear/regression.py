@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
 from math import nan
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -61,7 +61,6 @@ from likely.inputs.tables import own_columns
 from likely.inputs.targets import check_offset, check_response, check_weight
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
-from likely.likelihoods.responses import likelihood_of
 from likely.linear.fit import (
     LinearRows,
     design_rows,
@@ -77,7 +76,7 @@ from likely.linear.fit import (
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.response_predictions import check_interval_of, student_interval
-from likely.linear.surface import FittedLinear
+from likely.linear.surface import WITH_INTERCEPT, FittedLinear
 from likely.links import Identity
 from likely.objectives.least_squares import (
     Eliminated,
@@ -88,7 +87,7 @@ from likely.objectives.least_squares import (
 )
 from likely.objectives.model import ModelObjective, Reduction
 from likely.output.formatting import quoted
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form, solver_name
 from likely.solvers.least_squares import (
     GramTotals,
@@ -108,6 +107,7 @@ from likely.solvers.tolerances import (
     MEAN_TO_DOUBT,
     MOST_CELLS_TO_EXTEND,
 )
+from likely.storage.declared import Numbers, Saved
 
 
 class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
@@ -180,6 +180,15 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
     >>> model.coef_.round(6), round(model.intercept_, 6)
     (array([2.]), 1.0)
     """
+
+    saved: ClassVar = WITH_INTERCEPT | Saved(
+        {
+            "rank_": float,
+            "condition_": float,
+            "dispersion_": Numbers(float, "not negative"),
+            "ml_dispersion_": Numbers(float, "not negative"),
+        },
+    )
 
     path_takes = ("offset",)
 
@@ -254,7 +263,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
         return self._store(fitted(self, design_rows(rows), self._specify(rows)), rows)
 
     def _specify(self, rows: LinearRows) -> Callable[[DesignRows], OnePredictor]:
-        likelihood = likelihood_of(Gaussian(), Identity())
+        likelihood = Gaussian().likelihood()
         return predictor_of(self, rows.coding, likelihood, student=True)
 
     def objective(
@@ -661,7 +670,7 @@ def _inference(
     data, rows = setting.data, setting.rows
     names = rows.coding.names() + (("intercept",) if data.framing.intercept else ())
     return infer(
-        likelihood_of(Gaussian()),
+        Gaussian().likelihood(),
         theta,
         bread,
         setting.l2,
