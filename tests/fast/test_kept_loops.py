@@ -79,7 +79,7 @@ def test_a_stamp_is_of_the_file_and_all_it_imports():
         found = {(a or b).decode() for a, b in kept_loops.IMPORTED.findall(content)}
         return {name}.union(*(reached(other, (*seen, name)) for other in found - {*seen, name}))
 
-    assert {"rows", "single_rows", "log_propagation"} <= changed_by("strided")
+    assert {"rows", "single_rows", "propagation"} <= changed_by("strided")
     assert changed_by("dense") == {"dense"}
     stamps = {file.stem: kept_loops.source_stamp(file) for file in kept_loops.FOLDER.glob("*.py")}
     assert len(set(stamps.values())) == len(stamps)

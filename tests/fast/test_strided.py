@@ -11,7 +11,7 @@ from likely.fast.strided import (
     assign,
     exp_sum_onto,
     max_onto,
-    merged_axes,
+    merge_axes,
     multiply,
     sum_onto,
 )
@@ -33,14 +33,22 @@ def plan_of(sizes, table_axes, other_axes):
     def ints(values):
         return np.array(values, dtype=np.int64)
 
-    parts = merged_axes(
+    dims, cut, room = np.empty(2, dtype=np.int64), ints(0 * np.array(sizes)), len(sizes) + 1
+    lengths, strides = np.empty((2, room), dtype=np.int64)
+    end = merge_axes(
         ints([0]),
         ints([0, len(other_axes)]),
         ints(other_axes),
         ints([0, len(table_axes)]),
         ints(table_axes),
         ints(sizes),
+        cut,
+        1,
+        dims,
+        lengths,
+        strides,
     )
+    parts = dims, lengths[:end], strides[:end]
     starts = 4 + np.cumsum([0, *map(len, parts)])
     return np.concatenate([starts, *parts]).astype(np.int64)
 

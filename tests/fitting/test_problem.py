@@ -14,7 +14,7 @@ from likely.fitting.framing import framed
 from likely.fitting.problem import linear_problem
 from likely.likelihoods import likelihood_of
 from likely.penalties import L2, ElasticNet, Group, NoPenalty
-from likely.solvers import search_problem
+from likely.solvers import choice
 from likely.solvers.choice import (
     CLOSED_FORMS,
     SOLVERS,
@@ -148,7 +148,7 @@ def problem(penalty, n=150):
     ],
 )
 def test_the_solver_follows_the_penalty_and_the_shape(penalty, most, expected, monkeypatch):
-    monkeypatch.setattr(search_problem, "MOST_FOR_NEWTON", most)
+    monkeypatch.setattr(choice, "MOST_FOR_NEWTON", most)
     assert choose(problem(penalty).shape) == expected
 
 
@@ -161,7 +161,7 @@ def test_a_search_says_which_solver_it_was():
 def test_with_very_many_coefficients_the_answer_is_the_same(monkeypatch):
     X, y = count()
     newton = likely.GLM("poisson", l2=1.0, tol=TIGHT).fit(X, y)
-    monkeypatch.setattr(search_problem, "MOST_FOR_NEWTON", 3)
+    monkeypatch.setattr(choice, "MOST_FOR_NEWTON", 3)
     other = likely.GLM("poisson", l2=1.0, tol=TIGHT).fit(X, y)
     assert other.solution_.solver != newton.solution_.solver
     assert_same_line(other, newton)

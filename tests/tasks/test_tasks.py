@@ -14,7 +14,10 @@ from likely import tasks
 from likely.cli.main import run as run_command
 from likely.errors import InvalidInput
 from likely.output.progress import report, stage
-from likely.tasks.request import DataOptions, Exit, Refusal
+from likely.tasks.curve_run import curve_of_run, curved
+from likely.tasks.request import Caller, DataOptions, Exit, Refusal
+from likely.tasks.tuning_run import TuneRequest, tuned
+from likely.workbench.models.registry import entry_for
 from tests.cli.conftest import patients
 
 
@@ -130,6 +133,52 @@ def test_words_of_documents_are_explained(folder, capsys):
     found = lk.explain("r", texts=["good good film"])
     assert json.loads(json.dumps(found.to_json()))["rows"] == said["rows"]
     assert "<" in found.html()
+
+
+def test_a_final_score_in_python_is_that_of_the_verb(folder, capsys):
+    lk.seal("patients.csv", "ill", name="patients", folder=".")
+    lk.train("patients.seal", model="naive-bayes", run="r")
+    found = tasks.final(folder / "r")
+    assert found.model == "naive-bayes"
+    assert found.files == (folder / "r" / "final.json",)
+    said = result_of(capsys, "final", "r")["result"]  # does not use another evaluation
+    ours = json.loads(json.dumps(found.to_json()))
+    assert ours["verdict"] == said["verdict"]
+    assert {**ours, "resumed": True} == {name: said[name] for name in ours}
+    with pytest.raises(Refusal, match="is a SEAL"):
+        tasks.final("patients.seal")
+
+
+def test_the_curve_of_a_run_is_that_of_the_verb(folder, capsys):
+    lk.train("patients.csv", "ill", "naive-bayes", run="r")
+    heard = []
+    with tasks.listening(heard.append):
+        request = curve_of_run(Caller(), "r", None, DataOptions())
+        found = curved(request, "size", [0.5, 1.0], folds=3, seed=0, metric=None)
+    assert heard[0] == tasks.StageStarted("curve of naive-bayes", unit="fits")
+    said = result_of(capsys, "curve", "r", "--values", "0.5,1", "--folds", "3")["result"]
+    without_times = [
+        [{**point, "seconds": 0} for point in facts["points"]]
+        for facts in (json.loads(json.dumps(found.facts)), said)
+    ]
+    assert without_times[0] == without_times[1]
+    assert found.kept
+
+
+def test_a_search_in_python_writes_the_run_of_the_verb(folder, capsys):
+    arguments = {"trials": 3, "folds": 3, "repeats": 1}
+    options = DataOptions(target="ill")
+    request = TuneRequest("patients.csv", entry_for("naive-bayes"), arguments, options)
+    running = tasks.start(lambda: tuned(request, "python"))
+    events = list(running)
+    assert sum(getattr(event, "what", "") == "trials run" for event in events) == 3
+    found = running.result()
+    verb = ("tune", "patients.csv", "naive-bayes", "--target", "ill", "-o", "verb")
+    said = result_of(capsys, *verb, *("--trials", "3", "--folds", "3", "--repeats", "1"))
+    assert found.study.best_parameters_ == said["result"]["best_parameters"]
+    assert found.trained.facts["scores"] == said["result"]["scores"]
+    one, other = ({f.name for f in (folder / name).iterdir()} for name in ("python", "verb"))
+    assert one == other
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from likely.cli.word_options import (
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
-from likely.tasks.request import Exit, Refusal
+from likely.tasks.request import UNLABELLED, Exit, Refusal
 from likely.tasks.setting_values import separated, value_like, value_of
 from likely.workbench.models.model_entry import PREFIX, InnerModel, ModelEntry
 from likely.workbench.models.registry import (
@@ -39,7 +39,6 @@ SET_HELP = (
     "Setting of the model, as listed by likely models MODEL; event.age=poisson sets it for one "
     "column, words.ngram_range=1,2 says how words of texts are counted. May be repeated."
 )
-UNLABELLED = "unlabelled"
 NARROWEST = 30  # letters left for the description of a setting
 
 

@@ -1,16 +1,17 @@
-"""Compiled propagation in a junction tree: collect, distribute, read.
+"""Compiled propagation in a junction tree: collect, distribute, read; of numbers, or in logs.
 
-    collect      message_k(s) = Σ_own table_k(own, s), and the parent's table is multiplied by it
-    distribute   table_k ×= (Σ_rest table_parent)(s) / message_k(s), with 0 / 0 = 0
+    collect      message_k(s) = ⊕_own table_k(own, s), and the parent's table ⊗= it
+    distribute   table_k ⊗= (⊕_rest table_parent)(s) ⊘ message_k(s), with 0 / 0 = 0
 
 All tables lie in one array ``work``: the cliques, the messages to their parents, then room for two
 messages.  All integers of a plan lie in one array, in sections: section s is
 plan[plan[s] : plan[s + 1]].  Every array that a function takes costs compiling and calling.
 
-Arithmetic is linear.  Factors and messages are scaled to a maximum of 1 and the logs of the scales
-add up to log Z.  ``span``, the largest over the smallest positive number, is multiplied along:
-while the product for a clique stays below SPAN nothing can underflow.  Otherwise the table itself
-is looked at, and if it is too wide the caller is told to work in logs.
+Linear arithmetic comes first: factors and messages are scaled to a maximum of 1 and the logs of the
+scales add up to log Z.  ``span``, the largest over the smallest positive number, is multiplied
+along: while the product for a clique stays below SPAN nothing can underflow.  Otherwise the table
+itself is looked at, and if it is too wide the caller is told to work in logs.  There ⊕ is
+log Σ exp, or max for the most probable states; −inf is 0, and −inf − (−inf) counts as −inf.
 
 Integers are int64, numbers float64.  The caller checks; nothing is checked here.
 """
@@ -18,17 +19,32 @@ Integers are int64, numbers float64.  The caller checks; nothing is checked here
 import numpy as np
 from numba import njit, uint64
 
-from likely.fast.strided import SIZES, STRIDES, assign, multiply, sum_onto
+from likely.fast.strided import (
+    SIZES,
+    STRIDES,
+    add,
+    assign,
+    exp_sum_onto,
+    loop_named,
+    max_onto,
+    multiply,
+    sum_onto,
+)
 
 SPAN = 1e260
 DONE, IMPOSSIBLE, TOO_WIDE = 0, 1, 2
 
 (
-    N_STATES,  # of each variable; sections 0 to 2 are the axes of the operations
+    OP_TABLE,  # of each operation, a clique, or n_cliques and a message; sections 0 to 2 have axes
+    OP_STARTS,  # of the axes of what each operation moves, end to end
+    OP_AXES,
+    TABLE_STARTS,  # of the axes of all cliques and messages, as their tables have them, end to end
+    TABLE_AXES,
+    N_STATES,  # of each variable
     STATE_STARTS,  # of the states of all variables end to end
     SCOPE_STARTS,  # of the scopes of all factors end to end
     SCOPES,
-    TABLE_STARTS,  # of the tables of all factors end to end
+    FACTOR_AT,  # where the tables of all factors end to end begin
     SLICED,  # 1 for a variable that no clique has
     CONSTANTS,  # factors without a variable in the tree
     CLIQUE_AT,  # in ``work``, and at the end where the messages begin
@@ -49,7 +65,7 @@ DONE, IMPOSSIBLE, TOO_WIDE = 0, 1, 2
     AXES,
     N_OWN,  # axes of each clique
     KINDS,  # the first operation of each kind
-) = range(3, 28)
+) = range(3, 33)
 
 EVIDENCE, READING, GROUPS, SEPARATORS = range(1, 5)  # kinds of operations; factors come first
 
@@ -79,7 +95,7 @@ def own_cells(plan, k):
 @njit(cache=True, nogil=True)
 def sliced_start(plan, f, codes):
     """Where the part of a factor's table begins that agrees with the sliced variables."""
-    start, step = plan[plan[TABLE_STARTS] + f], 1
+    start, step = plan[plan[FACTOR_AT] + f], 1
     first, last = plan[plan[SCOPE_STARTS] + f], plan[plan[SCOPE_STARTS] + f + 1]
     for p in range(last - 1, first - 1, -1):
         v = plan[plan[SCOPES] + p]
@@ -139,9 +155,14 @@ def _with_room(work, start, stop, span, more):
 
 
 @njit(cache=True, nogil=True)
-def _take_factors(codes, values, spans, plan, k, work, count):
-    """The clique's table = the product of its factors; its span, and the log of a rescaling."""
+def _take(codes, likelihood, has_likelihood, values, spans, from_below, plan, k, work, count):
+    """The clique's table = its factors × likelihoods × messages; its span, and a rescaling's log.
+
+    ``from_below`` are the spans of messages.  Those over one separator are multiplied with each
+    other first, in the free room.
+    """
     at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
+    message_at, room = plan[MESSAGE_AT], plan[plan[MESSAGE_AT + 1] - 1]
     first, last = plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]
     span, total = 1.0, 0.0
     if first == last:
@@ -156,14 +177,6 @@ def _take_factors(codes, values, spans, plan, k, work, count):
             span, log_scale = _with_room(work, at, stop, span, spans[f])
             total += log_scale
             multiply(work, at, values, start, plan, f, count)
-    return span, total
-
-
-@njit(cache=True, nogil=True)
-def _take_evidence(likelihood, has_likelihood, plan, k, span, work, count):
-    """The clique's table × the likelihoods of its variables; its span, and a rescaling's log."""
-    at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
-    total = 0.0
     for p in range(plan[plan[HOMED_STARTS] + k], plan[plan[HOMED_STARTS] + k + 1]):
         v = plan[plan[HOMED] + p]
         if has_likelihood[v]:
@@ -173,28 +186,17 @@ def _take_evidence(likelihood, has_likelihood, plan, k, span, work, count):
             total += log_scale
             o = plan[plan[KINDS] + EVIDENCE] + v
             multiply(work, at, likelihood, start, plan, o, count)
-    return span, total
-
-
-@njit(cache=True, nogil=True)
-def _take_messages(plan, k, span, spans, work, count):
-    """The clique's table × the messages of its children; its span, and the log of a rescaling.
-
-    Messages over one separator are multiplied with each other first, in the free room.
-    """
-    at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
-    message_at, room, total = plan[MESSAGE_AT], plan[plan[MESSAGE_AT + 1] - 1], 0.0
     for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
         first, last = plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]
         c = plan[plan[MEMBERS] + first]
-        source, more = plan[message_at + c], spans[c]
+        source, more = plan[message_at + c], from_below[c]
         if last - first > 1:
             size = plan[message_at + c + 1] - source
             fill(work, room, room + size, 1.0)
             more = 1.0
             for p in range(first, last):
                 c = plan[plan[MEMBERS] + p]
-                more, log_scale = _with_room(work, room, room + size, more, spans[c])
+                more, log_scale = _with_room(work, room, room + size, more, from_below[c])
                 total += log_scale
                 to, source = uint64(room), uint64(plan[message_at + c])
                 for i in range(uint64(size)):
@@ -218,7 +220,7 @@ def collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
     """
     log_z = 0.0
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
-    message_spans = np.empty(scale.size)
+    from_below = np.empty(scale.size)
     for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):
         x = values[sliced_start(plan, plan[p], codes)]
         if x == 0.0:
@@ -228,9 +230,9 @@ def collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
         log_z += np.log(x)
     for k in range(scale.size):
         at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
-        span, a = _take_factors(codes, values, spans, plan, k, work, count)
-        span, b = _take_evidence(likelihood, has_likelihood, plan, k, span, work, count)
-        span, c = _take_messages(plan, k, span, message_spans, work, count)
+        span, log_scale = _take(
+            codes, likelihood, has_likelihood, values, spans, from_below, plan, k, work, count
+        )
         if span > SPAN:
             return TOO_WIDE, 0.0
         if plan[plan[PARENT] + k] < 0:
@@ -240,79 +242,178 @@ def collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
             stop = plan[plan[MESSAGE_AT] + k + 1]
             fill(work, sent, stop, 0.0)
             sum_onto(work, sent, work, at, plan, o, count)
-            top, message_spans[k] = _span(work, sent, stop)
+            top, from_below[k] = _span(work, sent, stop)
             at = sent
         if top == 0.0:
             return IMPOSSIBLE, -np.inf
         _divide(work, at, stop, top)
-        log_z += a + b + c + np.log(top)
+        log_z += log_scale + np.log(top)
         scale[k] = top
     return DONE, log_z
 
 
 @njit(cache=True, nogil=True)
-def distribute(plan, work, scale, needed, count):
+def _log_sum_onto(other, start, size, room, table, at, plan, o, count):
+    """other = log Σ exp table over the axes that it does not have; ``room`` is in ``table``."""
+    fill(other, start, start + size, -np.inf)
+    max_onto(other, start, table, at, plan, o, count)
+    fill(table, room, room + size, 0.0)
+    exp_sum_onto(table, room, other, start, table, at, plan, o, count)
+    for i in range(size):
+        if other[start + i] > -np.inf:
+            other[start + i] += np.log(table[room + i])
+
+
+@njit(cache=True, nogil=True)
+def _take_logs(codes, log_likelihood, has_likelihood, log_values, plan, k, work, count):
+    """The clique's table = its log factors + log likelihoods + messages of its children."""
+    at, kinds = plan[plan[CLIQUE_AT] + k], plan[KINDS]
+    fill(work, at, plan[plan[CLIQUE_AT] + k + 1], 0.0)
+    for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
+        f = plan[plan[HOSTED] + p]
+        add(work, at, log_values, sliced_start(plan, f, codes), plan, f, count)
+    for p in range(plan[plan[HOMED_STARTS] + k], plan[plan[HOMED_STARTS] + k + 1]):
+        v = plan[plan[HOMED] + p]
+        if has_likelihood[v]:
+            start, o = plan[plan[STATE_STARTS] + v], plan[kinds + EVIDENCE] + v
+            add(work, at, log_likelihood, start, plan, o, count)
+    for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
+        for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
+            start = plan[plan[MESSAGE_AT] + plan[plan[MEMBERS] + p]]
+            add(work, at, work, start, plan, plan[kinds + GROUPS] + g, count)
+
+
+@njit(cache=True, nogil=True)
+def collect_logs(codes, log_likelihood, has_likelihood, log_values, plan, work, best):
+    """Fill the cliques' tables and the messages to their parents; returns log ⊕ of all.
+
+    ⊕ is max where the ``best`` score is wanted.
+    """
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    total, room = 0.0, plan[plan[MESSAGE_AT + 1] - 1]
+    for p in range(plan[CONSTANTS], plan[CONSTANTS + 1]):  # factors without a variable in the tree
+        total += log_values[sliced_start(plan, plan[p], codes)]
+    for k in range(plan[PARENT + 1] - plan[PARENT]):
+        _take_logs(codes, log_likelihood, has_likelihood, log_values, plan, k, work, count)
+        at, message = plan[plan[CLIQUE_AT] + k], plan[plan[MESSAGE_AT] + k]
+        size, o = plan[plan[MESSAGE_AT] + k + 1] - message, plan[plan[KINDS] + SEPARATORS] + k
+        if best:
+            fill(work, message, message + size, -np.inf)
+            max_onto(work, message, work, at, plan, o, count)
+        else:
+            _log_sum_onto(work, message, size, room, work, at, plan, o, count)
+        if plan[plan[PARENT] + k] < 0:
+            total += work[message]
+    return total
+
+
+def _distributor(name, in_logs):
     """Bring the needed cliques' tables to P(clique | e), their messages to P(separator | e).
 
-    ``needed`` (n_cliques,) has the parent of each needed clique.
+    In logs to log P(clique, e) and log P(separator, e).  ``needed`` (n_cliques,) has the parent of
+    each needed clique.  ``scale`` is what ``collect`` divided the messages by; logs have none.
     """
-    room = plan[plan[MESSAGE_AT + 1] - 1]
-    for k in range(scale.size - 1, -1, -1):
-        at = plan[plan[CLIQUE_AT] + k]
-        for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
-            fresh = True
-            for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
-                c = plan[plan[MEMBERS] + p]
-                if not needed[c]:
-                    continue
-                message = plan[plan[MESSAGE_AT] + c]
-                size = plan[plan[MESSAGE_AT] + c + 1] - message
-                if fresh:
-                    fill(work, room, room + size, 0.0)
-                    o = plan[plan[KINDS] + GROUPS] + g
-                    sum_onto(work, room, work, at, plan, o, count)
+
+    @loop_named(name, error_model="numpy")
+    def distribute(plan, work, scale, needed, count):
+        ratio = plan[plan[MESSAGE_AT + 1] - 1]  # the free room, behind it the total
+        for k in range(needed.size - 1, -1, -1):
+            at = plan[plan[CLIQUE_AT] + k]
+            for g in range(plan[plan[GROUP_STARTS] + k], plan[plan[GROUP_STARTS] + k + 1]):
+                fresh = True
+                for p in range(plan[plan[MEMBER_STARTS] + g], plan[plan[MEMBER_STARTS] + g + 1]):
+                    c = plan[plan[MEMBERS] + p]
+                    if not needed[c]:
+                        continue
+                    message = plan[plan[MESSAGE_AT] + c]
+                    size = plan[plan[MESSAGE_AT] + c + 1] - message
+                    total, o = ratio + size, plan[plan[KINDS] + GROUPS] + g
+                    if fresh and in_logs:
+                        _log_sum_onto(work, total, size, ratio, work, at, plan, o, count)
+                    elif fresh:
+                        fill(work, total, total + size, 0.0)
+                        sum_onto(work, total, work, at, plan, o, count)
                     fresh = False
-                _ratio(work, message, room, size, scale[c])
-                o = plan[plan[KINDS] + SEPARATORS] + c
-                multiply(work, plan[plan[CLIQUE_AT] + c], work, room + size, plan, o, count)
+                    a, b, c_at = uint64(ratio), uint64(total), uint64(message)
+                    for i in range(uint64(size)):
+                        old, new = work[c_at + i], work[b + i]
+                        if in_logs:
+                            work[a + i] = new - old if old > -np.inf else -np.inf
+                        else:
+                            work[a + i] = new / (old * scale[c]) if old > 0.0 else 0.0
+                        work[c_at + i] = new
+                    o = plan[plan[KINDS] + SEPARATORS] + c
+                    if in_logs:
+                        add(work, plan[plan[CLIQUE_AT] + c], work, ratio, plan, o, count)
+                    else:
+                        multiply(work, plan[plan[CLIQUE_AT] + c], work, ratio, plan, o, count)
+
+    return distribute
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _ratio(work, message, total, size, scale):
-    """Behind the total its ratio to the message, which then becomes the total."""
-    old, new, ratio = uint64(message), uint64(total), uint64(total + size)
-    for i in range(uint64(size)):
-        x = work[old + i]
-        work[ratio + i] = work[new + i] / (x * scale) if x > 0.0 else 0.0
-        work[old + i] = work[new + i]
+distribute = _distributor("distribute", False)
+_distribute_logs = _distributor("_distribute_logs", True)
+
+
+def _reader(name, in_logs):
+    """After a pass up the tree: pass down where it is needed, and read the wanted variables.
+
+    ``needed`` (n_cliques,) are cliques that the caller will read; those above and those that have
+    a wanted variable join them.  ``out`` has the states of all variables end to end.
+    """
+
+    @loop_named(name)
+    def read(codes, wanted, needed, plan, work, scale, out):
+        require(plan, wanted, needed)
+        count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+        room = plan[plan[MESSAGE_AT + 1] - 1]
+        if in_logs:
+            _distribute_logs(plan, work, scale, needed, count)
+        else:
+            distribute(plan, work, scale, needed, count)
+        for v in range(wanted.size):
+            if wanted[v]:
+                start, stop = plan[plan[STATE_STARTS] + v], plan[plan[STATE_STARTS] + v + 1]
+                at, o = plan[plan[READ_AT] + v], plan[plan[KINDS] + READING] + v
+                fill(out, start, stop, 0.0)
+                if at < 0:
+                    out[start + max(codes[v], 0)] = 1.0
+                    continue
+                if in_logs:
+                    _log_sum_onto(out, start, stop - start, room, work, at, plan, o, count)
+                    top = out[start:stop].max()
+                    for i in range(start, stop):
+                        out[i] = np.exp(out[i] - top)
+                else:
+                    sum_onto(out, start, work, at, plan, o, count)
+                _divide(out, start, stop, _total(out, start, stop))
+
+    return read
+
+
+_read = _reader("_read", False)
+_read_logs = _reader("_read_logs", True)
 
 
 @njit(cache=True, nogil=True)
 def marginals(codes, likelihood, has_likelihood, wanted, needed, values, spans, plan, work, out):
-    """Collect, distribute where it is needed, and read the ``wanted`` variables into ``out``.
-
-    ``needed`` (n_cliques,) are cliques that the caller will read; those above and those that have
-    a wanted variable join them.  ``out`` has the states of all variables end to end.
-    Returns the outcome and log Z.
-    """
+    """Collect, distribute and read; returns the outcome and log Z."""
     scale = np.empty(needed.size)
     outcome, log_z = collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
-    if outcome != DONE:
-        return outcome, log_z
-    require(plan, wanted, needed)
-    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
-    distribute(plan, work, scale, needed, count)
-    for v in range(wanted.size):
-        if wanted[v]:
-            start, stop = plan[plan[STATE_STARTS] + v], plan[plan[STATE_STARTS] + v + 1]
-            at, o = plan[plan[READ_AT] + v], plan[plan[KINDS] + READING] + v
-            fill(out, start, stop, 0.0)
-            if at < 0:
-                out[start + max(codes[v], 0)] = 1.0
-                continue
-            sum_onto(out, start, work, at, plan, o, count)
-            _divide(out, start, stop, _total(out, start, stop))
+    if outcome == DONE:
+        _read(codes, wanted, needed, plan, work, scale, out)
     return outcome, log_z
+
+
+@njit(cache=True, nogil=True)
+def log_marginals(
+    codes, log_likelihood, has_likelihood, wanted, needed, log_values, plan, work, out
+):
+    """The same in logs, which ``work`` keeps; returns log Z, perhaps −inf."""
+    log_z = collect_logs(codes, log_likelihood, has_likelihood, log_values, plan, work, False)
+    if log_z > -np.inf:
+        _read_logs(codes, wanted, needed, plan, work, work, out)
+    return log_z
 
 
 @njit(cache=True, nogil=True)
@@ -350,3 +451,49 @@ def draw(uniform, plan, work, codes):
                 m = plan[n_states + plan[p]]
                 codes[plan[p], i] = low % m
                 low //= m
+
+
+@njit(cache=True, nogil=True)
+def conditionals(plan, work):
+    """From what ``collect_logs`` left, the cliques' tables become P(own | separator, e)."""
+    count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
+    for k in range(plan[PARENT + 1] - plan[PARENT]):
+        at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
+        message = plan[plan[MESSAGE_AT] + k]
+        for i in range(message, plan[plan[MESSAGE_AT] + k + 1]):
+            work[i] = -work[i] if work[i] > -np.inf else 0.0
+        o = plan[plan[KINDS] + SEPARATORS] + k
+        add(work, at, work, message, plan, o, count)
+        for i in range(uint64(at), uint64(stop)):
+            work[i] = np.exp(work[i])
+
+
+@njit(cache=True, nogil=True)
+def backtrack(plan, work, slack, codes):
+    """The best states of the free variables from the root down; whether no other is as good.
+
+    Scores within ``slack`` are equal.
+    """
+    n_states, axes, unique = plan[N_STATES], plan[AXES], True
+    for k in range(plan[N_OWN + 1] - plan[N_OWN] - 1, -1, -1):
+        first, last = axes + plan[plan[AXIS_STARTS] + k], axes + plan[plan[AXIS_STARTS] + k + 1]
+        middle = first + plan[plan[N_OWN] + k]
+        n, stride, across = own_cells(plan, k)
+        s = 0
+        for p in range(middle, last):
+            if not plan[plan[SLICED] + plan[p]]:
+                s = s * plan[n_states + plan[p]] + codes[plan[p]]
+        start, best = plan[plan[CLIQUE_AT] + k] + s * across, 0
+        for r in range(1, n):
+            if work[start + r * stride] > work[start + best * stride]:
+                best = r
+        top = work[start + best * stride] - slack
+        for r in range(n):
+            if r != best and work[start + r * stride] >= top:
+                unique = False
+        for p in range(middle - 1, first - 1, -1):
+            m = plan[n_states + plan[p]]
+            if not plan[plan[SLICED] + plan[p]]:
+                codes[plan[p]] = best % m
+                best //= m
+    return unique

@@ -16,11 +16,10 @@ import numpy as np
 from numba import njit, uint64
 
 from likely.fast.propagation import (
-    AXES,
-    AXIS_STARTS,
     CLIQUE_AT,
     CONSTANTS,
     EVIDENCE,
+    FACTOR_AT,
     GROUP_STARTS,
     GROUPS,
     HOMED,
@@ -31,7 +30,6 @@ from likely.fast.propagation import (
     MEMBER_STARTS,
     MEMBERS,
     MESSAGE_AT,
-    N_OWN,
     N_STATES,
     PARENT,
     READ_AT,
@@ -41,9 +39,8 @@ from likely.fast.propagation import (
     SEPARATORS,
     SLICED,
     SPAN,
-    TABLE_STARTS,
+    backtrack,
     fill,
-    own_cells,
     require,
 )
 from likely.fast.strided import (
@@ -90,7 +87,7 @@ def _base_filler(name, in_logs):
                 f = plan[plan[HOSTED] + p]
                 base_spans[k] *= spans[f]
                 if not _is_sliced(plan, f):
-                    start = plan[plan[TABLE_STARTS] + f]
+                    start = plan[plan[FACTOR_AT] + f]
                     if in_logs:
                         add(base, at, values, start, plan, f, count)
                     else:
@@ -108,7 +105,7 @@ def _row_starts(codes, rows, first, n, plan, f, starts):
     """Where the part of a factor's table begins that agrees with each row's sliced variables."""
     step = 1
     for r in range(n):
-        starts[r] = plan[plan[TABLE_STARTS] + f]
+        starts[r] = plan[plan[FACTOR_AT] + f]
     last = plan[plan[SCOPE_STARTS] + f + 1]
     for p in range(last - 1, plan[plan[SCOPE_STARTS] + f] - 1, -1):
         v = plan[plan[SCOPES] + p]
@@ -380,7 +377,7 @@ def factor_counts(plan, expected, counts):
         for p in range(plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]):
             f = plan[plan[HOSTED] + p]
             if not _is_sliced(plan, f):
-                start, at = plan[plan[TABLE_STARTS] + f], plan[plan[CLIQUE_AT] + k]
+                start, at = plan[plan[FACTOR_AT] + f], plan[plan[CLIQUE_AT] + k]
                 sum_onto(counts, start, expected, at, plan, f, count)
 
 
@@ -411,7 +408,7 @@ def row_best(codes, rows, log_values, base, plan, work, tie, best_codes, log_sco
     ``unique`` says whether no other codes are as good; scores are equal within the part ``tie`` of
     the best one.  A row that is impossible has codes of −1 and a log score of −inf.
     """
-    block, n_states, axes = work.shape[1], plan[N_STATES], plan[AXES]
+    block = work.shape[1]
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
     starts, best = np.empty(block, dtype=np.int64), np.empty(block)
     for begin in range(0, rows.size, block):
@@ -424,25 +421,6 @@ def row_best(codes, rows, log_values, base, plan, work, tie, best_codes, log_sco
             unique[i] = possible
             for v in range(codes.shape[1]):
                 best_codes[i, v] = max(codes[i, v], 0) if possible else -1
-        for k in range(plan[PARENT + 1] - plan[PARENT] - 1, -1, -1):
-            first, last = axes + plan[plan[AXIS_STARTS] + k], axes + plan[plan[AXIS_STARTS] + k + 1]
-            middle = first + plan[plan[N_OWN] + k]
-            n_own, stride, across = own_cells(plan, k)
-            for r in range(n):
-                i, s, top = rows[begin + r], 0, 0
-                if best[r] == -np.inf:
-                    continue
-                for p in range(middle, last):
-                    s = s * plan[n_states + plan[p]] + best_codes[i, plan[p]]
-                start = plan[plan[CLIQUE_AT] + k] + s * across
-                for q in range(1, n_own):
-                    if work[start + q * stride, r] > work[start + top * stride, r]:
-                        top = q
-                least = work[start + top * stride, r] - tie * max(1.0, abs(best[r]))
-                for q in range(n_own):
-                    if q != top and work[start + q * stride, r] >= least:
-                        unique[i] = False
-                for p in range(middle - 1, first - 1, -1):
-                    m = plan[n_states + plan[p]]
-                    best_codes[i, plan[p]] = top % m
-                    top //= m
+            if possible:
+                slack = tie * max(1.0, abs(best[r]))
+                unique[i] = backtrack(plan, work[:, r], slack, best_codes[i])

@@ -36,34 +36,50 @@ def loop_named(name, **options):
 
 
 @njit(cache=True, nogil=True)
-def merged_axes(op_table, op_starts, op_axes, table_starts, table_axes, n_states):
-    """The merged axes of operations: table ``op_table[o]`` with a C-ordered one over ``op_axes``.
+def merge_axes(
+    op_table,
+    op_starts,
+    op_axes,
+    table_starts,
+    table_axes,
+    n_states,
+    cut,
+    n_factors,
+    dims,
+    sizes,
+    strides,
+):
+    """Fill the merged axes of operations; returns where they end.
 
-    Axes of the second that the first does not have are left out: they are observed.
+    Operation o goes over table ``op_table[o]``, which lacks the variables that are ``cut``, with a
+    C-ordered one over ``op_axes``.  Those of the first ``n_factors`` are whole; others lack these
+    variables, too.  An operation on one cell has an axis of size 1.
     """
-    most = 0
-    for o in range(op_table.size):
-        most += table_starts[op_table[o] + 1] - table_starts[op_table[o]]
-    dims = np.zeros(op_table.size + 1, dtype=np.int64)
-    sizes, strides = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     stride, end = np.zeros(n_states.size, dtype=np.int64), 0
     for o in range(op_table.size):
         step = 1
         for p in range(op_starts[o + 1] - 1, op_starts[o] - 1, -1):
-            stride[op_axes[p]] = step
-            step *= n_states[op_axes[p]]
+            v = op_axes[p]
+            stride[v] = step
+            step *= n_states[v] if o < n_factors or not cut[v] else 1
+        dims[o] = end
         for p in range(table_starts[op_table[o]], table_starts[op_table[o] + 1]):
             v = table_axes[p]
+            if cut[v]:
+                continue
             if end > dims[o] and strides[end - 1] == stride[v] * n_states[v]:
                 sizes[end - 1] *= n_states[v]
                 strides[end - 1] = stride[v]
             else:
                 sizes[end], strides[end] = n_states[v], stride[v]
                 end += 1
-        dims[o + 1] = end
+        if end == dims[o]:
+            sizes[end], strides[end] = 1, 0
+            end += 1
         for p in range(op_starts[o], op_starts[o + 1]):
             stride[op_axes[p]] = 0
-    return dims, sizes[:end].copy(), strides[:end].copy()
+    dims[op_table.size] = end
+    return end
 
 
 @njit(cache=True, nogil=True)

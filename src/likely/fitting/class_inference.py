@@ -35,9 +35,10 @@ from likely.fitting.covariance import (
 )
 from likely.fitting.inference import Inference
 from likely.objectives.inference import Term, block_several
-from likely.objectives.linear import PenalisedSum
+from likely.objectives.maxent import MaxEntropyObjective
+from likely.objectives.ordinal import OrdinalObjective
 from likely.objectives.scores import block_scores_meat, block_scores_of_clusters
-from likely.objectives.softmax import block_class_weight
+from likely.objectives.softmax import SoftmaxObjective, block_class_weight
 from likely.solvers.base import SecondOrder
 
 KINDS = tuple(kind for kind in COVARIANCES if kind != "quasi")  # there is no dispersion
@@ -48,7 +49,7 @@ KINDS = tuple(kind for kind in COVARIANCES if kind != "quasi")  # there is no di
 class ClassEstimate:
     """The end of a search, in the parameters of its objective, and which of them are free."""
 
-    objective: Any  # a PenalisedSum with the scores of its examples
+    objective: SoftmaxObjective | OrdinalObjective | MaxEntropyObjective
     n_classes: int
     theta: Array  # (p,)
     names: Sequence[str]
@@ -68,8 +69,8 @@ def check_kind(kind: str | None) -> None:
 
 def infer_classes(estimate: ClassEstimate, kind: str) -> Inference:
     """The inference at an estimate: a pass for the information, and one for robust errors."""
-    objective: PenalisedSum = estimate.objective
-    theta, penalty = estimate.theta, objective.penalty_on
+    objective, theta = estimate.objective, estimate.theta
+    penalty = objective.penalty_on
     curvature = penalty.hessian_on(theta, np.arange(theta.size))
     here, count = _information(estimate)
     held = np.isin(np.arange(theta.size), list(estimate.held))

@@ -55,7 +55,7 @@ from likely.objectives.inference import (
     null_dispersion,
     null_model,
 )
-from likely.objectives.linear import LinearObjective
+from likely.objectives.linear import PenalisedSum
 
 COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
 EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
@@ -189,7 +189,7 @@ class Dispersion(NamedTuple):
 
 def estimated_dispersion(
     likelihood: Likelihood,
-    objective: LinearObjective,
+    objective: PenalisedSum,
     theta: Array,
     *,
     redundant: Sequence[int] = (),
@@ -206,7 +206,7 @@ def estimated_dispersion(
     return Dispersion(psi, fit.deviance / fit.n if has_constant_variance(likelihood) else psi)
 
 
-def _n_parameters(objective: LinearObjective, theta: Array, redundant: Sequence[int]) -> float:
+def _n_parameters(objective: PenalisedSum, theta: Array, redundant: Sequence[int]) -> float:
     held = np.isin(np.arange(theta.size), list(redundant))
     penalty = objective.penalty_on
     free = np.flatnonzero(~held & ~penalty.at_kink(theta))

@@ -33,7 +33,7 @@ from likely.fitting.problem import (
 )
 from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import warn_unless_converged
-from likely.objectives.model import Packing
+from likely.objectives.linear import Packing
 from likely.output.formatting import quoted
 from likely.solvers.choice import finish, solve
 from likely.solvers.minimise import Solution

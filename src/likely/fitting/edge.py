@@ -39,7 +39,7 @@ from likely.likelihoods.base import Likelihood
 from likely.numerics.additive import Additive
 from likely.objectives.linear import LinearObjective, block_eta, weighted_sum
 from likely.output.formatting import short_number
-from likely.penalties import NoPenalty
+from likely.penalties.base import NoPenalty
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
@@ -200,9 +200,9 @@ def optimum_at_edge(
     if edge is None:
         return barrier
     value, scale = problem.objective.value, partial(scale_of, problem.objective)
-    here, there = value(found.theta), value(barrier.found.theta)
-    lower = here < there - 2 * tol * scale(there)  # of several optima, that of the search
-    inner = not barrier.n_rows and not there < here - 2 * tol * scale(here)
+    before, after = value(found.theta), value(barrier.found.theta)
+    lower = before < after - 2 * tol * scale(after)  # of several optima, that of the search
+    inner = not barrier.n_rows and not after < before - 2 * tol * scale(before)
     return edge if lower else None if inner else barrier
 
 

@@ -43,9 +43,10 @@ from likely.objectives.inference import (
     block_null_at,
     has_constant_variance,
 )
-from likely.objectives.model import Packing
-from likely.penalties import Penalty
-from likely.solvers.search_problem import Found, hessian_at
+from likely.objectives.linear import Packing
+from likely.penalties.base import Penalty
+from likely.solvers.choice import hessian_at
+from likely.solvers.search_problem import Found
 
 
 @final

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -36,14 +36,15 @@ from likely.objectives.batches import RowBatches
 from likely.objectives.columns import Columns as ColumnsInMemory
 from likely.objectives.inference import NullTotals
 from likely.objectives.least_squares import block_factor
-from likely.objectives.linear import LinearObjective, Loss, Total, weighted_sum
+from likely.objectives.linear import LinearObjective, Loss, PenalisedSum, Total, weighted_sum
 from likely.objectives.rows import Rows
 from likely.output.formatting import count
-from likely.penalties import ElasticNet, Penalty
+from likely.penalties.base import ElasticNet, Penalty
+from likely.solvers.choice import Shape
 from likely.solvers.lbfgs import Preconditioner, Triangular, robust_factor
 from likely.solvers.least_squares import MACHINE, LeastSquares, solve_qr
 from likely.solvers.newton import Newton
-from likely.solvers.search_problem import Found, HeldOutLoss, SearchProblem, Shape
+from likely.solvers.search_problem import Found, HeldOutLoss, SearchProblem
 
 LEAST_CURVATURE = 1e-12  # of the largest: a column that never varies has none
 LEAST_DEVIANCE = 1e-8  # nats per row: all rows of one class have a null deviance of 0
@@ -58,7 +59,7 @@ ALIKE = 0.9  # of the largest
 class Problem(SearchProblem):
     """What is minimised, on which rows."""
 
-    on: Callable[[Blocks, float, Executor], Any]  # the objective of a share of the rows
+    on: Callable[[Blocks, float, Executor], PenalisedSum]  # the objective of a share of the rows
     penalty: Penalty  # one strength per parameter of the framed design
     data: Framed
     executor: Executor
@@ -69,7 +70,7 @@ class Problem(SearchProblem):
     nat: float = 1.0  # in that unit, weights having mean 1
     n_rows: float = 1.0
     mean_weight: float = 1.0
-    on_last: Callable[[Blocks, float, Executor], Any] | None = None  # of the last steps, if another
+    on_last: Callable[[Blocks, float, Executor], PenalisedSum] | None = None  # of the last steps
     first_steps: Callable[["Problem", Array], Array] | None = None  # of L-BFGS
     units_at: Callable[["Problem", Array], Preconditioner | None] | None = None
     steps_between_units: int | None = None
@@ -77,8 +78,8 @@ class Problem(SearchProblem):
     in_batches: bool = False  # whether every θ is a model, so that steps by batches are safe
 
     @cached_property
-    def objective(self) -> Any:
-        return replace(self.on(self.data.blocks, 1.0, self.executor), unit=self.unit)
+    def objective(self) -> PenalisedSum:
+        return self.on(self.data.blocks, 1.0, self.executor).in_unit(self.unit)
 
     @property
     def finishing(self) -> "Problem":
@@ -86,10 +87,10 @@ class Problem(SearchProblem):
         return self if self.on_last is None else replace(self, on=self.on_last)
 
     @cached_property
-    def on_start_rows(self) -> Any:
+    def on_start_rows(self) -> PenalisedSum:
         executor = self.executor if self.start_executor is None else self.start_executor
         unit = None if self.unit is None else self.share * self.unit
-        return replace(self.on(self.data.start, self.share, executor), unit=unit)
+        return self.on(self.data.start, self.share, executor).in_unit(unit)
 
     @cached_property
     def held_out(self) -> HeldOutLoss | None:

@@ -12,7 +12,7 @@ their exactness (``exactness.py``): a method that is not exact says so in each o
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import numpy as np
@@ -42,6 +42,10 @@ class Request:
     options: object = None  # the method's own settings; None is its defaults
     random_state: Seed = None  # for methods that draw numbers
     seconds: float | None = None  # after which a method that is not exact stops
+
+    def of_log_partition(self) -> "Request":
+        """The question for log Z, without evidence, at the same cost."""
+        return replace(self, variables=(), joints=(), evidence=GraphEvidence())
 
 
 @final

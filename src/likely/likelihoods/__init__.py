@@ -1,6 +1,6 @@
 """Likelihoods p(y | η): responses, their links, and ``RESPONSES``, the list of the scalar ones."""
 
-from likely.likelihoods.base import Composition, Likelihood, Response
+from likely.likelihoods.base import Composition, Likelihood, Response, fits, fitting_links
 from likely.likelihoods.bernoulli import Bernoulli
 from likely.likelihoods.categorical import Categorical, CurvatureBlocks
 from likely.likelihoods.gamma import Exponential, Gamma
@@ -21,7 +21,7 @@ from likely.likelihoods.ordinal import (
     thresholds_of,
 )
 from likely.likelihoods.poisson import Poisson
-from likely.likelihoods.responses import RESPONSES, fits, fitting_links, likelihood_of
+from likely.likelihoods.responses import RESPONSES, likelihood_of
 from likely.likelihoods.tweedie import Tweedie
 
 __all__ = [

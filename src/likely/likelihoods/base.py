@@ -22,8 +22,10 @@ import numpy as np
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
-from likely.links import Link, common_means, valid_etas
+from likely.links import LINKS, Link, Power, common_means, valid_etas
+from likely.names import check_part, lookup
 
+LINKS_OF_NUMBER = {"power": Power}
 SMALLEST_MEAN = 1e-100  # its cube, the smallest variance of any response, is above 0
 NEAREST_TO_END = 1e-8  # where a search starts when the mean of y is at an end, as with all y = 0
 
@@ -114,6 +116,18 @@ class Response(ABC):
         """SciPy's distribution of y, for quantiles; None where it has none."""
         return None
 
+    def likelihood(self, link: str | Link | None = None) -> "Likelihood":
+        """This response and a link, by name or as it is; ``None`` is the response's own link."""
+        link = lookup("link", self.canonical if link is None else link, LINKS, LINKS_OF_NUMBER)
+        check_part("link", link, Link, LINKS)
+        if not fits(self, link):
+            raise InvalidInput(
+                f"The link {link.name!r} gives means in {_shown(link.means)}; a {self.name} "
+                f"response needs them in {_shown(self.means)}. "
+                f"Choose one of {', '.join(fitting_links(self))}."
+            )
+        return self.with_link(link)
+
     def with_link(self, link: Link) -> "Likelihood":
         """The likelihood of this response and ``link``, in a more stable form if there is one."""
         return Composition(self, link)
@@ -199,3 +213,21 @@ def refuse(response: Response, y: Array, valid: Array, expected: str, advice: st
         f"A {response.name} response must be {expected}; found {np.ravel(y)[i]:g} "
         f"at example {i}. {advice}"
     )
+
+
+def fits(response: Response, link: Link) -> bool:
+    """Whether every valid η gives a mean that the response can have.
+
+    The identity and the log work for every response: η is kept where its mean is valid.
+    """
+    inside = response.means.low <= link.means.low and link.means.high <= response.means.high
+    return inside or link.in_part
+
+
+def fitting_links(response: Response) -> list[str]:
+    """The names of the links that suit a response."""
+    return [name for name, link in LINKS.items() if fits(response, link)]
+
+
+def _shown(interval: Interval) -> str:
+    return f"({interval.low:g}, {interval.high:g})"

@@ -4,7 +4,6 @@ To add a response, write one class and list it here: the laws in
 ``tests/laws/test_likelihoods.py``, the docs table and the command line read that list.
 """
 
-from likely._typing import Interval
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.bernoulli import Bernoulli
@@ -14,7 +13,7 @@ from likely.likelihoods.inverse_gaussian import InverseGaussian
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.tweedie import Tweedie
-from likely.links import LINKS, Link, Power
+from likely.links import Link
 from likely.names import check_part, lookup
 
 RESPONSES: dict[str, Response] = {
@@ -32,7 +31,6 @@ RESPONSES: dict[str, Response] = {
 }
 
 OF_NUMBER = {"negative-binomial": NegativeBinomial, "tweedie": Tweedie}  # as tweedie(1.7)
-LINKS_OF_NUMBER = {"power": Power}
 ALIASES = {"binomial": "bernoulli", "normal": "gaussian"}  # what others call them
 
 
@@ -67,31 +65,4 @@ def likelihood_of(response: str | Response, link: str | Link | None = None) -> L
     >>> likelihood_of("poisson").link.name
     'log'
     """
-    response = response_named(response)
-    link = lookup("link", response.canonical if link is None else link, LINKS, LINKS_OF_NUMBER)
-    check_part("link", link, Link, LINKS)
-    if not fits(response, link):
-        raise InvalidInput(
-            f"The link {link.name!r} gives means in {_shown(link.means)}; a {response.name} "
-            f"response needs them in {_shown(response.means)}. "
-            f"Choose one of {', '.join(fitting_links(response))}."
-        )
-    return response.with_link(link)
-
-
-def fits(response: Response, link: Link) -> bool:
-    """Whether every valid η gives a mean that the response can have.
-
-    The identity and the log work for every response: η is kept where its mean is valid.
-    """
-    inside = response.means.low <= link.means.low and link.means.high <= response.means.high
-    return inside or link.in_part
-
-
-def fitting_links(response: Response) -> list[str]:
-    """The names of the links that suit a response."""
-    return [name for name, link in LINKS.items() if fits(response, link)]
-
-
-def _shown(interval: Interval) -> str:
-    return f"({interval.low:g}, {interval.high:g})"
+    return response_named(response).likelihood(link)

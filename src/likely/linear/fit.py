@@ -41,7 +41,8 @@ from likely.inputs.targets import is_soft
 from likely.likelihoods.base import Likelihood
 from likely.objectives.model import ModelObjective, Reduction
 from likely.output.formatting import short_number
-from likely.penalties import L1, L2, ElasticNet, Group, Penalty, PenaltySum, Strengths
+from likely.penalties.base import L1, L2, ElasticNet, Penalty, PenaltySum, Strengths
+from likely.penalties.group import Group
 
 Specify = Callable[[DesignRows], Specification]
 LinearRows = EncodedRows[Coding]  # designs without an intercept

@@ -91,7 +91,7 @@ from likely.objectives.overdispersion import (
     no_columns,
     poisson_totals,
 )
-from likely.penalties import NoPenalty, Penalty
+from likely.penalties.base import NoPenalty, Penalty
 from likely.solvers.choice import solve
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton

@@ -68,7 +68,6 @@ from likely.inputs.targets import (
 )
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
-from likely.likelihoods.responses import likelihood_of
 from likely.linear.fit import (
     LinearRows,
     Specify,
@@ -91,14 +90,21 @@ from likely.linear.row_graph import (
 from likely.linear.surface import FittedLinear, class_explanation
 from likely.links import Link
 from likely.numerics.cholesky import factorise, inverse_root, unit_diagonal
-from likely.objectives.linear import Total, block_eta, block_second_order, weighted, weighted_sum
-from likely.objectives.model import ModelObjective, Packing, Reduction
-from likely.penalties import NoPenalty, Penalty, Strengths
+from likely.objectives.linear import (
+    Packing,
+    Total,
+    block_eta,
+    block_second_order,
+    weighted,
+    weighted_sum,
+)
+from likely.objectives.model import ModelObjective, Reduction
+from likely.penalties.base import NoPenalty, Penalty, Strengths
 from likely.solvers.base import SecondOrder, SmoothObjective
-from likely.solvers.choice import check_search
+from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import minimise, search
 from likely.solvers.newton import Newton
-from likely.solvers.search_problem import Found, LastDigits
+from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 
@@ -240,7 +246,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
-        likelihood = likelihood_of(Bernoulli(), self.link)
+        likelihood = Bernoulli().likelihood(self.link)
         fit = fitted(self, design_rows(rows), self._specify(rows, likelihood))
         return self._store(fit, rows, likelihood)
 
@@ -276,7 +282,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset))
-        likelihood = likelihood_of(Bernoulli(), self.link)
+        likelihood = Bernoulli().likelihood(self.link)
         return model_objective(
             model,
             design_rows(rows),

@@ -71,11 +71,12 @@ from likely.linear.row_graph import TARGET, graph_of_factors, weights_of
 from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression
 from likely.linear.surface import StandardErrors, remarks_on_held_rows
 from likely.objectives.inference import NullTotals
+from likely.objectives.linear import Packing
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
-from likely.objectives.model import ModelObjective, Packing, Reduction
+from likely.objectives.model import ModelObjective, Reduction
 from likely.output.description import Description
 from likely.output.formatting import count
-from likely.penalties import NoPenalty, Penalty, PenaltySum
+from likely.penalties.base import NoPenalty, Penalty, PenaltySum
 from likely.solvers.choice import check_search
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
@@ -450,7 +451,7 @@ class FeatureWeights(Specification):
     def inference(self, problem: Problem, end: End, kind: str) -> Inference:
         size = problem.n_parameters
         estimate = ClassEstimate(
-            problem.objective,
+            cast(MaxEntropyObjective, problem.objective),
             self.n_classes,
             end.found.theta,
             names=self.rows.names(),

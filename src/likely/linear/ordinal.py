@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, Self, cast, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -67,10 +67,11 @@ from likely.linear.surface import FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink
 from likely.names import lookup
 from likely.objectives.inference import NullTotals
-from likely.objectives.model import ModelObjective, Packing, Reduction
+from likely.objectives.linear import Packing
+from likely.objectives.model import ModelObjective, Reduction
 from likely.objectives.ordinal import OrdinalObjective
 from likely.objectives.softmax import block_class_weight
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.base import SecondOrder
 from likely.solvers.search_problem import Found
 from likely.solvers.stopping import StoppingRule
@@ -421,7 +422,8 @@ class OrderedClasses(Specification):
     def begin(self, problem: Problem) -> Begun:
         share, n_rows = problem.share, self.rows.blocks.n_rows or np.nan
         null = NullTotals.of_counts(share * self.count, share * n_rows)
-        return Begun(problem.measured(null), problem.objective.start(self.count))
+        objective = cast(OrdinalObjective, problem.objective)
+        return Begun(problem.measured(null), objective.start(self.count))
 
     def last(self, problem: Problem, theta: Array | None) -> Array | None:
         if theta is None:
@@ -457,7 +459,7 @@ class OrderedClasses(Specification):
     def inference(self, problem: Problem, end: End, kind: str) -> Inference:
         found, infinite = end.found, end.infinite
         estimate = ClassEstimate(
-            problem.objective,
+            cast(OrdinalObjective, problem.objective),
             self.likelihood.n_classes,
             found.theta,
             names=self.names(),

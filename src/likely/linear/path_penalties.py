@@ -51,7 +51,7 @@ from likely.names import lookup
 from likely.numerics.additive import FieldwiseAdditive
 from likely.objectives.linear import weighted
 from likely.output.formatting import all_listed
-from likely.penalties import Strengths
+from likely.penalties.base import Strengths
 
 HELD = 1e30  # an l1 at which no coefficient moves, and whose product with 0 is 0
 NULL_TOL = 1e-13  # of the null model: a gradient is as exact as the square root

@@ -61,7 +61,6 @@ from likely.inputs.tables import own_columns
 from likely.inputs.targets import check_offset, check_response, check_weight
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
-from likely.likelihoods.responses import likelihood_of
 from likely.linear.fit import (
     LinearRows,
     design_rows,
@@ -88,7 +87,7 @@ from likely.objectives.least_squares import (
 )
 from likely.objectives.model import ModelObjective, Reduction
 from likely.output.formatting import quoted
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form, solver_name
 from likely.solvers.least_squares import (
     GramTotals,
@@ -254,7 +253,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
         return self._store(fitted(self, design_rows(rows), self._specify(rows)), rows)
 
     def _specify(self, rows: LinearRows) -> Callable[[DesignRows], OnePredictor]:
-        likelihood = likelihood_of(Gaussian(), Identity())
+        likelihood = Gaussian().likelihood()
         return predictor_of(self, rows.coding, likelihood, student=True)
 
     def objective(
@@ -661,7 +660,7 @@ def _inference(
     data, rows = setting.data, setting.rows
     names = rows.coding.names() + (("intercept",) if data.framing.intercept else ())
     return infer(
-        likelihood_of(Gaussian()),
+        Gaussian().likelihood(),
         theta,
         bread,
         setting.l2,

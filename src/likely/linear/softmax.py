@@ -92,7 +92,7 @@ from likely.linear.surface import (
 from likely.objectives.model import ModelObjective, Reduction
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax

@@ -35,13 +35,13 @@ from likely.fitting.problem import Problem
 from likely.inputs.coding import refuse_gaps
 from likely.linear.fit import ParameterPenalty
 from likely.objectives.inference import NullTotals
-from likely.objectives.model import Packing
+from likely.objectives.linear import Packing
 from likely.objectives.softmax import SoftmaxObjective
-from likely.penalties import Penalty
-from likely.solvers.choice import choose, is_auto, solver_name
+from likely.penalties.base import Penalty
+from likely.solvers.choice import Shape, choose, is_auto, solver_name
 from likely.solvers.lbfgs import LBFGS, PerClass
 from likely.solvers.minimise import search
-from likely.solvers.search_problem import Found, Shape
+from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 
 MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
@@ -160,7 +160,7 @@ class ClassPredictors(Specification):
 
     def _constant_model(self, problem: Problem) -> tuple[Array, NullTotals]:
         """The shares of the classes.  At θ = 0, ∂f/∂b_k = Σw/K − Σw t_k."""
-        objective, K = problem.on_start_rows, len(self.labels)
+        objective, K = cast(SoftmaxObjective, problem.on_start_rows), len(self.labels)
         start = np.zeros(objective.size)
         here = objective.first_order(start)
         if not isfinite(here.value) or not np.isfinite(here.gradient).all():
@@ -261,7 +261,7 @@ class ClassPredictors(Specification):
             held = tuple(k * width + j for k in at for j in self.columns(held))
         intercepts = range(framing.n_coefficients, len(at) * width, width)
         estimate = ClassEstimate(
-            problem.objective,
+            _objective(problem),
             len(self.labels),
             found.theta,
             names=tuple(f"{self.labels[k]}: {term}" for k in at for term in terms),
@@ -285,6 +285,10 @@ def _softmax(problem: Problem) -> SoftmaxRows:
     return cast(SoftmaxRows, problem.on)
 
 
+def _objective(problem: Problem) -> SoftmaxObjective:
+    return cast(SoftmaxObjective, problem.objective)
+
+
 def _tie(problem: Problem, softmax: SoftmaxRows) -> Array | None:
     """The tie: as strong as the bound on the curvature, on the columns whose weights sum to 0.
 
@@ -293,7 +297,8 @@ def _tie(problem: Problem, softmax: SoftmaxRows) -> Array | None:
     columns = softmax.centred_columns
     if not columns.size or len(columns) > MOST_FOR_FACTOR:
         return None
-    bound = problem.on_start_rows.curvature_bound(columns) / problem.share
+    some = cast(SoftmaxObjective, problem.on_start_rows)
+    bound = some.curvature_bound(columns) / problem.share
     tie = np.zeros(problem.data.framing.n_parameters)
     tie[columns] = np.diag(bound)
     return tie
@@ -301,7 +306,7 @@ def _tie(problem: Problem, softmax: SoftmaxRows) -> Array | None:
 
 def _units(problem: Problem, theta: Array) -> PerClass | None:
     """Units in which the curvature that the classes share at θ is 1."""
-    objective = problem.objective
+    objective = _objective(problem)
     if problem.data.framing.n_parameters > MOST_FOR_FACTOR:
         return None
     curvature = objective.shared_curvature(theta)
@@ -322,8 +327,9 @@ def _first_steps(problem: Problem, start: Array) -> Array:
     if share == 1.0 and (data.blocks.n_rows or 0) >= FEWEST_TO_SHARE:
         some, share = first_rows(data.blocks, START_SHARE), START_SHARE
         data.passes[-1] = START_SHARE
-    bound = problem.on(some, share, problem.executor).curvature_bound() / share
-    objective = problem.on(data.start, data.share, problem.executor)
+    softmax = _softmax(problem)
+    bound = softmax(some, share, problem.executor).curvature_bound() / share
+    objective = softmax(data.start, data.share, problem.executor)
     units = PerClass.of(data.share * bound, objective.classes.weighted)
     solution, _ = search(
         LBFGS(preconditioner=units), objective, start, tol=FIRST_TOL, max_iter=FIRST_STEPS
@@ -339,7 +345,7 @@ def _of_two(
     A ridge shared by two opposite weights is half as strong on their difference, and a group's
     strength is multiplied by √½.
     """
-    weights = problem.objective.classes.rows(found.theta)
+    weights = _objective(problem).classes.rows(found.theta)
     if softmax.reference is not None:
         weights = np.insert(weights, softmax.reference, 0.0, axis=0)
     each = softmax.each

@@ -38,7 +38,7 @@ from likely.neural.engine import (
 from likely.neural.formulas import NetworkRows
 from likely.neural.outputs import CATEGORICAL, NOT_COMPILED
 from likely.numerics.keyed_random import WORD
-from likely.penalties import Strength
+from likely.penalties.base import Strength
 from likely.solvers.updates import Update
 
 COMPILED_ACTIVATIONS = {

@@ -40,7 +40,7 @@ from likely.neural.formulas import (
 )
 from likely.neural.outputs import NOT_COMPILED, Output
 from likely.numerics.additive import pairwise_total
-from likely.penalties import Strength
+from likely.penalties.base import Strength
 from likely.solvers.base import FirstOrder
 from likely.solvers.batched import PENALTY_SCALINGS
 from likely.solvers.updates import Update

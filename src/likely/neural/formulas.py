@@ -44,7 +44,7 @@ from likely.neural.architecture import Architecture, Layer
 from likely.neural.outputs import Output
 from likely.numerics.keyed_random import keyed_uniform
 from likely.objectives.linear import Total
-from likely.penalties import Strength
+from likely.penalties.base import Strength
 from likely.solvers.base import FirstOrder
 from likely.special import ACTIVATIONS
 

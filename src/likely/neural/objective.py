@@ -32,7 +32,7 @@ from likely.neural.formulas import (
 )
 from likely.neural.outputs import Output
 from likely.objectives.model import REDUCTIONS, Reduction, numbers_of_rows
-from likely.penalties import Strength
+from likely.penalties.base import Strength
 from likely.solvers.base import FirstOrder, FirstOrderObjective
 
 

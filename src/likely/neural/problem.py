@@ -51,7 +51,7 @@ from likely.neural.options import Options, layer_dropout, trainable_layers
 from likely.neural.outputs import Output
 from likely.neural.settings import WeightPenalty
 from likely.output.formatting import count
-from likely.penalties import Strength
+from likely.penalties.base import Strength
 
 SEEDS = 2**62
 ROWS_FOR_STRENGTHS = 200  # a mean over them is known to some per cent

@@ -17,7 +17,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array, Matrix
+from likely._typing import Array
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import PREDICTION, Explanation, refuse_against
 from likely.explanations.sampled import SampledContributions
@@ -35,10 +35,8 @@ from likely.neural.average import (
     AverageFit,
     NumberAveraging,
     ResponseSpread,
-    average_prediction,
     judged_rows,
 )
-from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.options import Options
 from likely.neural.outputs import Output, ScalarOutput, output_of
@@ -46,7 +44,7 @@ from likely.neural.problem import OpenedRows, Targets, TrainingProblem, open_row
 from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
 from likely.objectives.linear import weighted_sum
 from likely.output.formatting import count
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
@@ -261,21 +259,6 @@ class NeuralNetworkRegressor(RegressorMixin, NeuralNetwork):
         self._warn_outside(mean)
         return np.asarray(mean[:, 0] if mean.shape[1] == 1 else mean)
 
-    def _explained_score(self, matrix: Matrix) -> Array:
-        """E[y | x] of rows as the network reads them, (n, n_responses)."""
-        if self.average_ is not None:
-            found = average_prediction(
-                self.average_,
-                self._averaging(self.output_),
-                self.architecture_,
-                self.output_,
-                lambda theta: self._predictor(matrix, theta),
-            )
-        else:
-            eta = self._predictor(matrix, self.parameters_.astype(np.float64))
-            found = self.output_.mean(eta, self._extra)
-        return np.asarray(found)
-
     def predict_distribution(self, X: Any) -> PredictiveDistribution:
         """The distribution of y given each row: the response around its mean."""
         return PredictiveDistribution(self._response, self.predict(X), self.dispersion_)
@@ -387,18 +370,12 @@ class NeuralNetworkRegressor(RegressorMixin, NeuralNetwork):
 
         return read
 
-    def _rows_of(self, examples: Examples, classes: Array) -> Examples:
-        return examples
-
     def _averaging(self, output: Output) -> NumberAveraging:
         given = output_of(self.response, link=self.link)
         return NumberAveraging((output if given.response.shape_is_known else given).response)
 
     def _own_meaning(self) -> dict[str, Any]:
         return {"scale_response": self.scale_response}
-
-    def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
-        return {}
 
     def _scales_response(self, output: Output) -> bool:
         least_squares = isinstance(output, ScalarOutput) and isinstance(

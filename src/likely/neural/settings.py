@@ -17,7 +17,7 @@ import numpy as np
 
 from likely.errors import InvalidInput
 from likely.inputs.estimators import Settings
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 
 WATCHED = {True: "validation", False: "training"}

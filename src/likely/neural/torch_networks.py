@@ -48,7 +48,7 @@ from likely.neural.engine import (
     weight_above_0,
 )
 from likely.neural.formulas import NetworkRows, predictor
-from likely.penalties import Strength
+from likely.penalties.base import Strength
 from likely.solvers.updates import Update
 
 MOST_STEPS = 32  # steps that are gathered, and recorded, together

@@ -44,7 +44,7 @@ from likely.objectives.linear import (
     weighted,
     weighted_sum,
 )
-from likely.penalties import NoPenalty
+from likely.penalties.base import NoPenalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
 

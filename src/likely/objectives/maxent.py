@@ -36,7 +36,7 @@ from likely.objectives.softmax import (
     hard_labels,
     row_weights,
 )
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder
 from likely.special import softmax
 

@@ -30,7 +30,7 @@ from likely.likelihoods.ordinal import Ordinal, OrdinalCurvature, ordinal_curvat
 from likely.numerics.cholesky import factorise
 from likely.objectives.linear import PenalisedSum, Terms, Total, block_eta, weighted, weighted_sum
 from likely.objectives.scores import RowScores, Scoring
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder
 
 CHUNK_CELLS = 2**15  # rows × classes of a temporary: a quarter of a megabyte

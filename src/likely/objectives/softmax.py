@@ -33,7 +33,7 @@ from likely.data.layouts.base import Design
 from likely.likelihoods.categorical import Categorical
 from likely.objectives.linear import PenalisedSum, Terms, Total, weighted_sum
 from likely.objectives.scores import RowScores, Scoring
-from likely.penalties import Penalty
+from likely.penalties.base import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder
 from likely.special import logsumexp, softmax
 

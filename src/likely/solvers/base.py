@@ -28,6 +28,15 @@ class SecondOrder(FieldwiseAdditive):
     hessian: Array
 
 
+class HasSecondOrder(Protocol):
+    """What Newton's method reads: every ``SmoothObjective`` has it."""
+
+    @property
+    def unit(self) -> float | None: ...
+
+    def second_order(self, theta: Array) -> SecondOrder: ...
+
+
 class SmoothObjective(ABC):
     """f(θ), to be minimised, already summed."""
 

@@ -18,7 +18,7 @@ To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``; it
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import Any, final
+from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
@@ -26,32 +26,80 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.names import known_name
 from likely.numerics.cholesky import factorise
-from likely.solvers.base import SecondOrder, SmoothObjective, Solver, State, without_curvature
+from likely.solvers.base import (
+    FirstOrderObjective,
+    SecondOrder,
+    SmoothObjective,
+    Solver,
+    State,
+    without_curvature,
+)
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
 from likely.solvers.gradient_descent import GradientDescent
 from likely.solvers.lbfgs import LBFGS
+from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE
 from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA, InUnits
 from likely.solvers.proximal_newton import ProximalNewton
-from likely.solvers.search_problem import (
-    Found,
-    LastDigits,
-    Limits,
-    SearchProblem,
-    Shape,
-)
+from likely.solvers.search_problem import Found, Limits, SearchProblem, WholeObjective
 from likely.solvers.stochastic import StochasticDescent, search_in_batches
 from likely.solvers.stopping import HasUnit, StoppingRule, rounding_of
-from likely.solvers.tolerances import MOST_FOR_GRAM, MOST_LAST_STEPS
+from likely.solvers.tolerances import (
+    ALL_DIGITS,
+    CHEAP_PASS,
+    DECREMENT,
+    FEW,
+    LAST_STEP,
+    LAST_STEP_OF_A_ROW,
+    MOST_FOR_GRAM,
+    MOST_LAST_STEPS,
+    SMALLEST_SHARE,
+)
 
+MOST_FOR_NEWTON = 2000  # parameters: a factorisation of that size costs as much as a pass
+MOST_OF_SEVERAL = 1500  # parameters of several predictors
+ALWAYS_NEWTON = 200  # parameters of several predictors
+WORK_OF_NEWTON = 5e8  # multiplications in one Hessian: beyond, L-BFGS is done before
+ALWAYS_PAIRS = 20  # predictors
+WORK_OF_PAIRS = 2e7  # rows times pairs of predictors: beyond, L-BFGS is done before
+MOST_FOR_WORKING_SETS = 5000  # parameters of several predictors
 CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")  # of least squares
 MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
 Search = Callable[[Any, SearchProblem, Array, Limits], Found]  # of a solver, from a start
 START_TOL = 1e-3  # of a search on some rows: their optimum is not nearer to that of all rows
 START_STEPS = 20
 START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
+
+
+class Shape(NamedTuple):
+    """What the rules of "auto" use."""
+
+    n_parameters: int
+    n_rows: float = inf
+    n_predictors: int = 1  # with parameters of their own, as the classes of softmax regression
+    rough: bool = False  # whether the penalty is not smooth
+    corners: bool = False  # whether it has corners at 0, as l1 has
+    groups: bool = False  # whether it has groups of coefficients
+    has_columns: bool = False  # whether columns of numbers are in memory
+    has_dual: bool = False  # whether it is logistic regression with one ridge on sparse rows
+
+    @property
+    def hessian_is_affordable(self) -> bool:
+        """With several predictors it has a block for each pair, and costs more than a gradient."""
+        n, k = self.n_parameters, self.n_predictors
+        if k == 1:
+            return n <= MOST_FOR_NEWTON
+        if k > ALWAYS_PAIRS and self.n_rows * k**2 > WORK_OF_PAIRS:
+            return False
+        return n <= ALWAYS_NEWTON or (n <= MOST_OF_SEVERAL and self.n_rows * n**2 <= WORK_OF_NEWTON)
+
+    @property
+    def has_working_sets(self) -> bool:
+        """Whether proximal Newton can model the penalty, with a Hessian of the active columns."""
+        few = self.n_predictors == 1 or self.n_parameters <= MOST_FOR_WORKING_SETS
+        return (self.corners or self.groups) and few
 
 
 def solve(
@@ -147,6 +195,54 @@ def finish(
         direction=there.direction,
         least_pivot=there.least_pivot,
     )
+
+
+class LastDigits(NamedTuple):
+    """The gaps at which standard errors are computed."""
+
+    aim: float
+    all_digits: float  # below, a further step is rounding
+    enough: float
+    tol: float  # will do where the other digits are lost in rounding
+
+    @classmethod
+    def of(cls, problem: SearchProblem, tol: float) -> "LastDigits":
+        enough = min(tol, DECREMENT * problem.nat)
+        n, p = problem.n_rows, problem.shape.n_parameters
+        all_digits = last = ALL_DIGITS * n / p
+        if n * p**2 > CHEAP_PASS:
+            last = min(LAST_STEP, LAST_STEP_OF_A_ROW * n)
+        if has_few_rows(problem):
+            all_digits *= SMALLEST_SHARE
+        aim = min(enough, last * problem.nat)
+        return cls(aim, min(aim, all_digits * problem.nat), enough, tol)
+
+    def one_more(self, gap: float) -> bool:
+        """Whether a step that is not evaluated is worth taking, and the Hessian stays the same."""
+        return self.all_digits < gap <= self.aim
+
+    def settled(self, solution: Solution) -> Solution:
+        """The solution, converged if its gap is small enough, also if rounding stopped it."""
+        rounded = solution.reason in (NO_FURTHER_DIGITS, NO_LOWER_VALUE)
+        if solution.converged or not solution.gap <= (self.tol if rounded else self.enough):
+            return solution
+        return replace(solution, converged=True, reason=f"the gap is {solution.gap:.1e}")
+
+
+def has_few_rows(problem: SearchProblem) -> bool:
+    """Whether this may be a table, whose rows have weights that differ by millions."""
+    return problem.n_rows * problem.shape.n_parameters**2 <= FEW
+
+
+def hessian_at(problem: SearchProblem, found: Found) -> Array:
+    """∇² of the smooth part at the end of a search: known, or one more pass.
+
+    What is known is that before the last step, which may be long for a group with a small share of
+    the weight.  A table of few rows is read again.
+    """
+    if found.hessian is None or (found.solution.converged and has_few_rows(problem)):
+        return np.asarray(problem.objective.second_order(found.theta).hessian)
+    return found.hessian
 
 
 def choose(shape: Shape) -> str:
@@ -272,7 +368,7 @@ def _lbfgs(solver: LBFGS, problem: SearchProblem, start: Array, limits: Limits) 
         steps = left if asked else min(problem.steps_between_units or left, left)
         solution, state = search(
             solver,
-            problem.objective,
+            cast(FirstOrderObjective, problem.objective),  # which has value and first_order
             theta,
             tol=limits.tol,
             max_iter=steps,
@@ -370,7 +466,7 @@ SOLVERS: dict[str, NamedSolver] = {
 class Pulled(SmoothObjective):
     """f(θ) + ½ Σ_j s_j (θ_j − θ⁰_j)²: a subset of rows may be separated."""
 
-    objective: Any
+    objective: WholeObjective
     start: Array
     strength: Array
     unit: float | None = None

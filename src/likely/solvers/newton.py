@@ -32,6 +32,7 @@ from scipy.linalg import LinAlgError
 from likely._typing import Array
 from likely.numerics.cholesky import LEAST_PIVOT, ScaledCholesky, factorise
 from likely.solvers.base import (
+    HasSecondOrder,
     SecondOrder,
     SmoothObjective,
     Solver,
@@ -60,7 +61,7 @@ class NewtonState(State):
 
 @final
 @dataclass(frozen=True)
-class Newton(Solver[SmoothObjective, NewtonState]):
+class Newton(Solver[HasSecondOrder, NewtonState]):
     """For up to a few thousand parameters: one step costs a d×d factorisation.
 
     Of dependent columns the later one is fixed; the last ``intercepts`` are fixed last.
@@ -72,7 +73,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
     contract: ClassVar[type] = SmoothObjective
     needs: ClassVar[str] = "second derivatives, as a SmoothObjective of likely.solvers has them"
 
-    def init(self, objective: SmoothObjective, theta: Array) -> NewtonState:
+    def init(self, objective: HasSecondOrder, theta: Array) -> NewtonState:
         here = objective.second_order(theta)
         found = self._factor(here)
         if found is None:
@@ -113,7 +114,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
             damped = np.dot(vectors * sizes, vectors.T)
             return factorise(damped, hold=False), damped
 
-    def step(self, objective: SmoothObjective, state: NewtonState) -> NewtonState:
+    def step(self, objective: HasSecondOrder, state: NewtonState) -> NewtonState:
         t, stuck = 1.0, NO_LOWER_VALUE
         while t >= SHORTEST_STEP:
             # one pass, kept if accepted

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from likely.output.progress import ProgressStep, StageEnded, StageStarted, listening
     from likely.reports.report import report
     from likely.runs.seal_surface import open_seal, seal
+    from likely.tasks.final_run import Evaluated, final
     from likely.tasks.predictions import Predictions, predict
     from likely.tasks.row_explanations import ExplainedRows, ExplainedTexts, explain
     from likely.tasks.running import Running, start
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from likely.workbench.search.tune import tune
 
 __all__ = [
+    "Evaluated",
     "ExplainedRows",
     "ExplainedTexts",
     "Predictions",
@@ -39,6 +41,7 @@ __all__ = [
     "Trained",
     "compare",
     "explain",
+    "final",
     "learning_curve",
     "listening",
     "look",
@@ -52,12 +55,14 @@ __all__ = [
 ]
 
 _HOME = {
+    "Evaluated": "likely.tasks.final_run",
     "ExplainedRows": "likely.tasks.row_explanations",
     "ExplainedTexts": "likely.tasks.row_explanations",
     "ProgressStep": "likely.output.progress",
     "Running": "likely.tasks.running",
     "StageEnded": "likely.output.progress",
     "StageStarted": "likely.output.progress",
+    "final": "likely.tasks.final_run",
     "listening": "likely.output.progress",
     "start": "likely.tasks.running",
 }

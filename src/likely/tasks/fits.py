@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.output.formatting import count, listed
 from likely.output.progress import stage
-from likely.tasks.request import Caller, DataOptions, Exit, Refusal
+from likely.tasks.request import UNLABELLED, Caller, DataOptions, Exit, Refusal
 from likely.tasks.suitability import (
     PlannedFit,
     about_task,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 FOLDS = 5
 
 
-UNLABELLED = "unlabelled"  # the setting whose value marks rows without a label
 STREAMED = "naive-bayes"  # the model of counts that is fitted from sums
 
 

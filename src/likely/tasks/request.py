@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder
     from likely.workbench.data.dataset import Dataset
 
+UNLABELLED = "unlabelled"  # the setting whose value marks rows without a label
 MOST_LABELS = 30  # values of a header that may be a label
 
 

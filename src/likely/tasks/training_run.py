@@ -17,7 +17,6 @@ from likely.errors import InvalidInput
 from likely.names import known_name
 from likely.output.progress import stage
 from likely.tasks.fits import (
-    UNLABELLED,
     TrainedModel,
     TrainRequest,
     fit_direct,
@@ -27,7 +26,7 @@ from likely.tasks.fits import (
     refuse_counts,
     with_unlabelled_marked,
 )
-from likely.tasks.request import Caller, DataOptions, Exit, Refusal, refuse_no_target
+from likely.tasks.request import UNLABELLED, Caller, DataOptions, Exit, Refusal, refuse_no_target
 from likely.tasks.suitability import naming_rows, needs_preparation, refuse_two_orders
 from likely.tasks.train_text import Part, plain_text
 from likely.tasks.unguarded import scored_elsewhere

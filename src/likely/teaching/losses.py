@@ -33,7 +33,7 @@ from likely.likelihoods.responses import likelihood_of
 from likely.names import lookup
 from likely.objectives.linear import LinearObjective, Loss
 from likely.objectives.model import REDUCTIONS, Reduction
-from likely.penalties import L2
+from likely.penalties.base import L2
 from likely.special import expit
 from likely.teaching.hinge import KinkedObjective
 from likely.teaching.margin import MARGIN_LOSSES, Hinge, MarginLoss, ZeroOne

@@ -33,6 +33,7 @@ from likely.graphical.exact.graph_arrays import FactorTables
 from likely.graphical.exact.junction_tree import NUMBER, JunctionTree
 from likely.graphical.exact.plans import PLANNING_CELLS, Plans
 from likely.graphical.exact.tree_inference import answer_in, best_in
+from likely.graphical.model.exactness import RowExactness
 from likely.graphical.model.graph_evidence import GraphEvidence
 
 if TYPE_CHECKING:
@@ -115,18 +116,21 @@ def _patterns(observed: Array) -> tuple[Codes, Codes]:
     return pattern, np.bincount(pattern)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class RowAnswer:
-    """Marginals (n_rows, n_states) by name, and log Z(e_r) (n_rows,); nan where it is −inf."""
+class RowTables(NamedTuple):
+    """Marginals (n_rows, n_states) and joints by name, and log Z(e_r) (n_rows,).
+
+    Those of impossible rows, where log Z is −inf, are undefined.
+    """
 
     marginals: dict[str, Array]
+    joints: dict[tuple[str, ...], Array]
     log_partition: Array
+    row_exactness: RowExactness = None
 
 
 def row_beliefs(
     graph: "FactorGraph", codes: Codes, wanted: Iterable[str], memory: int | None = None
-) -> RowAnswer:
+) -> RowTables:
     """Marginals of the ``wanted`` variables and log Z, given each row of codes.
 
     ``codes`` (n_rows, n_variables) are the positions of states; −1 is not observed.
@@ -158,7 +162,7 @@ def row_beliefs(
             log_partition[row] = found.log_partition
             for name, table in marginals.items():
                 table[row] = found.marginals[name]
-    return RowAnswer(marginals, log_partition)
+    return RowTables(marginals, {}, log_partition)
 
 
 def row_families(
@@ -204,6 +208,8 @@ class BestRows(NamedTuple):
     codes: Codes  # (n_rows, n_variables)
     log_score: Array  # (n_rows,)
     unique: Array  # (n_rows,) whether no other configuration has the same score
+    row_exactness: RowExactness = None
+    upper: Array | None = None  # log scores that no configuration exceeds; None: those found
 
 
 def row_most_probable(graph: "FactorGraph", codes: Codes, memory: int | None = None) -> BestRows:

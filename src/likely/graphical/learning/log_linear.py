@@ -51,7 +51,7 @@ from likely.inputs.estimators import (
 )
 from likely.objectives.maxent import FeatureTotals
 from likely.output.formatting import listed
-from likely.penalties import L2
+from likely.penalties.base import L2
 from likely.solvers.base import FirstOrder, FirstOrderObjective
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import search

@@ -148,6 +148,8 @@ class LogPartition(float):
         return float(self), self.exactness
 
 
+RowExactness = tuple[Exactness, ...] | None  # of each row of a table; None where all are exact
+
 NOT_KNOWN = LogPartition(nan, Exactness(False))
 
 

@@ -268,7 +268,6 @@ class FactorGraph:
 
         name, found = answer(self, request, method)
         found.exactness.warn(name)
-        prior = replace(request, variables=(), joints=(), evidence=GraphEvidence())
         return Beliefs(
             self.by_name,
             found.marginals,
@@ -276,7 +275,7 @@ class FactorGraph:
             found.log_partition,
             name,
             found.exactness,
-            lambda: log_partition_like(self, prior, name),
+            lambda: log_partition_like(self, request.of_log_partition(), name),
             self._library_of_answers(given),
         )
 
