@@ -44,6 +44,7 @@ from likely.likelihoods.quantile_search import search_quantiles
 from likely.likelihoods.stirling import lgamma_rest
 from likely.links import Link, Log
 from likely.special import log, log1p, logsumexp
+from likely.storage.declared import Between
 
 WINDOW = 9.0  # standard deviations of the series kept on either side of its peak
 MARGIN = 40  # further terms: near n = 1 the series is not Gaussian
@@ -210,6 +211,8 @@ class Tweedie(Response):
 
     For 1 < p < 2 ``link=None`` is the log; the canonical link is ``Power(1 − p)``.
     """
+
+    saved_rules = (Between("power", 0.0, 3.0),)
 
     power: float = 1.5
 

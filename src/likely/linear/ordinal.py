@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, cast, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -63,7 +63,7 @@ from likely.linear.fit import (
 )
 from likely.linear.formula import FormulaTerms
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
-from likely.linear.surface import FittedLinear, predictor_explanation
+from likely.linear.surface import LINEAR, FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink
 from likely.names import lookup
 from likely.objectives.inference import NullTotals
@@ -75,6 +75,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.base import SecondOrder
 from likely.solvers.search_problem import Found
 from likely.solvers.stopping import StoppingRule
+from likely.storage.declared import FITTED_CLASSES, Decreasing, Numbers, SameCount, Saved
 
 MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
 UNIT_LINKS = {name: link for name, link in LINKS.items() if isinstance(link, UnitLink)}
@@ -155,6 +156,19 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
     >>> model.expected_rank([[0.0], [5.0]]).round(2)  # the lowest class has rank 1
     array([1.17, 2.26])
     """
+
+    saved: ClassVar = (
+        LINEAR
+        | FITTED_CLASSES
+        | Saved(
+            {"likelihood_": Ordinal, "thresholds_": Numbers(Array, "a threshold")},
+            rules=(
+                Decreasing("thresholds_"),  # P(y > c) = g(η + b_c) falls with c
+                SameCount("classes_ - 1", "thresholds_"),
+                SameCount("classes_", "likelihood_.n_classes"),
+            ),
+        )
+    )
 
     def __init__(
         self,

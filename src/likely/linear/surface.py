@@ -46,9 +46,44 @@ from likely.linear.response_predictions import check_exposure
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count, listed
 from likely.solvers.minimise import Solution
+from likely.storage.declared import (
+    FITTED_COLUMNS,
+    Estimates,
+    Needed,
+    Numbers,
+    SameCount,
+    SameShape,
+    Saved,
+)
 
 MOST_CELLS = 50_000_000  # of one explanation: 400 MB
 RELATIVE = "Contributions are relative to the mean of the training rows."
+LINEAR = FITTED_COLUMNS | Saved(  # what a file holds of a linear model
+    {
+        "beside_": tuple[str, ...],
+        "coding_": Coding,
+        "coef_": Numbers("float64", "finite"),
+        "solution_": Solution,
+        "inference_": Inference | None,
+    },
+    {
+        "column_means_": Numbers("float64", "finite"),
+        "held_out_": tuple[float, float],
+        "moved_by_": tuple[str, ...],
+        "separated_": bool,
+    },
+    rules=(
+        SameCount("n_features_in_", "coding_.schema.kinds"),
+        SameCount("coding_.n_coefficients", "coef_.shape.-1"),
+        SameCount("coef_.shape.-1", "column_means_"),
+        Estimates("inference_.theta", "coef_"),
+        Needed("solution_.held_out", "held_out_"),
+    ),
+)
+WITH_INTERCEPT = LINEAR | Saved(
+    {"intercept_": Numbers(float | Array, "finite")},
+    rules=(SameShape("coef_[:-1]", "intercept_"),),
+)
 
 
 class _NotOfThisFit(InvalidInput, AttributeError):

@@ -12,7 +12,7 @@ Bishop, Pattern Recognition and Machine Learning, §5.1 to §5.3.
 """
 
 from collections.abc import Sequence
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -56,6 +56,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
+from likely.storage.declared import FITTED_CLASSES
 
 
 @final
@@ -177,6 +178,8 @@ class NeuralNetworkClassifier(ClassProbabilities, ClassifierMixin, NeuralNetwork
     >>> model.n_parameters_  # 2·4 + 4 and 4·1 + 1
     17
     """
+
+    saved: ClassVar = NeuralNetwork.saved | FITTED_CLASSES
 
     def __init__(
         self,

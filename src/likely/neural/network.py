@@ -40,7 +40,7 @@ from likely.inputs.estimators import (
     unchanged_if_refused,
 )
 from likely.inputs.tables import is_file, n_rows_of, refuse_file
-from likely.neural.architecture import Architecture
+from likely.neural.architecture import Architecture, check_parameters
 from likely.neural.average import (
     AverageFit,
     Averaging,
@@ -109,6 +109,8 @@ from likely.neural.training import (
 from likely.objectives.model import Reduction
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count
+from likely.storage.declared import FITTED_COLUMNS, Numbers, SameCount, Saved
+from likely.storage.values import same_count, unlike
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
 # times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
@@ -119,6 +121,34 @@ RELATIVE = "Contributions are relative to an input of 0: the mean of scaled numb
 
 class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
     """Layers of units that are trained together by one loss."""
+
+    saved: ClassVar = FITTED_COLUMNS | Saved(
+        {
+            "beside_": tuple[str, ...],
+            "architecture_": Architecture,
+            "output_": Output,
+            "coding_": Coding,
+            "parameters_": Numbers(Array, "finite"),
+            "average_": NetworkAverage | None,
+            "history_": History,
+            "column_strengths_": Array,
+            "response_centre_": Numbers(float | Array, "finite"),  # one for each response
+            "response_scale_": Numbers(float, "finite", "positive"),
+            "state_": dict,
+            "chosen_": dict,
+            "seed_": int,
+            "held_out_": tuple[float, float],
+            "end_game_": History | None,
+        },
+        rules=(
+            SameCount("n_features_in_", "coding_.schema.kinds"),
+            SameCount("coding_.n_coefficients", "architecture_.sizes.0", "column_strengths_"),
+            SameCount("architecture_.n_parameters", "parameters_", "average_.parameters.shape.1"),
+            SameCount("architecture_.sizes.-1", "output_.n_outputs"),
+            SameCount("architecture_.n_extra", "output_.n_extra"),
+            SameCount("output_.n_classes", "classes_"),
+        ),
+    )
 
     grouped: ClassVar[Mapping[str, type[Settings]]] = GROUPED
     saved_as_none: ClassVar[tuple[str, ...]] = OF_TRAINING
@@ -653,6 +683,22 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def check_saved(self) -> None:
+        """Refuse weights, of the network and of those that it averages, whose answers overflow."""
+        output = self.output_
+        for theta in (
+            self.parameters_,
+            *(() if self.average_ is None else self.average_.parameters),
+        ):
+            check_parameters(self.architecture_, theta.astype(np.float64), output)
+        if self.average_ is not None:
+            answers = (output.n_classes or output.n_outputs,)
+            same_count("The constant model", self.average_.constant.shape, answers)
+        if np.ndim(self.response_centre_):
+            same_count("response_centre_", np.shape(self.response_centre_), (output.n_outputs,))
+        if self.column_strengths_.dtype.kind != "f":
+            raise unlike("column_strengths_", "numbers")
 
 
 def _at(fitted: NeuralNetwork, theta: Array) -> NeuralNetwork:

@@ -10,7 +10,7 @@ Bishop, Pattern Recognition and Machine Learning, §5.1 to §5.3.
 """
 
 from collections.abc import Sequence
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -48,6 +48,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
+from likely.storage.declared import Numbers, Saved
 
 
 @final
@@ -175,6 +176,10 @@ class NeuralNetworkRegressor(RegressorMixin, NeuralNetwork):
     >>> model.fit(X, np.sin(2 * X[:, 0])).predict([[np.pi / 4]]).round(2)
     array([1.])
     """
+
+    saved: ClassVar = NeuralNetwork.saved | Saved(
+        {"dispersion_": Numbers(float, "not negative")}, {"alpha_": float | None}
+    )
 
     dispersion_: float
     alpha_: float | None
