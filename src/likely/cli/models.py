@@ -1,6 +1,7 @@
 """``likely models``: the list of models, and the parameters of one.
 
-Also models by name, and the settings given by ``--set``, ``--space`` and ``--try``.
+Also models by name, and the settings given by ``--set``, ``--space`` and ``--try``, those of words
+(``words.NAME``) among them.
 """
 
 import inspect

@@ -1,4 +1,10 @@
-"""``likely predict``: predictions for every row of a table, chunk by chunk."""
+"""``likely predict``: predictions for every row of a table, chunk by chunk.
+
+Documents on standard input, one per line, are predicted as they come.  A block is what the pipe
+holds at the moment: the lines that are complete are predicted, and their predictions written,
+before the next block is read.  So a line is answered before the next one is written, and a long
+input is read in large blocks.
+"""
 
 import select
 import shlex

@@ -1,4 +1,9 @@
-"""``likely train``: one model on one table, with a score on held-out rows."""
+"""``likely train``: one model on one table, with a score on held-out rows.
+
+It also has options as in Weka: -t training data, -T test data, -c the class (a name, a number from
+1, first or last; the last if not given), -x folds, -s seed, -d file to save the model to, -l file
+to load a model from.
+"""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -129,12 +134,6 @@ def train(
         files=(*RunFolder(Path(place)).model_files, *copies),
         next=f"likely {after} {run}",
     )
-
-
-
-
-
-
 
 
 def words_of(words: Sequence[str], weka: Weka) -> tuple[str, str]:

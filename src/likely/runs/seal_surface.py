@@ -15,7 +15,7 @@ from likely.data.arrow import TableSource
 from likely.data.source import are_known
 from likely.errors import InvalidInput
 from likely.kinds import IN_WORDS, TargetKind
-from likely.runs.seals import refuse_used_rows
+from likely.runs.known_ledgers import refuse_used_rows
 from likely.sealing.create import Origin, SealTerms, create_seal
 from likely.sealing.final_score import FinalScore, Scorer
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder

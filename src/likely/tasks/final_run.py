@@ -186,7 +186,7 @@ def _refuse_seal(path: str) -> None:
 
 def _refuse_used_rows(seal: "SealFolder", again: str | None, *runs: Path) -> None:
     """Refuse a seal of which RUNs know evaluations that its ledger does not have."""
-    from likely.runs.seals import refuse_used_rows
+    from likely.runs.known_ledgers import refuse_used_rows
 
     with _refusals_of(seal):
         refuse_used_rows(seal, again, *runs)

@@ -7,7 +7,8 @@
 A gap between the two curves shows what more rows, or a stronger penalty, could gain; two curves
 that meet at a bad score suggest another model.  The score of held-out rows is computed from all
 folds together, as in ``compare``, and so is its baseline; that of training rows is the mean over
-fits (``curve_fits``).  Bands are 95 % intervals.
+fits.  Of a mixture, which has no target, the scores are log p(x) per row, and the baseline is one
+component, fitted to the same rows.  Bands are 95 % intervals.
 
 References
 ----------
@@ -271,6 +272,15 @@ def _for_density(
     return given.for_density("learning_curve"), main, tuple(notes)
 
 
+class PointScores(NamedTuple):
+    """The scores of the fits of one point; ``error`` says why there are none."""
+
+    train: Estimate
+    validation: Estimate
+    n_learned: float  # training rows of a fit, on average
+    error: Exception | None = None
+
+
 class CurveFits(Protocol):
     """The rows of a curve, its folds and its model."""
 
@@ -385,17 +395,6 @@ def _steps(plan: _CurvePlan) -> tuple[int, ...]:
             "iterative fit. Use of='size'."
         )
     return tuple(dict.fromkeys(np.rint(np.geomspace(1, last, MOST_STEPS)).astype(int).tolist()))
-
-
-class PointScores(NamedTuple):
-    """The scores of the fits of one point; ``error`` says why there are none."""
-
-    train: Estimate
-    validation: Estimate
-    n_learned: float  # training rows of a fit, on average
-    error: Exception | None = None
-
-
 
 
 @final

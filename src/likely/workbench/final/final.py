@@ -3,6 +3,18 @@
 a name          the model of that name, with its preparation, as in ``compare``
 a study         its best settings, and its cross-validation estimate
 an estimator    itself, as it is
+
+Predictions for sealed rows that another tool made are a frame, a file or an array, checked:
+
+    frame, file   the column ``sealed_row`` of ``Sealed.test_features``, in any order, and
+                  p_<class>     the probability of each class: scored by log loss
+                  prediction    a class, by error rate; or a mean, by mean squared error;
+                                not read where the classes have probabilities
+    array         (n, K) probabilities in the order of the classes, or (n,) classes or means,
+                  in the order of ``Sealed.test_features``
+
+A row is known by its key, which holds a fingerprint of its features, so that predictions cannot
+be scored against other rows.  An array has no keys: only its length can be checked.
 """
 
 from collections.abc import Mapping, Sequence

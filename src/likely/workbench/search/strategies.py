@@ -1,4 +1,4 @@
-"""Search methods: grid, random, successive halving, and a refined grid.
+"""Search methods: grid, random, successive halving, a refined grid, and Bayesian search.
 
 A search proposes generations.  Each is a pure function of the space, the plan and the trials of
 the generations before it, so an interrupted search is replayed, and continues as if it
@@ -11,12 +11,21 @@ had never stopped:
 * random     trial t is drawn from a generator keyed by (seed, t)
 * halving    n settings on a share f⁻ᴿ of the rows, the best n/f on f¹⁻ᴿ, … the last on all rows
 * refine     a grid, then thirds of its step around the best, along each setting in turn
-* bayes      in ``bayes.py``
+* bayes      optuna's tree-structured Parzen estimator proposes argmax l(u)/g(u) among candidates,
+             where l is the density of the good trials and g that of the rest, which ranks them
+             like the expected improvement
+
+The densities of ``bayes`` are of all settings together, and a trial that has been proposed and not
+yet run counts as a bad one, so that a batch spreads out.  The sampler is used by ask and tell only:
+folds, scores and storage are those of likely.  It is given the earlier generations each time and
+seeded by (seed, trial), so its proposals depend on the log alone and a study resumes exactly.
+Optuna is imported when it is asked, and need not be installed.
 
 To add a search, write one class and list it in ``SEARCHES``.
 
 References
 ----------
+Bergstra, Bardenet, Bengio & Kégl (2011), Algorithms for hyper-parameter optimization, NeurIPS, §4.
 Bergstra & Bengio (2012), JMLR 13.  Jamieson & Talwalkar, Non-stochastic best arm
 identification and hyperparameter optimization, AISTATS 2016, algorithm 1.
 """
