@@ -45,6 +45,7 @@ from likely.linear.formula import FormulaTerms, column_given, formula_rows
 from likely.linear.response_predictions import check_exposure
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count, listed
+from likely.penalties.base import Penalty
 from likely.solvers.minimise import Solution
 
 MOST_CELLS = 50_000_000  # of one explanation: 400 MB
@@ -54,6 +55,9 @@ RELATIVE = "Contributions are relative to the mean of the training rows."
 class StandardErrors(ABC):
     """Methods of a model that has standard errors."""
 
+    l1: Any
+    l2: Any
+    penalty: Penalty | None
     solution_: Solution
     inference_: Inference | None
 
