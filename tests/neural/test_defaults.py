@@ -93,7 +93,7 @@ def test_the_best_of_several_starts_is_kept():
 )
 def test_the_choice_depends_on_the_rows_and_on_what_was_given(n, settings, chosen):
     model = likely.NeuralNetworkClassifier(**settings)
-    found = model.chosen_on(np.zeros((n, 2))).as_dict()
+    found = model.options_on(np.zeros((n, 2))).chosen.as_dict()
     assert {name: found[name] for name in chosen} == chosen
 
 

@@ -85,7 +85,7 @@ def test_the_loss_of_a_constant_is_that_of_the_frequencies(response):
     y = np.minimum(y, np.arange(len(y)) % 4)
     weight = np.linspace(0.5, 2, len(y))
     model = classifier(response=response)
-    start = model.training_starts(model.chosen_on(X), X, y, weight)[0]
+    start = model.training_starts(model.options_on(X), X, y, weight)[0]
     share = np.bincount(y, weight) / weight.sum()
     loss = -np.log(share[y])
     if response == "square-error-softmax":
@@ -114,9 +114,9 @@ def test_start_values_do_not_depend_on_the_scale_of_small_weights(scale):
     """Those of whole weights are those of repeated rows."""
     X, y = blobs()
     y = np.minimum(y, np.arange(len(y)) % 4)
-    chosen = classifier().chosen_on(X)
-    start = classifier().training_starts(chosen, X, y, np.full(len(y), scale))[0]
-    whole = classifier().training_starts(chosen, X, y, None)[0]
+    options = classifier().options_on(X)
+    start = classifier().training_starts(options, X, y, np.full(len(y), scale))[0]
+    whole = classifier().training_starts(options, X, y, None)[0]
     assert_allclose(start.theta, whole.theta, rtol=1e-6)
 
 

@@ -299,7 +299,7 @@ def test_the_compiled_epoch_resumes_and_does_not_depend_on_threads(tmp_path):
     X, y = blobs(1200)
     options = {"dropout": 0.2, "validation": 0.1, "batch": 32, "max_epochs": 4}
     model = classifier(**options)
-    start = model.training_starts(model.chosen_on(X), X, y, None)[0]
+    start = model.training_starts(model.options_on(X), X, y, None)[0]
     steps, _ = steps_on(start.problem)
     assert not isinstance(steps.engine, ReadableEngine)
     with threadpool_limits(1):

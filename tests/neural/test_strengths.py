@@ -71,6 +71,6 @@ def test_sparse_rows_and_constant_columns_have_strengths():
     assert dense.column_strengths_[5] == 0.0
     assert_allclose(csr.column_strengths_, dense.column_strengths_, rtol=1e-5)
     start = likely.NeuralNetworkClassifier(**{**options, "max_epochs": 0})
-    problem = start.training_starts(start.chosen_on(X), X, y, None)[0].problem
+    problem = start.training_starts(start.options_on(X), X, y, None)[0].problem
     zero = problem.column_strengths([np.zeros(problem.architecture.n_parameters)])
     assert_allclose(zero, 0.0)  # nothing depends on anything

@@ -147,7 +147,7 @@ def test_a_classifier_of_a_given_network_comes_back(tmp_path):
     [
         ("class_states_", np.array([0, 2]), "The classes"),
         ("network_", examples.five_variables(), "not well formed"),
-        ("n_features_in_", 1, "The schema has 2 entries where 1"),
+        ("n_features_in_", 1, "variables has 2 entries where 1"),
     ],
 )
 def test_a_classifier_whose_network_is_another_is_refused(attribute, value, message, tmp_path):

@@ -1,7 +1,7 @@
 """A law: whatever settings change in what a fit learns, the file of the model can be loaded.
 
-``likely.storage.learned`` lists the types of learned attributes; a type that is too narrow refuses
-a file that likely has just written.
+Classes declare the kinds of their learned attributes; a kind that is too narrow refuses a file that
+likely has just written.
 """
 
 import warnings
@@ -14,11 +14,11 @@ from sklearn.base import clone
 import likely
 from likely import likelihoods, links
 from likely.errors import InvalidFile
-from likely.storage.learned import CHOSEN, IF_PRESENT, LEARNED
 from likely.storage.model_file import load, save
+from likely.storage.registry import declared_by
 from tests.estimators import public_estimators
 from tests.laws.test_persistence import answers, assert_same
-from tests.storage.test_consistency import forged, setting
+from tests.storage.test_checks import forged, setting
 
 N = 48
 draw = np.random.default_rng(5)
@@ -182,8 +182,7 @@ def test_a_model_of_these_settings_loads_and_answers_as_before(model, rows, targ
     assert_same(answers(loaded, rows), answers(model, rows))
     attributes = {name for name in vars(model) if name.endswith("_")}
     assert attributes <= set(vars(loaded))
-    name = type(model).__name__
-    assert attributes <= {*LEARNED[name], *CHOSEN.get(name, ()), *IF_PRESENT}  # with a type
+    assert attributes <= {*declared_by(type(model)).kinds}
 
 
 def test_every_public_estimator_is_among_them():
@@ -210,13 +209,13 @@ def shortened(name):
             regressor(n_networks=2),
             "two numbers",
             setting("average_.constant", lambda array: array + np.inf),
-            "The constant model must be finite",
+            "constant must be finite",
         ),
         (
             network(n_networks=2),
             "three",
             setting("average_.parameters", lambda array: array[:, 1:]),
-            "The networks",
+            "A row of average_.parameters",
         ),
         (likely.SoftmaxRegression(), "three", shortened("classes_"), "coef_ has 3"),
     ],

@@ -13,7 +13,7 @@ from likely import (
     TextClassifier,
 )
 from likely.errors import InvalidFile
-from likely.storage import field_types, tensors, values
+from likely.storage import checks, tensors, values
 from tests.storage.older_format import save_in_format_1
 from tests.storage.test_model_file import forge
 
@@ -102,8 +102,8 @@ def test_what_is_said_about_columns_does_not_grow_with_their_number(name, tmp_pa
 
 
 def test_columns_that_are_alike_are_not_checked_one_by_one(tmp_path, monkeypatch):
-    checked, fits = [], field_types.fits
-    monkeypatch.setattr(field_types, "fits", lambda *given: checked.append(1) or fits(*given))
+    checked, fits = [], checks.fits
+    monkeypatch.setattr(checks, "fits", lambda *given: checked.append(1) or fits(*given))
     likely.save(hashed("calibrated", 2**16), tmp_path / "m.likely")
     likely.load(tmp_path / "m.likely")
     assert 0 < len(checked) < 2000

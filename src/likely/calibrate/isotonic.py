@@ -11,7 +11,7 @@ Zadrozny & Elkan, Transforming classifier scores into accurate multiclass probab
 estimates, KDD 2002, §3.
 """
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
@@ -19,6 +19,8 @@ from sklearn.isotonic import IsotonicRegression
 from likely._typing import Array, Codes
 from likely.calibrate.scaling import Scaling, Scores
 from likely.output.description import NamedColumn, NamedTable
+from likely.storage.declared import Between, Increasing, InRange, OneForEachPredictor, Saved
+from likely.storage.values import same_count
 
 
 @final
@@ -63,6 +65,18 @@ class IsotonicScaling(Scaling):
            [0.55, 0.45]])
     """
 
+    saved: ClassVar = Scaling.saved | Saved(
+        {"thresholds_": list[Array], "levels_": list[Array]},
+        rules=(
+            OneForEachPredictor("thresholds_"),
+            OneForEachPredictor("levels_"),
+            Increasing("thresholds_"),
+            Increasing("levels_"),
+            Between("levels_", 0.0, 1.0),
+            InRange("thresholds_", "finite"),
+        ),
+    )
+
     plate_symbols = ("g",)
 
     def __init__(self, estimator: Any, cv: Any = 5) -> None:
@@ -103,3 +117,9 @@ class IsotonicScaling(Scaling):
         level = np.where(total > 0, level, 1.0)
         with np.errstate(divide="ignore"):  # log 0
             return np.log(level / level.sum(axis=1, keepdims=True))
+
+    def check_saved(self) -> None:
+        """Refuse curves without a level for each threshold."""
+        for thresholds, levels in zip(self.thresholds_, self.levels_, strict=True):
+            same_count("A curve", len(thresholds), len(levels))
+            same_count("A curve", len(levels) > 0, True)

@@ -13,7 +13,7 @@ Lin, Lin & Weng, A note on Platt's probabilistic outputs, Machine Learning 68, 2
 """
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.special import log_expit, log_expit_complement, logsumexp
+from likely.storage.declared import Numbers, OneForEachPredictor, SameCount, Saved
 
 TOL = 1e-16  # of the cross-entropy: 1e-8 of A and B, by one more pass over one column of scores
 
@@ -126,6 +127,15 @@ class PlattScaling(Scaling):
     >>> bool(model.a_[0] < 0)
     True
     """
+
+    saved: ClassVar = Scaling.saved | Saved(
+        {"a_": Numbers(Array, "finite"), "b_": Numbers(Array, "finite"), "solution_": Solution},
+        rules=(
+            OneForEachPredictor("a_"),
+            OneForEachPredictor("b_"),
+            SameCount(1, "a_.shape", "b_.shape"),
+        ),
+    )
 
     plate_symbols = ("a", "b")
 

@@ -52,6 +52,7 @@ from likely.names import has_method
 from likely.output.description import Description, Fact, NamedTable, describe
 from likely.output.pictures import draw_reliability
 from likely.special import LOG_FLOOR, logsumexp
+from likely.storage.declared import FITTED_CLASSES, FITTED_COLUMNS, MODEL, Present, SameCount, Saved
 
 PREFIT = "prefit"
 RESPONSES = ("decision_function", "predict_log_proba", "predict_proba")
@@ -80,6 +81,15 @@ class Scores:
 
 class Scaling(ClassProbabilities, ClassifierMixin, Estimator):
     """A map from scores to probabilities on top of a classifier; each map is a final class."""
+
+    saved: ClassVar = (
+        FITTED_COLUMNS
+        | FITTED_CLASSES
+        | Saved(
+            {"estimator_": MODEL},
+            rules=(Present("estimator_.classes_"), SameCount("classes_", "estimator_.classes_")),
+        )
+    )
 
     plate_symbols: ClassVar[tuple[str, ...]]  # of the map, in the plate diagram
     estimator: Any

@@ -10,7 +10,7 @@ Guo, Pleiss, Sun & Weinberger, On calibration of modern neural networks, ICML 20
 """
 
 from functools import partial
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from likely._typing import Array, Codes
 from likely.calibrate.evidence import (
@@ -21,7 +21,9 @@ from likely.calibrate.evidence import (
 )
 from likely.calibrate.scaling import Scaling, Scores, log_odds
 from likely.output.description import Fact
+from likely.solvers.minimise import Solution
 from likely.special import log_softmax
+from likely.storage.declared import Numbers, Saved
 
 WORDS = Wording("all classes are equally probable", "use the estimator as it is")
 
@@ -64,6 +66,10 @@ class TemperatureScaling(Scaling):
     >>> print(f"{model.temperature_:.0f} times too sure")
     7 times too sure
     """
+
+    saved: ClassVar = Scaling.saved | Saved(
+        {"temperature_": Numbers(float, "finite", "positive"), "solution_": Solution}
+    )
 
     plate_symbols = ("T",)
 

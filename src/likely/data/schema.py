@@ -8,6 +8,8 @@ Columns that are not read as codes pass through as numbers.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
+from operator import is_not
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -36,6 +38,7 @@ from likely.data.source import column_indices, column_label
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.kinds import ColumnKind
 from likely.numerics.additive import Additive
+from likely.storage.values import same_count
 
 NUMERIC = frozenset({"number", "boolean", "word"})
 
@@ -250,6 +253,14 @@ class Schema(Additive):
                 columns.append(_category_values(codes[:, next_code], values))
                 next_code += 1
         return columns
+
+    def check_saved(self) -> None:
+        """Refuse descriptions of different numbers of columns, or codes without categories."""
+        described = {len(self.kinds), len(self.as_codes), len(self.categories)}
+        described |= set() if self.names is None else {len(self.names)}
+        same_count("A schema", sorted(described), [len(self.kinds)])
+        coded = tuple(map(is_not, self.categories, repeat(None)))
+        same_count("The categories of a schema", coded, self.as_codes)
 
 
 def warn_of_unseen(unseen: Sequence[tuple[str, object]]) -> None:

@@ -29,9 +29,12 @@ from likely.distributions.responsibility import Responsibility, first_cell
 from likely.distributions.smoothing import best_smoothing
 from likely.errors import BadCell, InvalidInput
 from likely.numerics.additive import Additive
+from likely.storage.declared import LARGEST, LARGEST_SPREAD, SMALLEST_SPREAD, refuse
+from likely.storage.values import same_count
 
 SMALLEST_SHARE = 1e-13  # without a prior: a spread of a component that is lost to rounding
 CLEARLY = 100.0  # × the prior's share: all rows do spread
+SPREADS = ("variance", "covariance", "scale")
 STRONG_SHARE = 1e-4  # a prior this strong prevents collapse by itself
 
 
@@ -169,6 +172,28 @@ class Distribution(ABC):
     def own_family(self) -> Any:
         """The family that the member belongs to."""
         return type(self)
+
+    def check_saved(self) -> None:
+        """A row for each component, or one that they share, of numbers that can be squared."""
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                what = f"{type(self).__name__}.{name}"
+                if len(value) != 1:
+                    same_count(what, len(value), self.n_components)
+                if not name.startswith("log") and value.dtype.kind == "f":
+                    _check_size(what, name, value)
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, Distribution):
+                    same_count(f"A part of {name}", part.n_components, self.n_components)
+
+    def check_family(self, family: Any) -> None:
+        """Refuse a family that the distribution is not a member of, or one of other values."""
+        own = self.own_family()
+        if (family_name(own), _sizes(own)) != (family_name(family), _sizes(family)):
+            raise InvalidInput(
+                f"The distribution is of {family_name(own)}{_sizes(own)}, and its family is "
+                f"{family_name(family)}{_sizes(family)}; expected the same. Save the model again."
+            )
 
     def log_prob(self, X: Any) -> Array:
         """log p(x_i | k), shape (n_examples, n_components); −inf outside the support.
@@ -328,6 +353,30 @@ class Distribution(ABC):
     def hardly_varying(self, log_mixing: Array) -> Array:
         """Which features hardly vary in some component, (n_features,)."""
         return np.zeros(self.n_features, dtype=bool)
+
+
+def _check_size(what: str, name: str, value: Array) -> None:
+    """Refuse numbers that cannot be subtracted and squared, and spreads that cannot divide."""
+    if name not in SPREADS:
+        refuse(what, value, lambda x: np.abs(x) <= LARGEST, "at most 1e150 in size")
+        return
+    refuse(what, value, lambda x: np.abs(x) <= LARGEST_SPREAD, "at most 1e300 in size")
+    diagonal = np.einsum("kii->ki", value) if value.ndim == 3 else value
+    if name != "scale":  # a constant column has none
+        diagonal = diagonal[diagonal != 0]
+    refuse(what, diagonal, lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")
+
+
+def family_name(family: Any) -> str:
+    """The name of a family: of its class, or its own."""
+    kind = family if isinstance(family, type) else type(family)
+    return kind.__name__ if isinstance(family, type) else getattr(family, "name", kind.__name__)
+
+
+def _sizes(family: Any) -> tuple[int, ...]:
+    """How many values each feature has, if the family knows."""
+    sizes: tuple[int, ...] = getattr(family, "sizes", ())
+    return () if isinstance(family, type) else sizes
 
 
 class Takes(NamedTuple):

@@ -21,12 +21,17 @@ from likely.distributions.parameters import component_rows, refuse_not_on_simple
 from likely.distributions.responsibility import FAST_CELLS, Labels, Responsibility, for_loop
 from likely.distributions.smoothing import CountTables
 from likely.errors import InvalidInput
+from likely.storage.values import same_count
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CategoricalStatistics(Statistics):
     """Counts N_kjv = Σ_i r_ik [x_ij = v], the features' tables side by side."""
+
+    def check_saved(self) -> None:
+        """Refuse counts of other categories than the sizes say."""
+        same_count("A row of category counts", self.counts.shape[1], sum(self.sizes))
 
     counts: Array  # (n_components, Σ_j V_j)
     sizes: tuple[int, ...]  # V_j
@@ -246,6 +251,10 @@ class Categorical(Distribution):
             cumulative[:, -1] = np.inf  # rounding may leave it below 1
             out[:, j] = (rng.random(len(component))[:, None] >= cumulative[component]).sum(axis=1)
         return out
+
+    def check_saved(self) -> None:
+        super().check_saved()
+        same_count("A row of categories", self.log_probability.shape[1], sum(self.sizes))
 
 
 def starts(sizes: tuple[int, ...]) -> Array:

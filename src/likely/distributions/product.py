@@ -25,6 +25,7 @@ from likely.distributions.base import (
 from likely.distributions.evidence import RowSums
 from likely.distributions.responsibility import Responsibility
 from likely.errors import BadCell, InvalidInput
+from likely.storage.values import same_count
 
 Positions = range | tuple[int, ...]  # a range wherever they are consecutive: words are many
 
@@ -62,6 +63,12 @@ class Selection:
         source = X if not isinstance(X, NumbersAndCodes) else X.codes if self.coded else X.numeric
         chosen = source if self.everything else source[:, list(self.columns)]
         return chosen.toarray() if self.dense and not isinstance(chosen, np.ndarray) else chosen
+
+    def check_saved(self) -> None:
+        """Refuse columns that are not those of the features."""
+        same_count("The columns of a selection", len(self.columns), len(self.features))
+        if self.everything and self.columns:
+            same_count("All columns", self.columns, range(len(self.columns)))
 
 
 def _as_range(positions: Positions) -> Positions:
@@ -226,6 +233,10 @@ class ProductFamily:
                 fitted.append(family.from_statistics(own))
         return Product(tuple(fitted), tuple(part.selection for part in self.parts))
 
+    def check_saved(self) -> None:
+        """Refuse selections that leave columns out, or read them twice."""
+        _check_selections([part.selection for part in self.parts])
+
 
 def _pseudo_statistics(part: ProductPart, alpha: Array, n_components: int) -> Any:
     chosen = part.selection.values(alpha) if part.family.smoothed else 0.0
@@ -358,3 +369,36 @@ class Product(Distribution):
         for term in terms[1:]:
             out = out + term
         return out
+
+    def check_saved(self) -> None:
+        super().check_saved()
+        same_count("The selections", len(self.selections), len(self.parts))
+        _check_selections(self.selections)
+        sizes = [member.n_features for member in self.parts]
+        same_count("The columns of a part", sizes, [len(each.columns) for each in self.selections])
+
+    def check_family(self, family: Any) -> None:
+        if not isinstance(family, ProductFamily):
+            super().check_family(family)  # refuses
+            return
+        read = tuple(part.selection for part in family.parts)
+        same_count("The columns that the distribution reads", self.selections, read)
+        for part, member in zip(family.parts, self.parts, strict=True):
+            same_count("Codes or numbers", part.selection.coded, part.family.coded)
+            member.check_family(part.family)
+
+
+def _check_selections(selections: Sequence[Selection]) -> None:
+    """Refuse selections of a file that do not read each column, and each feature, once."""
+    _refuse_gaps("The columns of the selections", [each.features for each in selections])
+    for coded in (False, True):
+        read = [each.columns for each in selections if each.coded == coded]
+        _refuse_gaps("The columns that are read", read)
+
+
+def _refuse_gaps(what: str, parts: list[Positions]) -> None:
+    """Refuse positions that are not 0, 1, …, each once."""
+    if len(parts) == 1 and parts[0] == range(len(parts[0])):  # words are many
+        return
+    found = sorted(position for part in parts for position in part)
+    same_count(what, found, list(range(len(found))))

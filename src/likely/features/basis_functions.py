@@ -44,6 +44,16 @@ from likely.inputs.targets import check_weight
 from likely.names import lookup
 from likely.numerics.quantiles import QuantileSummary
 from likely.special import expit
+from likely.storage.declared import (
+    FITTED_COLUMNS,
+    SEQUENCES,
+    SMALLEST_SPREAD,
+    Numbers,
+    Saved,
+    increasing,
+    refuse,
+)
+from likely.storage.values import same_count, unlike
 
 CUBIC = 3
 SPARSE = "basis functions are rarely 0. Pass X.toarray(), or choose fewer columns."
@@ -395,6 +405,14 @@ class BasisFunctions(TransformerMixin, Estimator):
            [1.414, 0.   ]])
     """
 
+    saved: ClassVar = FITTED_COLUMNS | Saved(
+        {
+            "centres_": Numbers(SEQUENCES, "finite"),
+            "width_": Numbers(float | SEQUENCES, "finite", "positive"),
+            "n_features_out_": int,
+        },
+    )
+
     def __init__(
         self,
         basis: str | Callable[[Array], Array] = "radial",
@@ -466,3 +484,22 @@ class BasisFunctions(TransformerMixin, Estimator):
                 f"width is {self.width!r}; expected a positive number, or None for the mean "
                 "distance between neighbouring centres. Leave it out."
             )
+
+    def check_saved(self) -> None:
+        """Points of all columns and a width, or centres and a width for each column."""
+        centres, width, n = self.centres_, self.width_, self.n_features_in_
+        if not isinstance(centres, list):
+            same_count("A centre", centres.shape[1:], (n,))
+            same_count("width_", np.shape(width), ())
+            return
+        same_count("centres_", len(centres), n)
+        same_count("width_", len(width) if isinstance(width, list) else 0, n)
+        if not all(isinstance(each, int | float | np.number) for each in width):
+            raise unlike("width_", "numbers")
+        for each in centres:
+            row = increasing("centres_", each, strictly=True)
+            same_count("centres_", row.size > 0, True)
+            if self.basis == "spline":
+                same_count("The fewest knots", min(row.size, 2), 2)
+                near = "The distances of knots"
+                refuse(near, np.diff(row), lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")

@@ -20,7 +20,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
@@ -35,6 +35,7 @@ from likely.inputs.targets import check_labels, check_weight
 from likely.numerics.quantiles import QuantileSummary
 from likely.output.description import Description, NamedColumn, NamedTable
 from likely.output.formatting import count, html_table, text_table
+from likely.storage.declared import FITTED_COLUMNS, BinsOf, Increasing, SameCount, Saved
 
 STRATEGIES = ("uniform", "quantile", "entropy")
 SPARSE = (
@@ -81,6 +82,16 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     x0  (-inf,1)  [1,10)  [10,50)  [50,100)  [100,inf)
                0       1        2         3          4
     """
+
+    saved: ClassVar = FITTED_COLUMNS | Saved(
+        {"edges_": list[Array], "n_bins_": Codes},
+        {"data_min_": Array, "data_max_": Array},
+        rules=(
+            Increasing("edges_"),
+            SameCount("n_features_in_", "edges_", "n_bins_", "data_min_", "data_max_"),
+            BinsOf("n_bins_", "edges_"),
+        ),
+    )
 
     def __init__(
         self, strategy: str = "quantile", n_bins: int = 5, *, edges: EdgesOption = None

@@ -16,7 +16,7 @@ References
 Wang & Manning, Baselines and bigrams: simple, good sentiment and topic classification, ACL 2012.
 """
 
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
@@ -30,6 +30,7 @@ from likely.errors import InvalidInput
 from likely.inputs.estimators import Estimator, naming_columns, refuse_unless_number
 from likely.inputs.rows import RowExtras, check_rows, encode_new_rows
 from likely.objectives.components import total
+from likely.storage.declared import FITTED_CLASSES, FITTED_COLUMNS, Numbers, SameCount, Saved
 
 
 @final
@@ -56,6 +57,18 @@ class LogCountRatios(OneToOneFeatureMixin, TransformerMixin, Estimator):
     >>> LogCountRatios().fit(X, ["ham", "spam", "spam"]).ratios_.round(2)
     array([ 0.07, -1.03,  0.76])
     """
+
+    saved: ClassVar = (
+        FITTED_COLUMNS
+        | FITTED_CLASSES
+        | Saved(
+            {"schema_": Schema, "ratios_": Numbers(Array, "finite")},
+            rules=(
+                SameCount("n_features_in_", "schema_.kinds", "ratios_"),
+                SameCount(1, "ratios_.shape"),
+            ),
+        )
+    )
 
     schema_: Schema
 

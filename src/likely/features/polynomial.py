@@ -9,24 +9,28 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations, combinations_with_replacement
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import Estimator
 from likely.inputs.tables import read_numbers
 from likely.inputs.targets import check_weight
+from likely.storage.declared import FITTED_COLUMNS, Between, SameCount, Saved
+from likely.storage.values import unlike
 
 SPARSE = "monomials are stored as dense columns. Pass X.toarray(), or choose fewer columns."
 CATEGORY = "Leave the column out if it is a category"
 CHUNK_ROWS = 1024  # monomials are built in pieces that stay in cache
 
 Monomial = tuple[int, ...]  # columns in order, each as often as its power
+
+LONGEST_MONOMIAL = 1000  # factors
 
 
 @final
@@ -67,6 +71,15 @@ class PolynomialFeatures(TransformerMixin, Estimator):
     >>> chosen.fit_transform([[2.0, 3.0]])
     array([[ 6., 12.]])
     """
+
+    saved: ClassVar = FITTED_COLUMNS | Saved(
+        {"powers_": Codes},
+        rules=(
+            SameCount(2, "powers_.shape"),
+            SameCount("n_features_in_", "powers_.shape.1"),
+            Between("powers_", 0, LONGEST_MONOMIAL),
+        ),
+    )
 
     def __init__(
         self,
@@ -176,6 +189,11 @@ class PolynomialFeatures(TransformerMixin, Estimator):
                 f"degree is {self.degree!r}; expected a whole number, 1 or more. Use 2 for squares "
                 "and products."
             )
+
+    def check_saved(self) -> None:
+        """Refuse powers of a type by which NumPy cannot repeat."""
+        if self.powers_.dtype.kind != "i":
+            raise unlike("powers_", "whole numbers with a sign")
 
 
 def _recipe(powers: Array) -> Iterator[tuple[int | None, Monomial]]:

@@ -53,6 +53,7 @@ from likely.fitting.goodness import (
 )
 from likely.links import Link
 from likely.numerics.cholesky import inverse_root, unit_diagonal
+from likely.storage.declared import Covariance, Difference, InRange, OneOf, Places, SameCount
 
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
 SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null model
@@ -62,6 +63,24 @@ SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null 
 @dataclass(frozen=True, eq=False)
 class Inference(GoodnessOfFit):
     """An estimate and its uncertainty.  Numbers, arrays and text, which are saved as they are."""
+
+    saved_rules = (
+        SameCount(1, "theta.shape", "firth_ratios.shape"),
+        SameCount(2, "covariance.shape", "root.shape", "unknown.shape"),
+        SameCount("names", "theta", "covariance.shape.0", "covariance.shape.1", "firth_ratios"),
+        SameCount("names", "root.shape.0", "unknown.shape.0"),
+        InRange("theta", "finite"),
+        Covariance("covariance", "root", "redundant", "excluded"),
+        InRange("n", "positive"),
+        InRange("n", "finite"),
+        InRange("n_parameters", "not negative"),
+        InRange("n_parameters", "finite"),
+        InRange("n_null", "not infinite"),
+        Difference("df_residual", "n", "n_parameters"),
+        OneOf("distribution", "z", "t"),
+        InRange("n_clusters", "at least 2"),
+        *(Places(path, "names") for path in ("redundant", "excluded", "alone", "constants")),
+    )
 
     theta: Array  # (p,): the intercept last, where there is one
     covariance: Array  # (p, p); nan where a coefficient was not estimated

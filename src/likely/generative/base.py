@@ -27,7 +27,9 @@ from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Block
 from likely.data.layouts.base import Design
+from likely.data.schema import Schema
 from likely.distributions import Dirichlet
+from likely.distributions.base import Family
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.generative.description import DescribedComponents, full_parameter_count
@@ -47,14 +49,55 @@ from likely.inputs.estimators import (
 from likely.inputs.soft_labels import soft_total
 from likely.inputs.tables import own_columns
 from likely.inputs.targets import accuracy, check_weight, codes_among, is_soft
-from likely.objectives.components import Components, block_log_joint, block_log_posterior
+from likely.objectives.components import (
+    Components,
+    ComponentTotals,
+    block_log_joint,
+    block_log_posterior,
+)
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.objectives.linear import weighted_sum
 from likely.output.formatting import quoted
+from likely.solvers.minimise import Solution
 from likely.special import logsumexp
+from likely.storage.declared import (
+    FITTED_CLASSES,
+    FITTED_COLUMNS,
+    MemberOf,
+    Needed,
+    Numbers,
+    SameCount,
+    Saved,
+)
 
 MOST_CONTINUOUS = 3  # columns in a message
 MOST_NAMED = 5  # columns in a warning
+
+COMPONENTS = FITTED_COLUMNS | Saved(  # what a file holds of a model of components
+    {"schema_": Schema, "family_": Family, "components_": Components},
+    {"totals_": ComponentTotals, "log_likelihood_traces_": list[Any]},
+    rules=(
+        SameCount("n_features_in_", "schema_.kinds", "components_.distribution.n_features"),
+        MemberOf("components_.distribution", "family_"),
+    ),
+)
+CLASS_COMPONENTS = (
+    FITTED_CLASSES
+    | COMPONENTS
+    | Saved(
+        {
+            "class_count_": Numbers(Array, "finite", "not negative"),
+            "temperature_": Numbers(float, "finite", "positive"),
+            "outlier_share_": Numbers(Array | None, "a share below 1"),
+            "solution_": Solution | None,
+        },
+        rules=(
+            SameCount("classes_", "components_.log_mixing", "totals_.count", "class_count_"),
+            SameCount("classes_", "outlier_share_"),
+            Needed("solution_.held_out", "held_out_"),
+        ),
+    )
+)
 
 
 class ClassColumn(NamedTuple):

@@ -17,7 +17,7 @@ Friedman, Geiger & Goldszmidt, Bayesian network classifiers, 1997.
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -91,6 +91,15 @@ from likely.names import known_name
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable
 from likely.special import log
+from likely.storage.declared import (
+    FITTED_CLASSES,
+    FITTED_COLUMNS,
+    Numbers,
+    SameCount,
+    Saved,
+    SumTo1,
+)
+from likely.storage.values import same_count
 
 MOST_CELLS = 2**26  # of all tables together: half a gigabyte of probabilities
 CLASSES = ("class", "classes")
@@ -326,6 +335,27 @@ class BayesianNetworkClassifier(
     >>> model.predict_column(pa.table({"class": ["dry", "wet"]}), "sky").tolist()
     ['clear', 'grey']
     """
+
+    saved: ClassVar = (
+        FITTED_COLUMNS
+        | FITTED_CLASSES
+        | Saved(
+            {
+                "target_": str,
+                "columns_": NetworkColumns,
+                "network_": BayesianNetwork,
+                "class_states_": Codes,
+                "class_log_prior_": Array,
+                "temperature_": Numbers(float, "finite", "positive"),
+                "outlier_share_": Numbers(Array | None, "a share below 1"),
+            },
+            rules=(
+                SameCount("classes_", "class_states_", "class_log_prior_", "outlier_share_"),
+                SameCount("n_features_in_", "columns_.variables", "columns_.schema.kinds"),
+                SumTo1("class_log_prior_"),
+            ),
+        )
+    )
 
     def __init__(
         self,
@@ -606,3 +636,13 @@ class BayesianNetworkClassifier(
 
     def _log_joint(self, codes: Codes) -> Array:
         return class_log_joint(self.network_, self.target_, codes)[:, self.class_states_]
+
+    def check_saved(self) -> None:
+        """A variable for each column, a state for each of its codes, and a state for each class."""
+        network, columns = self.network_, self.columns_
+        states = network.by_name[self.target_].n_states
+        same_count("The classes", sorted(self.class_states_.tolist()), list(range(states)))
+        for variable, size in zip(columns.variables, columns.sizes, strict=True):
+            name, theirs = f"Variable {variable.name!r}", network.by_name[variable.name]
+            same_count(name, variable.states, theirs.states)
+            same_count(name, variable.n_states, max(size, 1))

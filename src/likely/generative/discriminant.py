@@ -23,7 +23,7 @@ import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
@@ -51,7 +51,12 @@ from likely.distributions.priors import class_prior, refuse_other_prior
 from likely.distributions.responsibility import refuse_infinity
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
-from likely.generative.base import FittedClassifier, check_search, warn_if_constant
+from likely.generative.base import (
+    CLASS_COMPONENTS,
+    FittedClassifier,
+    check_search,
+    warn_if_constant,
+)
 from likely.graphical.model.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.estimators import (
     ColumnNeeds,
@@ -75,6 +80,8 @@ from likely.objectives.components import (
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, search
+from likely.storage.declared import Saved
+from likely.storage.values import same_count
 
 MORE_THAN_COLUMNS = 2  # imagined rows of the pooled prior, beyond the number of columns
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
@@ -320,6 +327,8 @@ class DiscriminantAnalysis(
     >>> round(DiscriminantAnalysis().fit(X, y).score(X, y), 3)
     0.98
     """
+
+    saved: ClassVar = CLASS_COMPONENTS | Saved(sometimes={"shrinkage_": Array})
 
     schema_: Any
     library_: Any
@@ -680,3 +689,11 @@ class DiscriminantAnalysis(
         if len(self.classes_) == 2:
             return coef[[1]] - coef[[0]], intercept[[1]] - intercept[[0]]
         return coef, intercept
+
+    def check_saved(self) -> None:
+        """One covariance matrix if it is tied, one for each class if it is full; else variances."""
+        n_matrices = {"tied": 1, "full": len(self.classes_)}.get(self.covariance)
+        full, member = isinstance(self.family_, FullFamily), self.components_.distribution
+        same_count("The matrices of the covariance", full, n_matrices is not None)
+        if isinstance(member, FullGaussian) and n_matrices is not None:
+            same_count("The covariances", np.shape(member.covariance)[:1], (n_matrices,))

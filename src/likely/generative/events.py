@@ -59,6 +59,7 @@ from likely.inputs.rows import CheckedRows, EncodedRows, RowsInMemory, recode_ro
 from likely.numerics.quantiles import LIMIT
 from likely.objectives.components import ComponentTotals
 from likely.objectives.value_counts import count_values
+from likely.storage.declared import SameCount
 
 AUTO = {
     "number": "gaussian",
@@ -107,6 +108,8 @@ def log_orders(X: Any, event: Any) -> Array:
 @dataclass(frozen=True, eq=False)
 class EventPlan:
     """One event model per column."""
+
+    saved_rules = (SameCount("events", "discretised"),)
 
     events: tuple[Event, ...]
     discretised: tuple[bool, ...]  # numbers that are cut into bins and read as codes

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import DensityMixin, clone
@@ -38,7 +38,7 @@ from likely.distributions import (
 from likely.distributions.priors import checked_smoothing
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
-from likely.generative.base import check_search, warn_if_constant
+from likely.generative.base import COMPONENTS, check_search, warn_if_constant
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -101,6 +101,8 @@ from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals
 from likely.objectives.linear import weighted_sum
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable
+from likely.solvers.minimise import Solution
+from likely.storage.declared import Numbers, SameCount, Saved
 
 METHOD = "chain"  # how beliefs and configurations were found
 ROUNDING = 1e-8  # of given probabilities, which should sum to 1
@@ -174,6 +176,16 @@ class HiddenMarkovModel(DescribedComponents, DensityMixin, Estimator):
     >>> bool((states == states[0]).tolist() == [True] * 3 + [False] * 4 + [True] * 2)
     True
     """
+
+    saved: ClassVar = COMPONENTS | Saved(
+        {
+            "plan_": EventPlan,
+            "chain_": Chain,
+            "solution_": Solution,
+            "n_rows_": Numbers(float, "not negative"),
+        },
+        rules=(SameCount("chain_.log_start", "components_.log_mixing"),),
+    )
 
     chain_: Chain
     family_: Any  # a Family

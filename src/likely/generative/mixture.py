@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import DensityMixin, clone
@@ -42,6 +42,7 @@ from likely.distributions import (
 from likely.distributions.priors import checked_smoothing, log_shares, mixing_prior
 from likely.errors import InvalidInput
 from likely.generative.base import (
+    COMPONENTS,
     ComponentProbabilities,
     FittedComponents,
     check_search,
@@ -62,6 +63,7 @@ from likely.generative.clusters import (
 from likely.generative.description import DescribedComponents, columns_read, plot_mixture
 from likely.generative.events import (
     Event,
+    EventPlan,
     encode_events,
     plan_events,
     product_family,
@@ -99,6 +101,8 @@ from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, block_expectations
 from likely.output.description import ColumnsRead
+from likely.solvers.minimise import Solution
+from likely.storage.declared import Numbers, Saved
 
 FORGETTING = 0.7  # of g = (t + 2)^−0.7: between ½ and 1, so that online EM converges
 FAMILIES: dict[str, DiagonalFamily | FullFamily] = {
@@ -111,6 +115,20 @@ FAMILIES: dict[str, DiagonalFamily | FullFamily] = {
 
 class FittedMixture(FittedComponents, ComponentProbabilities, DescribedComponents):
     """Components that are clusters."""
+
+    saved: ClassVar = COMPONENTS | Saved(
+        {
+            "solution_": Solution,
+            "totals_": ComponentTotals,
+            "n_rows_": Numbers(float, "not negative"),
+            "n_components_": int,
+            "converged_": bool,
+            "n_iter_": int,
+            "lower_bound_": float,
+            "log_likelihood_traces_": list[Any],
+        },
+        {"bic_path_": Array | None, "online_steps_": int, "squared_weight_": float},
+    )
 
     n_components: Any
     max_components: int
@@ -583,6 +601,8 @@ class MixtureModel(FittedMixture, DensityMixin, Estimator):
     >>> bool((labels[:3] == labels[0]).all() and (labels[3:] == labels[3]).all())
     True
     """
+
+    saved: ClassVar = FittedMixture.saved | Saved({"plan_": EventPlan})
 
     def __init__(
         self,

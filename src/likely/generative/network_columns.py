@@ -50,6 +50,8 @@ from likely.inputs.tables import (
 )
 from likely.kinds import ColumnKind
 from likely.output.formatting import listed
+from likely.storage.declared import SameCount
+from likely.storage.values import same_count
 
 USUAL = ("class", "target", "label")  # names of the class where y has none: the first that is free
 NO_VALUE = "any"  # the one state of a column that is empty in every row of training
@@ -96,6 +98,8 @@ class EncodedColumns(NamedTuple):
 class LearnedColumns(NetworkColumns):
     """Columns as they were found in training; numbers are binned."""
 
+    saved_rules = (SameCount("schema.kinds", "plan.events"),)
+
     variables: tuple[Variable, ...]
     plan: EventPlan
     schema: Schema
@@ -138,6 +142,11 @@ class LearnedColumns(NetworkColumns):
         if self.bins is None:
             return together
         return joined_numbers(together, self.plan, self.bins)
+
+    def check_saved(self) -> None:
+        """Refuse bins of other columns than those that are cut."""
+        found = 0 if self.bins is None else self.bins.n_features_in_
+        same_count("The bins", found, sum(self.plan.discretised))
 
 
 def learned_columns(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -18,7 +18,13 @@ from likely.data.frames import index_of, library_of
 from likely.errors import GraphTooLarge, ImpossibleEvidence, InvalidInput, UnknownName
 from likely.graphical.contract import Request
 from likely.graphical.exact.cost import memory_limit
-from likely.graphical.exact.row_propagation import BestRows, row_beliefs, row_most_probable
+from likely.graphical.exact.row_propagation import (
+    BestRows,
+    RowTables,
+    row_beliefs,
+    row_evidence,
+    row_most_probable,
+)
 from likely.graphical.learning.coded_rows import SourceCodes, codes_of, source_of
 from likely.graphical.methods import (
     answer,
@@ -30,11 +36,11 @@ from likely.graphical.methods import (
     other_methods_named,
 )
 from likely.graphical.model.evidence_table import codes_of_frame
-from likely.graphical.model.exactness import EXACT, Exactness
+from likely.graphical.model.exactness import EXACT, Exactness, RowExactness
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
-from likely.graphical.model.graph_evidence import Given, GraphEvidence, checked_evidence
-from likely.graphical.model.table_beliefs import RowExactness, TableBeliefs, TableConfigurations
+from likely.graphical.model.graph_evidence import Given, checked_evidence
+from likely.graphical.model.table_beliefs import TableBeliefs, TableConfigurations
 from likely.names import known_name
 from likely.output.formatting import count
 
@@ -98,12 +104,11 @@ def table_configurations(
     name = _method_of_rows(asked, method)
     if name == TOGETHER:
         with other_methods_named(lambda method: method.best, asked):
-            found = RowConfigurations(row_most_probable(known, codes, limit))
+            best = row_most_probable(known, codes, limit)
     else:
-        found = best_rows_one_by_one(known, codes, asked, name)
-    best = found.best
+        best = best_rows_one_by_one(known, codes, asked, name)
     _mark_impossible(best.log_score, impossible, [])
-    _warn(found.row_exactness, name)
+    _warn(best.row_exactness, name)
 
     def log_partition() -> tuple[Array, RowExactness]:
         if is_exact(name):
@@ -116,8 +121,8 @@ def table_configurations(
         best.log_score,
         best.unique,
         name,
-        found.row_exactness,
-        found.upper,
+        best.row_exactness,
+        best.upper,
         library_of(frame),
         index_of(frame),
         log_partition,
@@ -209,26 +214,6 @@ def with_likelihoods(graph: FactorGraph, likelihoods: Mapping[str, Array]) -> Fa
     return plain.with_factors([*plain.factors, *soft])
 
 
-class RowTables(NamedTuple):
-    """Marginals and joints of every row, and log Z(e_r); those of impossible rows are undefined.
-
-    ``row_exactness`` has one for each row; None where all are exact.
-    """
-
-    marginals: dict[str, Array]
-    joints: dict[tuple[str, ...], Array]
-    log_partition: Array
-    row_exactness: RowExactness = None
-
-
-class RowConfigurations(NamedTuple):
-    """The best configuration found for each row, its exactness and bound as in one answer."""
-
-    best: BestRows
-    row_exactness: RowExactness = None
-    upper: Array | None = None  # log scores that no configuration exceeds; None: those found
-
-
 def rows_together(graph: FactorGraph, codes: Codes, asked: Request) -> RowTables:
     known = with_likelihoods(graph, asked.evidence.soft)
     found = row_beliefs(known, codes, asked.variables, asked.memory)
@@ -236,7 +221,7 @@ def rows_together(graph: FactorGraph, codes: Codes, asked: Request) -> RowTables
         names: _row_joint(known, codes, names, found.log_partition, asked.memory)
         for names in asked.joints
     }
-    return RowTables(dict(found.marginals), joints, found.log_partition)
+    return found._replace(joints=joints)
 
 
 def _row_joint(
@@ -290,9 +275,7 @@ def rows_one_by_one(graph: FactorGraph, codes: Codes, asked: Request, method: st
     )
 
 
-def best_rows_one_by_one(
-    graph: FactorGraph, codes: Codes, asked: Request, method: str
-) -> RowConfigurations:
+def best_rows_one_by_one(graph: FactorGraph, codes: Codes, asked: Request, method: str) -> BestRows:
     """Each different row alone, by the method that was named."""
     rows, which = np.unique(codes, axis=0, return_inverse=True)
     best, unique = np.full(rows.shape, -1), np.zeros(len(rows), dtype=np.bool_)
@@ -305,11 +288,9 @@ def best_rows_one_by_one(
             if found.upper is not None or not found.exactness.exact:
                 upper[row] = np.inf if found.upper is None else found.upper
     scores = log_values(graph, best)
-    return RowConfigurations(
-        BestRows(best[which], scores[which], unique[which]),
-        _of_rows(row_exactness, which),
-        np.where(np.isnan(upper), scores, upper)[which],
-    )
+    upper = np.where(np.isnan(upper), scores, upper)[which]
+    exactness = _of_rows(row_exactness, which)
+    return BestRows(best[which], scores[which], unique[which], exactness, upper)
 
 
 def log_partitions_one_by_one(
@@ -330,7 +311,7 @@ def _requests(graph: FactorGraph, rows: Codes, asked: Request) -> Iterator[tuple
     end = None if asked.seconds is None else monotonic() + asked.seconds
     for row, own in enumerate(rows):
         left = None if end is None else max((end - monotonic()) / (len(rows) - row), LEAST_SECONDS)
-        evidence = GraphEvidence(_observed(graph, own), asked.evidence.soft)
+        evidence = row_evidence(graph, own, asked.evidence.soft)
         yield row, replace(asked, evidence=evidence, random_state=generator, seconds=left)
 
 
@@ -339,11 +320,6 @@ def _of_rows(row_exactness: list[Exactness], which: Codes) -> RowExactness:
     if all(each.exact for each in row_exactness):
         return None
     return tuple(row_exactness[i] for i in which)
-
-
-def _observed(graph: FactorGraph, row: Codes) -> dict[str, int]:
-    """The codes of the variables that a row observes."""
-    return {name: int(code) for name, code in zip(graph.names, row, strict=True) if code >= 0}
 
 
 def shape_of(graph: FactorGraph, names: tuple[str, ...]) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.special import log, softmax
+from likely.storage.declared import InRange
 
 
 @final
@@ -43,6 +44,8 @@ class CurvatureBlocks:
 @dataclass(frozen=True)
 class Categorical:
     """y is a class number from 0 to K − 1; η is (n, K), up to a constant for each row."""
+
+    saved_rules = (InRange("n_classes", "at least 2"),)
 
     n_classes: int
 

@@ -36,6 +36,7 @@ from likely.likelihoods.base import Likelihood, Response, refuse
 from likely.likelihoods.stirling import STIRLING, lgamma_rest
 from likely.links import Link, Log
 from likely.special import expit, lgamma, log1p, log_expit
+from likely.storage.declared import InRange
 
 
 @final
@@ -46,6 +47,8 @@ class NegativeBinomial(Response):
     α is a number above 0, or estimated by the fit, which is the default.
     ``link=None`` is the log: the canonical link, ln αμ/(1 + αμ), is hardly ever used.
     """
+
+    saved_rules = (InRange("alpha", "positive"), InRange("alpha", "finite"))
 
     alpha: float | Literal["estimate"] = "estimate"
 

@@ -42,6 +42,7 @@ from likely.errors import InvalidInput
 from likely.likelihoods.categorical import check_codes
 from likely.links import Logit, UnitLink, log_between, log_ordered_classes, with_ends
 from likely.special import exp, expm1, log, log1p
+from likely.storage.declared import InRange
 
 
 @final
@@ -70,6 +71,8 @@ class OrdinalInformation:
 @dataclass(frozen=True)
 class Ordinal:
     """y is a class number from 0 to K − 1, in order; larger η means a larger y."""
+
+    saved_rules = (InRange("n_classes", "at least 2"),)
 
     n_classes: int
     link: UnitLink = field(default_factory=Logit)

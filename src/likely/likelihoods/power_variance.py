@@ -19,12 +19,15 @@ from likely._typing import Array
 from likely.likelihoods.base import Likelihood
 from likely.links import bounded_exp
 from likely.special import exp
+from likely.storage.declared import Between, Same
 
 
 @final
 @dataclass(frozen=True)
 class PowerVarianceLog(Likelihood):
     """V(μ) = μᵖ with the log link, for p from 1 to 2."""
+
+    saved_rules = (Between("power", 1.0, 2.0), Same("power", "response.power"))
 
     power: float
 

@@ -25,6 +25,7 @@ Dunn & Smyth (2005), Series evaluation of Tweedie exponential dispersion model d
 """
 
 from dataclasses import dataclass
+from functools import partial
 from math import inf, pi
 from typing import Any, final
 
@@ -43,6 +44,7 @@ from likely.likelihoods.quantile_search import search_quantiles
 from likely.likelihoods.stirling import lgamma_rest
 from likely.links import Link, Log
 from likely.special import log, log1p, logsumexp
+from likely.storage.declared import Between
 
 WINDOW = 9.0  # standard deviations of the series kept on either side of its peak
 MARGIN = 40  # further terms: near n = 1 the series is not Gaussian
@@ -125,6 +127,9 @@ class CompoundPoissonGamma(Response):
         return np.maximum(2 * (self.nll(y, mean) - at_best), 0.0)  # rounding may fall below 0
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        return self.or_perfect(partial(self._log_prob, y, mean), y, mean, dispersion)
+
+    def _log_prob(self, y: Array, mean: Array, dispersion: Array | float) -> Array:
         y, mean, dispersion = np.broadcast_arrays(
             np.asarray(y, float), np.asarray(mean, float), np.asarray(dispersion, float)
         )
@@ -206,6 +211,8 @@ class Tweedie(Response):
 
     For 1 < p < 2 ``link=None`` is the log; the canonical link is ``Power(1 − p)``.
     """
+
+    saved_rules = (Between("power", 0.0, 3.0),)
 
     power: float = 1.5
 

@@ -14,7 +14,7 @@ Frank & Hall, A simple approach to ordinal classification, ECML 2001, §3.
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -48,6 +48,8 @@ from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.names import has_method
 from likely.output.description import Description, describe
 from likely.output.formatting import count
+from likely.storage.declared import FITTED_CLASSES, FITTED_COLUMNS, MODELS, SameCount, Saved
+from likely.storage.values import same_count
 
 
 @final
@@ -86,6 +88,12 @@ class FrankHall(ClassProbabilities, ClassifierMixin, Estimator):
     >>> model.expected_rank([[1.0], [6.0], [10.0]]).round(1)
     array([1.1, 2.1, 2.9])
     """
+
+    saved: ClassVar = (
+        FITTED_COLUMNS
+        | FITTED_CLASSES
+        | Saved({"estimators_": MODELS}, rules=(SameCount("classes_ - 1", "estimators_"),))
+    )
 
     def __init__(self, estimator: Any, *, order: Sequence[Any] | None = None) -> None:
         self.estimator = estimator
@@ -218,3 +226,8 @@ class FrankHall(ClassProbabilities, ClassifierMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+    def check_saved(self) -> None:
+        """Refuse estimators of other than two classes."""
+        for each in self.estimators_:
+            same_count("The classes of an estimator", len(vars(each).get("classes_", ())), 2)

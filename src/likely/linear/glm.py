@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from math import nan, sqrt
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -75,7 +75,7 @@ from likely.linear.response_predictions import (
     student_interval,
     warn_of_narrow,
 )
-from likely.linear.surface import FittedLinear
+from likely.linear.surface import WITH_INTERCEPT, FittedLinear
 from likely.links import Identity, Link
 from likely.objectives.inference import has_constant_variance
 from likely.objectives.linear import LinearObjective
@@ -98,6 +98,7 @@ from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
+from likely.storage.declared import Numbers, Saved
 
 INNER_TOL = 1e-12  # of the coefficients at each α
 CONSTANT_TOL = 1e-14  # one parameter: exact costs one more step
@@ -190,6 +191,15 @@ class GLM(FittedLinear, PathModel, RegressorMixin, Estimator):
     >>> model.predict([[4.0]]).round(3)
     array([16.])
     """
+
+    saved: ClassVar = WITH_INTERCEPT | Saved(
+        {
+            "likelihood_": Likelihood,
+            "dispersion_": Numbers(float, "not negative"),
+            "ml_dispersion_": Numbers(float, "not negative"),
+        },
+        {"alpha_": float | None},
+    )
 
     path_takes = ("offset", "exposure")
 

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -87,7 +87,7 @@ from likely.linear.row_graph import (
     row_graph,
     weights_of,
 )
-from likely.linear.surface import FittedLinear, class_explanation
+from likely.linear.surface import WITH_INTERCEPT, FittedLinear, class_explanation
 from likely.links import Link
 from likely.numerics.cholesky import factorise, inverse_root, unit_diagonal
 from likely.objectives.linear import (
@@ -107,6 +107,7 @@ from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
+from likely.storage.declared import FITTED_CLASSES, SameCount, Saved
 
 MOST_RATIOS = 50  # coefficients that are each tested: a search for every one
 RATIO_TOL = 1e-10  # of those searches
@@ -189,6 +190,15 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, Estimator):
     >>> model.predict_proba([[1.5]]).round(3)
     array([[0.5, 0.5]])
     """
+
+    saved: ClassVar = (
+        WITH_INTERCEPT
+        | FITTED_CLASSES
+        | Saved(
+            {"likelihood_": Likelihood},
+            rules=(SameCount(2, "classes_"), SameCount(1, "coef_"), SameCount(2, "coef_.shape")),
+        )
+    )
 
     path_takes = ("offset",)
 

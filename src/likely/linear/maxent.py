@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self, cast, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -77,8 +77,17 @@ from likely.output.description import Description
 from likely.output.formatting import count
 from likely.penalties.base import NoPenalty, Penalty, PenaltySum
 from likely.solvers.choice import check_search
+from likely.solvers.minimise import Solution
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
+from likely.storage.declared import (
+    FITTED_CLASSES,
+    FITTED_COLUMNS,
+    Needed,
+    Numbers,
+    SameCount,
+    Saved,
+)
 
 FeatureFunction = Callable[[Any, Any], Any]  # (all rows, a label) → one number per row
 
@@ -144,6 +153,24 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, Estimator)
     >>> totals.observed.round(3), totals.expected.round(3)
     (array([2.5]), array([2.5]))
     """
+
+    saved: ClassVar = (
+        FITTED_COLUMNS
+        | FITTED_CLASSES
+        | Saved(
+            {
+                "softmax_": SoftmaxRegression | None,
+                "coef_": Numbers(Array, "finite"),
+                "solution_": Solution,
+                "inference_": Inference | None,
+            },
+            {"held_out_": tuple[float, float], "separated_": bool},
+            rules=(
+                SameCount("classes_", "softmax_.classes_"),
+                Needed("solution_.held_out", "held_out_"),
+            ),
+        )
+    )
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, cast, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -32,7 +32,14 @@ from likely.explanations.explanation import Explanation
 from likely.fitting.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.fitting.divergence import Divergence
 from likely.fitting.driver import Begun, DesignRows, End, FitSettings, LinearFit, Specification
-from likely.fitting.framing import Framed, Framing, centre_of, framed, refuse_too_large
+from likely.fitting.framing import (
+    Framed,
+    Framing,
+    centre_of,
+    framed,
+    refuse_too_large,
+    refuse_too_small,
+)
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
 from likely.graphical.model.model_plates import CUTS, PlateParameter
@@ -56,7 +63,7 @@ from likely.linear.fit import (
 )
 from likely.linear.formula import FormulaTerms
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
-from likely.linear.surface import FittedLinear, predictor_explanation
+from likely.linear.surface import LINEAR, FittedLinear, predictor_explanation
 from likely.links import LINKS, UnitLink
 from likely.names import lookup
 from likely.objectives.inference import NullTotals
@@ -68,6 +75,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.base import SecondOrder
 from likely.solvers.search_problem import Found
 from likely.solvers.stopping import StoppingRule
+from likely.storage.declared import FITTED_CLASSES, Decreasing, Numbers, SameCount, Saved
 
 MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
 UNIT_LINKS = {name: link for name, link in LINKS.items() if isinstance(link, UnitLink)}
@@ -148,6 +156,19 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, PathModel, ClassifierM
     >>> model.expected_rank([[0.0], [5.0]]).round(2)  # the lowest class has rank 1
     array([1.17, 2.26])
     """
+
+    saved: ClassVar = (
+        LINEAR
+        | FITTED_CLASSES
+        | Saved(
+            {"likelihood_": Ordinal, "thresholds_": Numbers(Array, "a threshold")},
+            rules=(
+                Decreasing("thresholds_"),  # P(y > c) = g(η + b_c) falls with c
+                SameCount("classes_ - 1", "thresholds_"),
+                SameCount("classes_", "likelihood_.n_classes"),
+            ),
+        )
+    )
 
     def __init__(
         self,
@@ -395,6 +416,8 @@ class OrderedClasses(Specification):
     def _framed(self, *, centre: bool) -> Framed:
         """Columns minus their means; thresholds take the place of an intercept."""
         rows, n_columns = self.rows, self.rows.blocks.n_features
+        if isinstance(rows.blocks, MappedBlocks):  # of which framed sees no cells
+            refuse_too_small(rows.blocks.inner, rows.names)
         data = framed(rows.blocks, rows.executor, names=rows.names, intercept=False)
         if data.share < 1 and not _has_every_class(self.likelihood, data.start):
             data = data._replace(start=data.blocks, share=1.0)

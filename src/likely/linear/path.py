@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -68,6 +68,16 @@ from likely.output.description import Description
 from likely.output.formatting import short_number
 from likely.solvers.lasso_path import PathSolution, lasso_path
 from likely.solvers.minimise import Solution
+from likely.storage.declared import (
+    LABELS,
+    MODEL,
+    NAMES,
+    Labelled,
+    Numbers,
+    Places,
+    SameCount,
+    Saved,
+)
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
 SMALLEST_RIDGE = 1e-7  # the first ridge is 100 times the curvature, which grows with the rows
@@ -170,6 +180,39 @@ class PenaltyPath(Estimator):
     >>> np.flatnonzero(path.model_.coef_)
     array([0])
     """
+
+    saved: ClassVar = Saved(
+        {
+            "penalties_": Numbers(Array, "finite", "not negative"),
+            "coefs_": Numbers(Array, "finite"),
+            "intercepts_": Numbers(Array, "finite"),
+            "n_nonzero_": Array,
+        },
+        {
+            "beside_": tuple[str, ...],
+            "classes_": LABELS,
+            "deviance_": Array,
+            "feature_names_in_": NAMES,
+            "library_": str | None,
+            "mean_deviance_": Array,
+            "standard_error_": Array,
+        },
+        together={  # cv=None chooses no penalty
+            "n_features_in_": Numbers(int, "not negative"),
+            "index_": int,
+            "best_index_": int,
+            "penalty_": float,
+            "model_": MODEL,
+        },
+        rules=(
+            Labelled("classes_"),
+            SameCount("n_features_in_", "feature_names_in_"),
+            SameCount("penalties_", "coefs_", "intercepts_", "n_nonzero_", "deviance_"),
+            SameCount("penalties_", "mean_deviance_", "standard_error_"),
+            Places("index_", "penalties_"),
+            Places("best_index_", "penalties_"),
+        ),
+    )
 
     def __init__(
         self,

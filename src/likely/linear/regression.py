@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
 from math import nan
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -76,7 +76,7 @@ from likely.linear.fit import (
 )
 from likely.linear.path_penalties import PathModel, PathRows, PathSlopes
 from likely.linear.response_predictions import check_interval_of, student_interval
-from likely.linear.surface import FittedLinear
+from likely.linear.surface import WITH_INTERCEPT, FittedLinear
 from likely.links import Identity
 from likely.objectives.least_squares import (
     Eliminated,
@@ -107,6 +107,7 @@ from likely.solvers.tolerances import (
     MEAN_TO_DOUBT,
     MOST_CELLS_TO_EXTEND,
 )
+from likely.storage.declared import Numbers, Saved
 
 
 class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
@@ -179,6 +180,15 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
     >>> model.coef_.round(6), round(model.intercept_, 6)
     (array([2.]), 1.0)
     """
+
+    saved: ClassVar = WITH_INTERCEPT | Saved(
+        {
+            "rank_": float,
+            "condition_": float,
+            "dispersion_": Numbers(float, "not negative"),
+            "ml_dispersion_": Numbers(float, "not negative"),
+        },
+    )
 
     path_takes = ("offset",)
 

@@ -35,7 +35,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
 from math import log
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -91,6 +91,7 @@ from likely.linear.row_graph import (
 )
 from likely.linear.softmax_specification import ClassPredictors
 from likely.linear.surface import (
+    WITH_INTERCEPT,
     StandardErrors,
     class_explanation,
     linear_contributions,
@@ -103,6 +104,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
+from likely.storage.declared import FITTED_CLASSES, OneForEachPredictor, Saved
 
 CENTRED = (
     "the coefficients of a term sum to 0 over the classes: each is a log-odds of its class against "
@@ -194,6 +196,8 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
     >>> model.predict_proba(X[:1]).round(3)
     array([[0.982, 0.018, 0.   ]])
     """
+
+    saved: ClassVar = WITH_INTERCEPT | FITTED_CLASSES | Saved(rules=(OneForEachPredictor("coef_"),))
 
     def __init__(
         self,

@@ -47,9 +47,48 @@ from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count, listed
 from likely.penalties.base import Penalty
 from likely.solvers.minimise import Solution
+from likely.storage.declared import (
+    FITTED_COLUMNS,
+    Estimates,
+    Needed,
+    Numbers,
+    SameCount,
+    SameShape,
+    Saved,
+)
 
 MOST_CELLS = 50_000_000  # of one explanation: 400 MB
 RELATIVE = "Contributions are relative to the mean of the training rows."
+LINEAR = FITTED_COLUMNS | Saved(  # what a file holds of a linear model
+    {
+        "beside_": tuple[str, ...],
+        "coding_": Coding,
+        "coef_": Numbers("float64", "finite"),
+        "solution_": Solution,
+        "inference_": Inference | None,
+    },
+    {
+        "column_means_": Numbers("float64", "finite"),
+        "held_out_": tuple[float, float],
+        "moved_by_": tuple[str, ...],
+        "separated_": bool,
+    },
+    rules=(
+        SameCount("n_features_in_", "coding_.schema.kinds"),
+        SameCount("coding_.n_coefficients", "coef_.shape.-1"),
+        SameCount("coef_.shape.-1", "column_means_"),
+        Estimates("inference_.theta", "coef_"),
+        Needed("solution_.held_out", "held_out_"),
+    ),
+)
+WITH_INTERCEPT = LINEAR | Saved(
+    {"intercept_": Numbers(float | Array, "finite")},
+    rules=(SameShape("coef_[:-1]", "intercept_"),),
+)
+
+
+class _NotOfThisFit(InvalidInput, AttributeError):
+    """What a property says that this fit does not have; ``hasattr`` is then False."""
 
 
 class StandardErrors(ABC):
@@ -151,7 +190,7 @@ class StandardErrors(ABC):
         """R² of the rows of the fit, for a Gaussian response."""
         inference = self._inference()
         if inference.response != "gaussian":
-            raise InvalidInput(
+            raise _NotOfThisFit(
                 f"rsquared was asked of a {inference.response} response; R² is the share of a sum "
                 "of squares, which only a Gaussian one has. Read deviance_explained, or a "
                 "pseudo-R² where there is one, from summary()."
@@ -162,7 +201,7 @@ class StandardErrors(ABC):
         """The inference of a fit without a penalty, whose z and p are tests."""
         inference = self._inference()
         if inference.penalised:
-            raise InvalidInput(
+            raise _NotOfThisFit(
                 f"{asked} were asked of a penalised fit ({penalty_described(self)}); its estimates "
                 "are shrunken, so that z and p do not test whether a coefficient is 0. Fit it "
                 "without a penalty (l2=0), or read summary(), whose note says what they mean."

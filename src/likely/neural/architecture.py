@@ -41,6 +41,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.names import known_name, lookup
 from likely.output.formatting import text_table
 from likely.special import ACTIVATIONS
+from likely.storage.values import unlike
 
 OUTPUT_ACTIVATION = "identity"  # the likelihood of the output has the nonlinearity
 
@@ -402,3 +403,19 @@ def _fitting(architecture: Architecture, activation: str) -> Initialiser:
 def _is_vector(given: Any) -> bool:
     """Whether it is one array, or numbers in a list, not pairs."""
     return isinstance(given, np.ndarray) or all(isinstance(each, Real) for each in given)
+
+
+LARGEST_WEIGHT = 1e9  # of a network in float32, whose layers multiply
+LARGEST_PRODUCT = 1e150  # of the largest weights of all layers; answers are in float64
+
+
+def check_parameters(architecture: Architecture, theta: Array, output: Any) -> None:
+    """Refuse parameters of a file by which a layer overflows, by Π_l max(1, max |W^(l)|)."""
+    last = architecture.places[-1].all  # of a number, in its own unit
+    hidden = np.delete(theta, last) if output.n_classes is None else theta
+    if not (np.abs(hidden) <= LARGEST_WEIGHT).all():
+        raise unlike("parameters_", "at most 1e9")
+    largest = [np.abs(theta[place.all]).max(initial=1.0) for place in architecture.places]
+    if np.log10(largest).sum() > np.log10(LARGEST_PRODUCT):
+        raise unlike("The largest weights of the layers", "at most 1e150, multiplied")
+    output.check_extra(architecture.extra(theta))

@@ -42,6 +42,7 @@ from likely.objectives.overdispersion import estimated_shape
 from likely.output.formatting import count, text_table
 from likely.solvers.mini_batches import WINDOW
 from likely.special import log_softmax, logsumexp
+from likely.storage.declared import InRange, SameCount
 
 LEAST_LOG = -745.0  # the smallest log of a float64
 # Standard errors of the gain.  In 160 fits to noise (n from 50 to 160) 1.5 gave the constant in
@@ -64,6 +65,13 @@ class NetworkAverage:
     histories : tuple of History
         The training of each network.
     """
+
+    saved_rules = (
+        InRange("constant", "finite"),
+        SameCount(2, "parameters.shape"),
+        SameCount("parameters", "histories"),
+        InRange("shrinkage", "a share"),
+    )
 
     parameters: Array
     shrinkage: float

@@ -12,13 +12,13 @@ Bishop, Pattern Recognition and Machine Learning, §5.1 to §5.3.
 """
 
 from collections.abc import Sequence
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array, Matrix
+from likely._typing import Array
 from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, log_odds_explanation
@@ -45,17 +45,18 @@ from likely.likelihoods.base import Response
 from likely.likelihoods.categorical import Categorical
 from likely.likelihoods.ordinal import Ordinal
 from likely.links import Link
-from likely.neural.average import Averaging, ClassAveraging, average_prediction
+from likely.neural.average import Averaging, ClassAveraging
 from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.options import Options
 from likely.neural.outputs import Output, output_of
-from likely.neural.problem import OpenedRows, Targets, TrainingProblem, class_weights, open_rows
+from likely.neural.problem import OpenedRows, Targets, class_weights, open_rows
 from likely.neural.settings import Batches, EarlyStopping, Training, WeightPenalty
 from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
+from likely.storage.declared import FITTED_CLASSES
 
 
 @final
@@ -178,6 +179,8 @@ class NeuralNetworkClassifier(ClassProbabilities, ClassifierMixin, NeuralNetwork
     17
     """
 
+    saved: ClassVar = NeuralNetwork.saved | FITTED_CLASSES
+
     def __init__(
         self,
         hidden: Sequence[int] = (100,),
@@ -277,19 +280,6 @@ class NeuralNetworkClassifier(ClassProbabilities, ClassifierMixin, NeuralNetwork
         check_is_fitted(self)
         return self._explained_score(self._matrix(X))
 
-    def _explained_score(self, matrix: Matrix) -> Array:
-        """log p(k | x) of rows as the network reads them."""
-        if self.average_ is not None:
-            return average_prediction(
-                self.average_,
-                self._averaging(self.output_),
-                self.architecture_,
-                self.output_,
-                lambda theta: self._predictor(matrix, theta),
-            )
-        eta = self._predictor(matrix, self.parameters_.astype(np.float64))
-        return self.output_.log_probability(eta, self._extra)
-
     def _explanation(self, found: SampledContributions, against: Any) -> Explanation:
         return log_odds_explanation(
             found.contributions,
@@ -369,14 +359,8 @@ class NeuralNetworkClassifier(ClassProbabilities, ClassifierMixin, NeuralNetwork
         balanced = isinstance(self.batch, Batches) and self.batch.balanced
         return {"class_weight": self.class_weight, "balanced": balanced}
 
-    def _scales_response(self, output: Output) -> bool:
-        return False
-
     def _averaging(self, output: Output) -> Averaging:
         return ClassAveraging()
-
-    def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
-        return {"classes_": rows.classes}
 
     def _plate_parameters(self) -> tuple[PlateParameter, ...]:
         cuts = (PlateParameter("bₖ", CUTS),) if self._is_ordinal else ()

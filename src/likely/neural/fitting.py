@@ -15,6 +15,7 @@ Goodfellow, Bengio & Courville, Deep Learning, §7.8 (algorithms 7.2 and 7.3).
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from likely.neural.engine import Engine, EngineSettings, engine_for
 from likely.neural.examples import Examples
 from likely.neural.history import History, LossCurve
 from likely.neural.objective import NetworkObjective
-from likely.neural.options import plan_of_batches
+from likely.neural.options import FITTED, plan_of_batches
 from likely.neural.problem import TrainingProblem, TrainingStart
 from likely.neural.training import (
     Callback,
@@ -105,6 +106,40 @@ def fit_network(begin: TrainingStart, *, callbacks: Sequence[Callback] = ()) -> 
         steps, again = _end_game(whole, start, found.curve, later, second, called)
         ended = in_unit_of_y(whole, again, start)
     return NetworkFit(ended.theta, steps.arrays(again.state), found, ended)
+
+
+def fit_networks(starts: Sequence[TrainingStart]) -> list[NetworkFit]:
+    """Train networks one after another; Ctrl-C ends it with those that are done."""
+    if starts[0].problem.options.chosen.starts > 1:
+        return [_fit_from_best_start(starts[0])]
+    fits = list[NetworkFit]()
+    for start in starts:
+        fits.append(fit_network(start))
+        if fits[-1].interrupted:
+            break
+    return fits
+
+
+def _fit_from_best_start(begin: TrainingStart) -> NetworkFit:
+    """Train from several start values, and keep the training that ends at the lowest loss."""
+    chosen, first = begin.problem.options.chosen, begin.problem.seed
+    enough = FITTED * begin.problem.units.square
+    best: NetworkFit | None = None
+    for number in range(chosen.starts):
+        problem = replace(begin.problem, seed=first + number)
+        fit = fit_network(TrainingStart(problem, problem.start(), begin.learned))
+        if best is None or fit.objective < best.objective:
+            best = fit
+        if fit.interrupted or min(fit.trained.curve.loss, default=inf) <= enough:
+            break
+    assert best is not None, "there is one start at least"
+    ending = best.trained.ending
+    if best.trained.curve.n_epochs < chosen.max_epochs and not best.interrupted:
+        # at a kink of relu no step is lower, and the other starts were no better
+        reason = f"the best of {number + 1} starts: {ending.reason}"
+        ended = replace(best.trained, ending=Ending(reason, converged=True))
+        best = best._replace(trained=ended)
+    return best
 
 
 def in_unit_of_y(problem: TrainingProblem, trained: TrainingResult, start: Array) -> TrainingResult:

@@ -20,6 +20,8 @@ from likely._typing import Array
 from likely.data.frames import frame_of
 from likely.output.formatting import count, html_block, html_paragraph, html_table, text_table
 from likely.output.loss_curves import draw_losses, shown_rows
+from likely.storage.declared import SameCount
+from likely.storage.values import unlike
 
 
 @final
@@ -81,6 +83,11 @@ class History:
     converged : bool
         Whether it ended because the loss no longer fell.
     """
+
+    saved_rules = (
+        SameCount(1, "loss.shape", "rate.shape", "seconds.shape", "validation.shape"),
+        SameCount("loss", "rate", "seconds", "validation"),
+    )
 
     loss: Array
     validation: Array | None
@@ -186,3 +193,8 @@ class History:
             for name, values in columns.items()
         }
         return list(columns), shown_rows(cells, self.best_epoch - 1)
+
+    def check_saved(self) -> None:
+        """Refuse an epoch that was not trained."""
+        if not 0 <= self.kept_epoch <= self.n_epochs:
+            raise unlike("kept_epoch", f"from 0 to {self.n_epochs}")

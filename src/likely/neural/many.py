@@ -37,7 +37,7 @@ from likely.neural.examples import Examples, ExamplesInMemory
 from likely.neural.fitting import NetworkFit, better_constant, in_unit_of_y, rules_of, settings_of
 from likely.neural.formulas import NetworkRows
 from likely.neural.history import LossCurve
-from likely.neural.options import ChosenArguments, plan_of_batches
+from likely.neural.options import plan_of_batches
 from likely.neural.problem import TrainingStart, device_for
 from likely.neural.settings import Training
 from likely.neural.torch_networks import Networks
@@ -266,7 +266,6 @@ class Member(NamedTuple):
     """A network that can be trained with others."""
 
     place: int  # of its model among the models
-    chosen: ChosenArguments  # for its model
     number: int  # among the networks of its model
     start: TrainingStart
     candidate: Candidate
@@ -358,22 +357,21 @@ def _members(
     if followed or model.end_game:
         return []
     try:
-        chosen = model.chosen_on(X)
-        model.chosen_ = chosen.as_dict()
-        starts = model.training_starts(chosen, X, y, sample_weight)
+        options = model.options_on(X)
+        model.chosen_ = options.chosen.as_dict()
+        starts = model.training_starts(options, X, y, sample_weight)
         first = starts[0].problem
         if first.options.quasi_newton or not isinstance(first.training, ExamplesInMemory):
             return []
-        return [_member(place, chosen, number, start) for number, start in enumerate(starts)]
+        return [_member(place, number, start) for number, start in enumerate(starts)]
     except ValueError:  # its own fit says what is wrong
         return []
 
 
-def _member(place: int, chosen: ChosenArguments, number: int, start: TrainingStart) -> Member:
+def _member(place: int, number: int, start: TrainingStart) -> Member:
     problem, training = start.problem, start.problem.training
     return Member(
         place,
-        chosen,
         number,
         start,
         Candidate(
@@ -454,9 +452,7 @@ def _stored(
         found = in_unit_of_y(problem, outcome, member.start.theta)
         better = better_constant(problem, found)
         fits.append(NetworkFit(found.theta, state_arrays(outcome.state), found, None, better))
-    try:
-        chosen, starts = in_order[0][0].chosen, [member.start for member, _ in in_order]
-        worker.store_trainings(chosen, starts, fits)
-    finally:
-        model.__dict__.update(vars(worker))
+    worker.store_trainings([member.start for member, _ in in_order], fits)
+    model.__dict__.update(vars(worker))
+    model.warn_unless_finished(fits)
     return model

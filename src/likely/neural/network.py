@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from math import inf
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,15 +37,15 @@ from likely.inputs.estimators import (
     Settings,
     columns_named,
     feature_names,
-    refuse_unless_whole,
     unchanged_if_refused,
 )
 from likely.inputs.tables import is_file, n_rows_of, refuse_file
-from likely.neural.architecture import Architecture
+from likely.neural.architecture import Architecture, check_parameters
 from likely.neural.average import (
     AverageFit,
     Averaging,
     NetworkAverage,
+    average_prediction,
     averaged,
     problems_of_several,
 )
@@ -58,14 +57,18 @@ from likely.neural.description import (
     picture_of,
 )
 from likely.neural.examples import Examples, finite_matrix
-from likely.neural.fitting import NetworkFit, fit_network, one_epoch, warn_unless_finished
+from likely.neural.fitting import (
+    NetworkFit,
+    fit_network,
+    fit_networks,
+    one_epoch,
+    warn_unless_finished,
+)
 from likely.neural.formulas import NetworkRows, chunk_rows, predictor
 from likely.neural.history import History, LossCurve
 from likely.neural.many import Finish, train_together
 from likely.neural.objective import NetworkObjective
 from likely.neural.options import (
-    FITTED,
-    ChosenArguments,
     NetworkArguments,
     Options,
     checked_options,
@@ -96,7 +99,6 @@ from likely.neural.settings import (
     grouped_arguments,
 )
 from likely.neural.training import (
-    Ending,
     Epoch,
     TrainingResult,
     continued_state,
@@ -107,6 +109,8 @@ from likely.neural.training import (
 from likely.objectives.model import Reduction
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count
+from likely.storage.declared import FITTED_COLUMNS, Numbers, SameCount, Saved
+from likely.storage.values import same_count, unlike
 
 # Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
 # times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
@@ -117,6 +121,34 @@ RELATIVE = "Contributions are relative to an input of 0: the mean of scaled numb
 
 class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
     """Layers of units that are trained together by one loss."""
+
+    saved: ClassVar = FITTED_COLUMNS | Saved(
+        {
+            "beside_": tuple[str, ...],
+            "architecture_": Architecture,
+            "output_": Output,
+            "coding_": Coding,
+            "parameters_": Numbers(Array, "finite"),
+            "average_": NetworkAverage | None,
+            "history_": History,
+            "column_strengths_": Array,
+            "response_centre_": Numbers(float | Array, "finite"),  # one for each response
+            "response_scale_": Numbers(float, "finite", "positive"),
+            "state_": dict,
+            "chosen_": dict,
+            "seed_": int,
+            "held_out_": tuple[float, float],
+            "end_game_": History | None,
+        },
+        rules=(
+            SameCount("n_features_in_", "coding_.schema.kinds"),
+            SameCount("coding_.n_coefficients", "architecture_.sizes.0", "column_strengths_"),
+            SameCount("architecture_.n_parameters", "parameters_", "average_.parameters.shape.1"),
+            SameCount("architecture_.sizes.-1", "output_.n_outputs"),
+            SameCount("architecture_.n_extra", "output_.n_extra"),
+            SameCount("output_.n_classes", "classes_"),
+        ),
+    )
 
     grouped: ClassVar[Mapping[str, type[Settings]]] = GROUPED
     saved_as_none: ClassVar[tuple[str, ...]] = OF_TRAINING
@@ -146,10 +178,6 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         """The likelihood of the output."""
 
     @abstractmethod
-    def _rows_of(self, examples: Examples, classes: Array) -> Examples:
-        """Further rows, with the weights of their classes."""
-
-    @abstractmethod
     def _targets(self, classes: Array) -> Targets:
         """How y of further rows is read."""
 
@@ -158,24 +186,20 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         """Further arguments that a checkpoint must share with the training that continues."""
 
     @abstractmethod
-    def _explained_score(self, matrix: Matrix) -> Array:
-        """What is explained, of rows as the network reads them."""
-
-    @abstractmethod
     def _explanation(self, found: SampledContributions, against: Any) -> Explanation:
         """The explanation, from contributions to the score."""
 
     @abstractmethod
-    def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
-        """What is learned before training: the classes."""
-
-    @abstractmethod
-    def _scales_response(self, output: Output) -> bool:
-        """Whether y is centred and scaled in training."""
-
-    @abstractmethod
     def _averaging(self, output: Output) -> Averaging:
         """How several networks are averaged."""
+
+    def _rows_of(self, examples: Examples, classes: Array) -> Examples:
+        """Rows with the weights of their classes."""
+        return examples
+
+    def _scales_response(self, output: Output) -> bool:
+        """Whether y is centred and scaled in training."""
+        return False
 
     def _finish(self, problem: TrainingProblem) -> None:  # most have nothing to add
         """Store what is learned after training."""
@@ -191,14 +215,15 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         Ctrl-C ends the training with KeyboardInterrupt; the model is then fitted, and is that of
         the last epoch.
         """
-        chosen = self.chosen_on(X)
-        self.chosen_ = chosen.as_dict()
-        if chosen.n_networks > 1:
-            self._fit_several(chosen, X, y, sample_weight)
-        elif chosen.starts > 1:
-            self._warn_unless_finished(self._fitted_from_best_start(chosen, X, y, sample_weight))
+        options = self.options_on(X)
+        self.chosen_ = options.chosen.as_dict()
+        if options.chosen.n_networks == options.chosen.starts == 1:
+            fits = [self._fitted(options, X, y, sample_weight)]
         else:
-            self._warn_unless_finished(self._fitted(chosen, X, y, sample_weight))
+            starts = self.training_starts(options, X, y, sample_weight)
+            fits = fit_networks(starts)
+            self.store_trainings(starts, fits)
+        self.warn_unless_finished(fits)
         return self
 
     @classmethod
@@ -214,63 +239,30 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
                 grouped["bias"] = found["architecture_"].biases
         return grouped, found
 
-    def chosen_on(self, X: Any) -> ChosenArguments:
-        """A value for each argument that is "auto", for such rows."""
+    def options_on(self, X: Any) -> Options:
+        """The arguments, checked, with a value for each that is "auto", for such rows."""
+        in_file = is_file(X)
         try:
-            n_rows = None if is_file(X) else n_rows_of(X)
+            n_rows = None if in_file else n_rows_of(X)
         except TypeError:  # no length, but perhaps an array inside; else the fit refuses it
             n_rows = next(iter(np.shape(np.asarray(X))), None)
         chosen = chosen_for(self, n_rows, watched=bool(vars(self).get("_skl_callbacks")))
-        refuse_unless_whole("n_networks", chosen.n_networks, lowest=1, advice="Use 5.")
-        return chosen
-
-    def _fitted_from_best_start(
-        self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any
-    ) -> NetworkFit:
-        """Train from several start values, and keep the training that ends at the lowest loss."""
-        (begun,) = self.training_starts(chosen, X, y, sample_weight)
-        enough = FITTED * begun.problem.units.square
-        best: NetworkFit | None = None
-        for number in range(chosen.starts):
-            problem = replace(begun.problem, seed=begun.problem.seed + number)
-            fit = fit_network(TrainingStart(problem, problem.start(), begun.learned))
-            if best is None or fit.objective < best.objective:
-                best = fit
-            if fit.interrupted or min(fit.trained.curve.loss, default=inf) <= enough:
-                break
-        assert best is not None, "there is one start at least"
-        ending = best.trained.ending
-        if best.trained.curve.n_epochs < chosen.max_epochs and not best.interrupted:
-            # at a kink of relu no step is lower, and the other starts were no better
-            reason = f"the best of {number + 1} starts: {ending.reason}"
-            ended = replace(best.trained, ending=Ending(reason, converged=True))
-            best = best._replace(trained=ended)
-        self.store_training(begun, best)
-        return best
-
-    def _fit_several(self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any) -> None:
-        """Train several networks, one after another; Ctrl-C ends it with those that are done."""
-        starts, fits = self.training_starts(chosen, X, y, sample_weight), list[NetworkFit]()
-        for start in starts:
-            fits.append(fit_network(start))
-            if fits[-1].interrupted:
-                break
-        self.store_trainings(chosen, starts[: len(fits)], fits)
+        return checked_options(self, chosen, in_file=in_file)
 
     @with_callbacks
-    def _fitted(self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
-        (start,) = self.training_starts(chosen, X, y, sample_weight)
-        told = scikit_learn_callbacks(self, start.learned, chosen.max_epochs, X, y)
+    def _fitted(self, options: Options, X: Any, y: Any, sample_weight: Any) -> NetworkFit:
+        (start,) = starts = self.training_starts(options, X, y, sample_weight)
+        told = scikit_learn_callbacks(self, start.learned, options.max_epochs, X, y)
         fit = fit_network(start, callbacks=told)
-        self.store_training(start, fit)
+        self.store_trainings(starts, [fit])
         end_of_fit(self, X, y)
         return fit
 
     def training_starts(
-        self, chosen: ChosenArguments, X: Any, y: Any, sample_weight: Any
+        self, options: Options, X: Any, y: Any, sample_weight: Any
     ) -> list[TrainingStart]:
         """The start of each of the networks of a fit: of one, or of those that are averaged."""
-        options, n_networks = checked_options(self, chosen, in_file=is_file(X)), chosen.n_networks
+        n_networks = options.chosen.n_networks
         given = self._input(self._opened(options, X, y, sample_weight), options)
         files = None  # of checkpoints
         if options.training.is_kept:
@@ -312,19 +304,14 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
             }
         )
 
-    def store_training(self, start: TrainingStart, fit: NetworkFit) -> None:
-        """Keep what a training from this start has found."""
-        self.__dict__.update(start.learned)
-        self._store(fit, start.problem)
-
-    def store_trainings(
-        self, chosen: ChosenArguments, starts: Sequence[TrainingStart], fits: Sequence[NetworkFit]
-    ) -> None:
+    def store_trainings(self, starts: Sequence[TrainingStart], fits: Sequence[NetworkFit]) -> None:
         """Keep what the networks of a fit have found; of several, the first is inspected."""
-        self.store_training(starts[0], fits[0])
-        if chosen.n_networks > 1:
+        self.__dict__.update(starts[0].learned)
+        self._store(fits[0], starts[0].problem)
+        if starts[0].problem.options.chosen.n_networks > 1:
             averaging = self._averaging(starts[0].problem.output)
-            found = averaged(averaging, [start.problem for start in starts], fits)
+            problems = [start.problem for start in starts[: len(fits)]]
+            found = averaged(averaging, problems, fits)
             each = [self._of_training(fit.trained) for fit in fits]
             self.average_ = NetworkAverage(
                 np.stack([fit.theta for fit in fits]),
@@ -333,11 +320,15 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
                 tuple(one.of_network(number, len(each)) for number, one in enumerate(each)),
             )
             self.history_ = self.average_.histories[0]
-            thetas = [fit.theta for fit in fits]
-            self.column_strengths_ = starts[0].problem.column_strengths(thetas)
+            self.column_strengths_ = problems[0].column_strengths([fit.theta for fit in fits])
             self._finish_average(found)
+
+    def warn_unless_finished(self, fits: Sequence[NetworkFit]) -> None:
+        """Warn of training that was not finished; raise the Ctrl-C that ended it."""
         unfinished = [fit for fit in fits if not fit.trained.ending.converged]
-        self._warn_unless_finished((unfinished or fits)[0])
+        averages = self.average_ is not None
+        found = (unfinished or fits)[0]
+        warn_unless_finished(type(self).__name__, found, self.history_, is_average=averages)
 
     def train_with(
         self,
@@ -389,7 +380,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
             problem = self._further(options, self.validation, X, y, sample_weight)
             fit = fit_network(TrainingStart(problem, np.array(self.parameters_), {}))
             self._store(fit, problem)
-        self._warn_unless_finished(fit)
+        self.warn_unless_finished([fit])
         return self
 
     def objective(
@@ -481,7 +472,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
             "response_centre_": problem.units.centre,
             "response_scale_": problem.units.scale,
             "average_": None,
-            **self._learned(problem, rows),
+            **({"classes_": rows.classes} if len(rows.classes) else {}),
         }
 
     def _further(
@@ -512,9 +503,8 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self._refuse_several("partial_fit")
         idle = {"early_stopping": False, "validation": None, "end_game": None}
         settings = type(self)(**{**self.get_params(deep=False), **idle})
-        chosen = chosen_for(settings, None, one=True)
-        options = checked_options(settings, chosen)
-        self.chosen_ = chosen.as_dict()
+        options = checked_options(settings)
+        self.chosen_ = options.chosen.as_dict()
         if options.quasi_newton:
             raise InvalidInput(
                 "solver='lbfgs' was given, which reads all rows in every step; partial_fit has "
@@ -564,10 +554,6 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
             library=self.library_,
             in_nats=self.output_.in_nats,
         )
-
-    def _warn_unless_finished(self, fit: NetworkFit) -> None:
-        averages = self.average_ is not None
-        warn_unless_finished(type(self).__name__, fit, self.history_, is_average=averages)
 
     @property
     def weights_(self) -> list[Array]:
@@ -665,6 +651,21 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         check_is_fitted(self)
         return columns_coded(self.coding_.schema, feature_names(self), n_rows)
 
+    def _explained_score(self, matrix: Matrix) -> Array:
+        """log p(k | x) or E[y | x] of rows as the network reads them: of one, or of the average."""
+        averaging = self._averaging(self.output_)
+        if self.average_ is not None:
+            return average_prediction(
+                self.average_,
+                averaging,
+                self.architecture_,
+                self.output_,
+                lambda theta: self._predictor(matrix, theta),
+            )
+        eta = self._predictor(matrix, self.parameters_.astype(np.float64))
+        extra = self.architecture_.extra(self.parameters_.astype(np.float64))
+        return np.asarray(averaging.prediction(self.output_, eta, extra))
+
     def _predictor(self, X: Matrix, theta: Array) -> Array:
         """The predictor at some parameters, a part of the rows at a time."""
         size = chunk_rows(self.architecture_)
@@ -674,10 +675,6 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         ]
         return np.concatenate(parts)
 
-    @property
-    def _extra(self) -> Array:
-        return self.architecture_.extra(self.parameters_.astype(np.float64))
-
     def _matrix(self, X: Any) -> Matrix:
         """New rows as the network reads them."""
         return finite_matrix(Block(new_rows(self, self.coding_, X)), self.coding_.names)
@@ -686,6 +683,22 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def check_saved(self) -> None:
+        """Refuse weights, of the network and of those that it averages, whose answers overflow."""
+        output = self.output_
+        for theta in (
+            self.parameters_,
+            *(() if self.average_ is None else self.average_.parameters),
+        ):
+            check_parameters(self.architecture_, theta.astype(np.float64), output)
+        if self.average_ is not None:
+            answers = (output.n_classes or output.n_outputs,)
+            same_count("The constant model", self.average_.constant.shape, answers)
+        if np.ndim(self.response_centre_):
+            same_count("response_centre_", np.shape(self.response_centre_), (output.n_outputs,))
+        if self.column_strengths_.dtype.kind != "f":
+            raise unlike("column_strengths_", "numbers")
 
 
 def _at(fitted: NeuralNetwork, theta: Array) -> NeuralNetwork:

@@ -119,6 +119,7 @@ class Options:
     start: StartValues
     training: Training
     dtype: Any
+    chosen: "ChosenArguments"
 
     @property
     def quasi_newton(self) -> bool:
@@ -243,6 +244,7 @@ def checked_options(
 ) -> Options:
     """The options of an estimator, or a sentence about the first argument that cannot be used."""
     chosen = chosen_for(model, None, one=True) if chosen is None else chosen
+    refuse_unless_whole("n_networks", chosen.n_networks, lowest=1, advice="Use 5.")
     hidden, training = _hidden(model.hidden), _training(model.training)
     batch = model.batch if isinstance(model.batch, BatchPlan) else Batches.of(model.batch)
     if isinstance(batch, Batches):
@@ -285,6 +287,7 @@ def checked_options(
         start=StartValues.of(model.initialise),
         training=training,
         dtype=_dtype(model.dtype, update),
+        chosen=chosen,
     )
     _ = options.callbacks  # functions, or refused
     return options

@@ -42,6 +42,7 @@ from likely.objectives.overdispersion import estimated_shape
 from likely.objectives.softmax import cross_entropy, cross_entropy_slope
 from likely.output.formatting import all_listed
 from likely.special import expit, expit_derivative, log_expit, log_softmax, softmax
+from likely.storage.declared import check_range
 
 # numbers of the losses that the compiled epoch knows, as in fast/network.py
 NOT_COMPILED, CATEGORICAL, BERNOULLI, GAUSSIAN, POISSON = -1, 0, 1, 2, 3
@@ -71,6 +72,10 @@ class Output(ABC):
     def n_extra(self) -> int:
         """How many parameters it has of its own, at the end of θ."""
         return 0
+
+    def check_extra(self, extra: Array) -> None:
+        """Refuse parameters of its own that a file has and no fit gives."""
+        check_range("The parameters of the output", extra, "finite")
 
     @property
     def has_bias(self) -> bool:
@@ -230,6 +235,11 @@ class OrdinalOutput(Output):
     @property
     def n_classes(self) -> int:
         return self.likelihood.n_classes
+
+    def check_extra(self, extra: Array) -> None:
+        with np.errstate(over="ignore"):
+            thresholds = thresholds_of(extra)
+        check_range("The thresholds of the classes", thresholds, "a threshold")
 
     def check(self, y: Array) -> None:
         self.likelihood.check(y)

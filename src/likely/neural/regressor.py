@@ -10,14 +10,14 @@ Bishop, Pattern Recognition and Machine Learning, §5.1 to §5.3.
 """
 
 from collections.abc import Sequence
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array, Matrix
+from likely._typing import Array
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.explanations.explanation import PREDICTION, Explanation, refuse_against
 from likely.explanations.sampled import SampledContributions
@@ -35,10 +35,8 @@ from likely.neural.average import (
     AverageFit,
     NumberAveraging,
     ResponseSpread,
-    average_prediction,
     judged_rows,
 )
-from likely.neural.examples import Examples
 from likely.neural.network import NeuralNetwork
 from likely.neural.options import Options
 from likely.neural.outputs import Output, ScalarOutput, output_of
@@ -50,6 +48,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.mini_batches import BatchPlan
 from likely.solvers.schedules import Schedule
 from likely.solvers.updates import Update
+from likely.storage.declared import Numbers, Saved
 
 
 @final
@@ -178,6 +177,10 @@ class NeuralNetworkRegressor(RegressorMixin, NeuralNetwork):
     array([1.])
     """
 
+    saved: ClassVar = NeuralNetwork.saved | Saved(
+        {"dispersion_": Numbers(float, "not negative")}, {"alpha_": float | None}
+    )
+
     dispersion_: float
     alpha_: float | None
 
@@ -260,21 +263,6 @@ class NeuralNetworkRegressor(RegressorMixin, NeuralNetwork):
             mean = self._explained_score(self._matrix(X))
         self._warn_outside(mean)
         return np.asarray(mean[:, 0] if mean.shape[1] == 1 else mean)
-
-    def _explained_score(self, matrix: Matrix) -> Array:
-        """E[y | x] of rows as the network reads them, (n, n_responses)."""
-        if self.average_ is not None:
-            found = average_prediction(
-                self.average_,
-                self._averaging(self.output_),
-                self.architecture_,
-                self.output_,
-                lambda theta: self._predictor(matrix, theta),
-            )
-        else:
-            eta = self._predictor(matrix, self.parameters_.astype(np.float64))
-            found = self.output_.mean(eta, self._extra)
-        return np.asarray(found)
 
     def predict_distribution(self, X: Any) -> PredictiveDistribution:
         """The distribution of y given each row: the response around its mean."""
@@ -387,18 +375,12 @@ class NeuralNetworkRegressor(RegressorMixin, NeuralNetwork):
 
         return read
 
-    def _rows_of(self, examples: Examples, classes: Array) -> Examples:
-        return examples
-
     def _averaging(self, output: Output) -> NumberAveraging:
         given = output_of(self.response, link=self.link)
         return NumberAveraging((output if given.response.shape_is_known else given).response)
 
     def _own_meaning(self) -> dict[str, Any]:
         return {"scale_response": self.scale_response}
-
-    def _learned(self, problem: TrainingProblem, rows: OpenedRows) -> dict[str, Any]:
-        return {}
 
     def _scales_response(self, output: Output) -> bool:
         least_squares = isinstance(output, ScalarOutput) and isinstance(

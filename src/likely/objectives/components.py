@@ -33,12 +33,19 @@ from likely.numerics.additive import Additive
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.progress import report
 from likely.solvers.em import Expectation, ExpectationObjective
+from likely.storage.declared import SameCount, SumTo1
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Components:
     """log p(x, k) = log π_k + log p(x | k): the fitted components."""
+
+    saved_rules = (
+        SameCount(1, "log_mixing.shape"),
+        SameCount("distribution.n_components", "log_mixing"),
+        SumTo1("log_mixing"),
+    )
 
     log_mixing: Array  # log π, (n_components,)
     distribution: Distribution

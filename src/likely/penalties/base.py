@@ -26,6 +26,7 @@ from scipy.special import erfcx
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
+from likely.storage.declared import InRange
 
 if TYPE_CHECKING:
     from likely.penalties.group import Group
@@ -177,6 +178,8 @@ class NoPenalty(Penalty):
 class L2(Penalty):
     """½ Σ κ_j θ_j²: Gaussian priors of precision κ, weight decay, ridge."""
 
+    saved_rules = (InRange("l2", "not negative"), InRange("l2", "finite"))
+
     l2: Strength = 1.0
 
     def __post_init__(self) -> None:
@@ -212,6 +215,8 @@ class L2(Penalty):
 class L1(Penalty):
     """Σ λ_j |θ_j|: Laplace priors of scale 1/λ, the lasso."""
 
+    saved_rules = (InRange("l1", "not negative"), InRange("l1", "finite"))
+
     l1: Strength = 1.0
 
     def __post_init__(self) -> None:
@@ -244,6 +249,11 @@ class L1(Penalty):
 @dataclass(frozen=True, eq=False)
 class ElasticNet(Penalty):
     """Σ λ_j |θ_j| + ½ Σ κ_j θ_j²: the prior is the product of the two, normalised."""
+
+    saved_rules = (
+        *(InRange(name, "not negative") for name in ("l1", "l2")),
+        *(InRange(name, "finite") for name in ("l1", "l2")),
+    )
 
     l1: Strength = 1.0
     l2: Strength = 1.0

@@ -22,6 +22,7 @@ from scipy.special import gammaln
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput, UnknownName
 from likely.penalties.base import Penalty, Strength, Strengths, checked_strength, soft_threshold
+from likely.storage.declared import InRange
 
 Groups = Codes | Sequence[Sequence[int | str]]  # the group of each, or the members of each group
 ROUNDING = 2.0**-52
@@ -39,6 +40,8 @@ class Group(Penalty):
     each column, which for a column of text is all its categories.  In softmax regression a group
     has the weights of all classes.
     """
+
+    saved_rules = (InRange("strength", "not negative"), InRange("strength", "finite"))
 
     groups: Groups | None = None
     strength: Strength = 1.0  # γ, one for all groups or one for each

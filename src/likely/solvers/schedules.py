@@ -25,8 +25,8 @@ from typing import ClassVar, Self, final
 
 from likely.errors import InvalidInput
 from likely.names import lookup
-from likely.solvers.gradient_descent import refuse_step
 from likely.solvers.settings import (
+    refuse_step,
     refuse_unless_number,
     refuse_unless_share,
     refuse_unless_whole,

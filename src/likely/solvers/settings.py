@@ -35,5 +35,14 @@ def refuse_unless_share(
         raise InvalidInput(f"{rule} has {name}={value!r}; a number {limit} was expected. {advice}")
 
 
+def refuse_step(name: str, length: object) -> None:
+    """Refuse the length of a step that is not a finite number above 0."""
+    if not is_number(length) or not 0 < length < inf:
+        raise InvalidInput(
+            f"{name}={length!r} was given as the length of a step; a finite number above 0 was "
+            "expected, because a step goes downhill. Use 0.01."
+        )
+
+
 def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -30,8 +30,10 @@ from likely.storage.registry import (
     Estimator,
     TranslatesFiles,
     argument_names,
+    declared_by,
     estimator_names,
     field_names,
+    learned_attributes,
     model_class,
     own_parts,
     part_class,
@@ -80,11 +82,11 @@ class Encoder:
             return {"class": FOREIGN, "arguments": inner, "fitted": {}, "output": None}
         if isinstance(model, CompletesFit):
             model.complete_fit()
-        learned = {
-            name: value
-            for name, value in vars(model).items()
-            if name.endswith("_") and not name.startswith("_")
-        }
+        learned = learned_attributes(model)
+        for name in learned:
+            if name not in declared_by(type(model)).kinds:
+                advice = "Give it a name that does not end with _, or declare it on the class."
+                self._refuse(f"{prefix}{name}", "is not declared by its class", advice)
         inside = replace(self, own=own_parts(type(model)))
         graph = isinstance(model, FactorGraph)
         arguments = graph_arguments(model) if graph else saved_arguments(model)

@@ -13,10 +13,11 @@ from typing import Any
 
 from likely import __version__
 from likely.errors import InvalidInput
-from likely.storage.consistency import check_consistent
+from likely.storage.checks import check
 from likely.storage.encoding import Decoder, Encoder, check_model_class
 from likely.storage.files import write_atomically
 from likely.storage.foreign import is_foreign_estimator
+from likely.storage.registry import Classes
 from likely.storage.tensors import Json, TensorContent
 from likely.storage.values import (
     FORMAT,
@@ -106,7 +107,7 @@ def load(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
         content = read_content(path)
         model = Decoder(content.arrays, trusted=trusted).model(content.coded)
         if not is_foreign_estimator(model):
-            check_consistent(model)
+            check(model, Classes())
         _check_feature_names(model, content.feature_names)
     return model
 

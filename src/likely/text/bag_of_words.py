@@ -16,11 +16,12 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.compute.executor import Executor
 from likely.data.sequences import TermIds, counted, stacked
 from likely.errors import InvalidInput
 from likely.inputs.estimators import Estimator
+from likely.storage.declared import Numbers, Saved
 from likely.text.analysis import (
     WORDS,
     Analysis,
@@ -33,7 +34,7 @@ from likely.text.analysis import (
     refuse_limits,
     warn_of_options,
 )
-from likely.text.documents import Vocabulary, document_parts, over_parts
+from likely.text.documents import Vocabulary, check_frequencies, document_parts, over_parts
 from likely.text.reader import Reader
 from likely.text.term_counts import (
     TermSums,
@@ -186,6 +187,14 @@ class BagOfWords(DocumentTransformer):
     >>> words.transform(["the cat and the mouse"]).toarray()
     array([[1, 1, 0, 0, 2]])
     """
+
+    saved: ClassVar = Saved(
+        {
+            "terms_": Vocabulary,
+            "n_documents_": Numbers(int, "not negative"),
+            "document_frequency_": Codes,
+        },
+    )
 
     why_no_frame = (
         "BagOfWords gives sparse counts, and a frame has a cell for every 0. Leave it out; "
@@ -490,6 +499,10 @@ class BagOfWords(DocumentTransformer):
         if self.n_features is None:  # models that are fitted to it name its columns
             out.column_names = partial(_names, self._terms, with_unknown=self.unknown == "count")
         return out
+
+    def check_saved(self) -> None:
+        """Terms that occur once, each in at most as many documents as there are."""
+        check_frequencies(self, self.terms_, self.document_frequency_, self.n_documents_)
 
 
 def _names(terms: Vocabulary, *, with_unknown: bool) -> Array:

@@ -21,6 +21,7 @@ from likely.compute.executor import Executor, executor_for
 from likely.data.source import Source
 from likely.errors import InvalidFile, InvalidInput
 from likely.output.formatting import listed
+from likely.storage.values import same_count
 
 MOST_BYTES = 1 << 20  # of text that is read at a time
 TOGETHER = 64  # documents of a list that are counted together
@@ -413,3 +414,18 @@ def _invalid(expected: str) -> InvalidInput:
     return InvalidInput(
         f"the vocabulary was expected to be {expected}, which it is not. Save the model again."
     )
+
+
+def check_frequencies(options: Any, terms: Vocabulary, frequency: Codes, n_documents: int) -> None:
+    """Refuse terms of a file that occur twice, or in more documents than there are."""
+    terms.check()
+    if options.n_features is None:
+        n_columns = len(terms) + (options.unknown == "count")
+    else:
+        n_columns = int(options.n_features) if options.use_idf else 0
+    same_count("document_frequency_", frequency.shape, (n_columns,))
+    if ((frequency < 0) | (frequency > n_documents)).any():
+        raise InvalidInput(
+            f"document_frequency_ must be from 0 to n_documents_, {n_documents}. Save the model "
+            "again."
+        )

@@ -12,11 +12,11 @@ fitted to the matrix of counts that ``words`` gives.
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import Tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array, Codes
@@ -38,6 +38,8 @@ from likely.inputs.targets import all_classes, is_soft
 from likely.names import has_method
 from likely.output.description import Description, NamedColumn, NamedTable, settings_of
 from likely.output.formatting import count
+from likely.storage.declared import FITTED_CLASSES, MODEL, Numbers, Present, Same, Saved
+from likely.storage.values import same_count
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
 from likely.text.labelled_documents import (
@@ -108,6 +110,19 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
     >>> model.predict_proba(["buy pills"]).round(3)
     array([[0.143, 0.857]])
     """
+
+    saved: ClassVar = FITTED_CLASSES | Saved(
+        {
+            "words_": BagOfWords,
+            "model_": MODEL,
+            "n_documents_": Numbers(int, "not negative"),
+        },
+        rules=(
+            Present("words_.n_documents_"),
+            Present("model_.classes_"),
+            Same("classes_", "model_.classes_"),
+        ),
+    )
 
     def __init__(self, model: Any = None, words: BagOfWords | None = None) -> None:
         self.model = model
@@ -354,10 +369,17 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
                 f"model={self.model!r:.60} was given; a classifier was expected, and words are the "
                 "second argument. Write TextClassifier(words=BagOfWords(...))."
             )
-        if not has_method(self.model, "fit") or isinstance(self.model, type):
+        methods = has_method(self.model, "fit") and has_method(self.model, "predict")
+        if not methods or isinstance(self.model, type):
             raise InvalidInput(
                 f"model={self.model!r:.60} was given; a classifier was expected. Write, for "
                 'instance, NaiveBayes("multinomial").'
+            )
+        kind = get_tags(self.model).estimator_type
+        if kind not in (None, "classifier"):
+            raise InvalidInput(
+                f"model={self.model!r:.60} was given, a {kind.replace('_', ' ')}; a classifier was "
+                'expected. Write, for instance, NaiveBayes("multinomial").'
             )
         return clone(self.model)
 
@@ -483,6 +505,11 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
                 "Leave it out, or use a model that takes it."
             )
         return sample_weight
+
+    def check_saved(self) -> None:
+        """Refuse a model of other columns than the words."""
+        found = vars(self.model_).get("n_features_in_")
+        same_count("The columns of the model", found, self.words_.n_columns)
 
 
 # ── Which way a model is fitted to documents: from counts of each class, or from a matrix ─────────

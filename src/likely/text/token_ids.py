@@ -6,13 +6,14 @@ The counts of a sequence are the row of ``BagOfWords`` with the same arguments.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.data.sequences import Sequences
+from likely.storage.declared import Saved
 from likely.text.analysis import WORDS, Analyzer
 from likely.text.bag_of_words import BagOfWords, DocumentTransformer
 
@@ -60,6 +61,8 @@ class TokenIds(DocumentTransformer):
     >>> [" ".join(document) for document in tokens.inverse_transform(found)]
     ['the cat and the', 'dog']
     """
+
+    saved: ClassVar = Saved({"words_": BagOfWords})
 
     why_no_frame = "TokenIds gives sequences of different lengths. Leave it out, or use BagOfWords."
 

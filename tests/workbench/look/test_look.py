@@ -470,3 +470,13 @@ def test_a_declared_group_needs_no_advice(name):
     table["doctor_id"] = RNG.integers(0, 40, N)
     (found,) = (each for each in lk.look(table, "ill", group=name).findings if each.code == "LK204")
     assert found.columns == ("doctor_id",)
+
+
+def test_rows_that_only_a_date_tells_apart_are_near_copies():
+    """Folds keep equal rows together, and these are not equal."""
+    days = pd.date_range("2020-01-01", periods=len(ROWS), freq="h")
+    (found,) = (e for e in lk.look(ROWS.assign(day=days), "ill").findings if e.code == "LK205")
+    assert "equal an earlier row in all features but 'day'" in found.found
+    numbers = DRAWS.normal(size=(len(ROWS), 4))
+    sound_rows = pd.DataFrame(numbers, columns=list("abcd")).assign(ill=ROWS["ill"], day=days)
+    assert "LK205" not in lk.look(sound_rows, "ill").codes

@@ -73,8 +73,8 @@ def table(n=90):
 
 
 def classifier(**changes):
-    settings = {"hidden": (5,), "max_epochs": 3, "dtype": "float64", "random_state": 3} | changes
-    return likely.NeuralNetworkClassifier(**settings)
+    settings = {"hidden": (5,), "max_epochs": 3, "dtype": "float64", "random_state": 3}
+    return likely.NeuralNetworkClassifier(**{"solver": "adam", **settings, **changes})
 
 
 def searched(model=None, *, device, target="target", **options):

@@ -34,6 +34,8 @@ from likely.graphical.exact.enumeration import TIE
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.variable import Variable
+from likely.storage.declared import SameCount, SumTo1
+from likely.storage.values import same_count
 
 FAST_ROWS = 300  # of all sequences: below, the readable version is quicker than loading Numba
 
@@ -59,6 +61,14 @@ class ChainPaths(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Chain:
     """The law of the hidden states: where a sequence starts, and how it goes on."""
+
+    saved_rules = (
+        SameCount(1, "log_start.shape"),
+        SameCount(2, "log_transition.shape"),
+        SameCount("log_start", "log_transition.shape.0", "log_transition.shape.1"),
+        SumTo1("log_start"),
+        SumTo1("log_transition"),
+    )
 
     log_start: Array  # log π, (n_states,)
     log_transition: Array  # log A, from row to column, (n_states, n_states)
@@ -178,6 +188,11 @@ class Chain:
                     name = f"p({z[t].name}|{z[t - 1].name})"
                 factors.append(Factor(here, table, scale="log", name=name))
         return FactorGraph(factors, z)
+
+    def check_saved(self) -> None:
+        """Refuse numbers of another type, which compiled loops would misread."""
+        types = (self.log_start.dtype.name, self.log_transition.dtype.name)
+        same_count("The types of a chain's numbers", types, ("float64", "float64"))
 
 
 def readable_beliefs(chain: Chain, log_emission: Array) -> tuple[Array, Array, Array]:

@@ -25,6 +25,7 @@ from likely.fast.propagation import (
     marginals,
 )
 from likely.fast.strided import merge_axes
+from likely.graphical.exact.graph_arrays import integers
 from likely.graphical.exact.junction_tree import JunctionTree
 from likely.graphical.exact.plans import Plans
 from likely.graphical.exact.semiring import SEMIRINGS
@@ -43,7 +44,7 @@ class Lists(NamedTuple):
 
     @classmethod
     def of_lengths(cls, lengths: Sequence[int] | Array, values: Sequence[int] | Array) -> "Lists":
-        return cls(_integers(np.append(0, np.cumsum(lengths))), _integers(values))
+        return cls(integers(np.append(0, np.cumsum(lengths))), integers(values))
 
     @classmethod
     def joined(cls, *parts: "Lists") -> "Lists":
@@ -120,7 +121,7 @@ def layout_of(tree: JunctionTree) -> Layout:
     operations = (np.where(op_table < 0, 2 * n_cliques, op_table), *op_axes, *tables, n_states)
     dims = np.empty(len(op_table) + 1, dtype=np.int64)
     sizes, strides = np.empty((2, len(op_table) + int(tables.lengths[op_table].sum())), np.int64)
-    cut = _integers(~tree.free)
+    cut = integers(~tree.free)
     n_axes = merge_axes(*operations, cut, scopes.n_factors, dims, sizes, strides)
     sections = (
         dims,
@@ -158,7 +159,7 @@ def layout_of(tree: JunctionTree) -> Layout:
 def _plan(sections: Sequence[Array]) -> Codes:
     """Sections end to end, behind a head with their starts."""
     starts = len(sections) + 1 + np.append(0, np.cumsum([len(part) for part in sections]))
-    return _integers(np.concatenate([starts, *sections]))
+    return integers(np.concatenate([starts, *sections]))
 
 
 def _groups(parent: Codes, separators: Lists, n_cliques: int) -> tuple[Lists, Lists]:
@@ -170,7 +171,7 @@ def _groups(parent: Codes, separators: Lists, n_cliques: int) -> tuple[Lists, Li
             found.setdefault((above, separators.values[a:b].tobytes()), []).append(k)
     keys = sorted(found, key=lambda key: key[0])
     members = [found[key] for key in keys]
-    groups = Lists.grouped(_integers([above for above, _ in keys]), n_cliques)
+    groups = Lists.grouped(integers([above for above, _ in keys]), n_cliques)
     lengths = [len(children) for children in members]
     return groups, Lists.of_lengths(lengths, [k for children in members for k in children])
 
@@ -196,10 +197,6 @@ def _smallest(tables: Lists, cells: Array, n_variables: int) -> Codes:
     found = np.full(n_variables, -1)
     found[tables.values[order]] = owner[order]
     return found
-
-
-def _integers(values: Sequence[int] | Array) -> Codes:
-    return np.array(values, dtype=np.int64)
 
 
 def log_partition(plans: Plans, tree: JunctionTree, known: TreeEvidence) -> float:

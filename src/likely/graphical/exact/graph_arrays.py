@@ -36,9 +36,9 @@ class Scopes:
         scopes = [[place[name] for name in factor.scope] for factor in graph.factors]
         return cls(
             graph.names,
-            _integers([variable.n_states for variable in graph.variables]),
-            _integers(np.cumsum([0, *map(len, scopes)])),
-            _integers([v for scope in scopes for v in scope]),
+            integers([variable.n_states for variable in graph.variables]),
+            integers(np.cumsum([0, *map(len, scopes)])),
+            integers([v for scope in scopes for v in scope]),
         )
 
     @property
@@ -66,7 +66,7 @@ class Scopes:
     @cached_property
     def state_starts(self) -> Codes:
         """Where the states of each variable begin, if all are laid end to end."""
-        return _integers(np.cumsum([0, *self.n_states]))
+        return integers(np.cumsum([0, *self.n_states]))
 
     @cached_property
     def pairs(self) -> Codes:
@@ -93,17 +93,18 @@ class Scopes:
         variables that are to be neighbours.
         """
         pairs = self.pairs
-        if extra := [self._pairs_of(_integers(names)[None]) for names in together]:
+        if extra := [self._pairs_of(integers(names)[None]) for names in together]:
             pairs = np.unique(np.concatenate([pairs, *extra]))
         a, b = np.divmod(pairs, max(self.n_variables, 1))
         kept = free[a] & free[b]
         number = np.cumsum(free) - 1
         a, b = number[a[kept]], number[b[kept]]
         starts = np.searchsorted(a, np.arange(int(free.sum()) + 1))
-        return _integers(starts), _integers(b)
+        return integers(starts), integers(b)
 
 
-def _integers(values: Sequence[int] | Array) -> Codes:
+def integers(values: Sequence[int] | Array) -> Codes:
+    """The numbers as the compiled loops read them."""
     return np.array(values, dtype=np.int64)
 
 

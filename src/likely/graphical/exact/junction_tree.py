@@ -31,7 +31,7 @@ from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.errors import GraphTooLarge
 from likely.graphical.exact.cost import CLIQUE_WORK, memory_limit
-from likely.graphical.exact.graph_arrays import Scopes
+from likely.graphical.exact.graph_arrays import Scopes, integers
 from likely.graphical.exact.triangulation import CliqueTree, TooManyCells, triangulate
 from likely.output.formatting import text_table
 
@@ -343,14 +343,10 @@ def _inserted(tree: JunctionTree, products: Mapping[int, list[SmallClique]]) -> 
     return JunctionTree(
         tree.scopes,
         tree.free,
-        _integers(np.cumsum([0, *map(len, lists)])),
-        _integers([v for axes in lists for v in axes]),
-        _integers(n_own),
-        _integers(above),
+        integers(np.cumsum([0, *map(len, lists)])),
+        integers([v for axes in lists for v in axes]),
+        integers(n_own),
+        integers(above),
         np.where(tree.home >= 0, number[tree.home], -1),
         host,
     )
-
-
-def _integers(values: list[int] | Codes) -> Codes:
-    return np.array(values, dtype=np.int64)

@@ -15,7 +15,7 @@ they would be too large for the cache, one row follows the other, and what it ob
 the tables.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, final
@@ -33,6 +33,7 @@ from likely.graphical.exact.graph_arrays import FactorTables
 from likely.graphical.exact.junction_tree import NUMBER, JunctionTree
 from likely.graphical.exact.plans import PLANNING_CELLS, Plans
 from likely.graphical.exact.tree_inference import answer_in, best_in
+from likely.graphical.model.exactness import RowExactness
 from likely.graphical.model.graph_evidence import GraphEvidence
 
 if TYPE_CHECKING:
@@ -115,18 +116,21 @@ def _patterns(observed: Array) -> tuple[Codes, Codes]:
     return pattern, np.bincount(pattern)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class RowAnswer:
-    """Marginals (n_rows, n_states) by name, and log Z(e_r) (n_rows,); nan where it is −inf."""
+class RowTables(NamedTuple):
+    """Marginals (n_rows, n_states) and joints by name, and log Z(e_r) (n_rows,).
+
+    Those of impossible rows, where log Z is −inf, are undefined.
+    """
 
     marginals: dict[str, Array]
+    joints: dict[tuple[str, ...], Array]
     log_partition: Array
+    row_exactness: RowExactness = None
 
 
 def row_beliefs(
     graph: "FactorGraph", codes: Codes, wanted: Iterable[str], memory: int | None = None
-) -> RowAnswer:
+) -> RowTables:
     """Marginals of the ``wanted`` variables and log Z, given each row of codes.
 
     ``codes`` (n_rows, n_variables) are the positions of states; −1 is not observed.
@@ -147,7 +151,7 @@ def row_beliefs(
         if loops is not None:
             left = loops.fill_beliefs(graph.plans.mask(names), at, out, log_partition)
         for row in left:
-            asked = Request(names, (), _evidence(graph, codes[row]), memory)
+            asked = Request(names, (), row_evidence(graph, codes[row]), memory)
             try:
                 found = answer_in(graph, part.tree, asked)
             except ImpossibleEvidence:
@@ -158,7 +162,7 @@ def row_beliefs(
             log_partition[row] = found.log_partition
             for name, table in marginals.items():
                 table[row] = found.marginals[name]
-    return RowAnswer(marginals, log_partition)
+    return RowTables(marginals, {}, log_partition)
 
 
 def row_families(
@@ -182,7 +186,7 @@ def row_families(
         if loops is not None:
             left = loops.add_counts(weight, counts, log_partition)
         for row in left:
-            asked = Request((), scopes, _evidence(graph, codes[row]), memory)
+            asked = Request((), scopes, row_evidence(graph, codes[row]), memory)
             try:
                 found = answer_in(graph, part.tree, asked)
             except ImpossibleEvidence:
@@ -204,6 +208,8 @@ class BestRows(NamedTuple):
     codes: Codes  # (n_rows, n_variables)
     log_score: Array  # (n_rows,)
     unique: Array  # (n_rows,) whether no other configuration has the same score
+    row_exactness: RowExactness = None
+    upper: Array | None = None  # log scores that no configuration exceeds; None: those found
 
 
 def row_most_probable(graph: "FactorGraph", codes: Codes, memory: int | None = None) -> BestRows:
@@ -217,7 +223,7 @@ def row_most_probable(graph: "FactorGraph", codes: Codes, memory: int | None = N
             loops.fill_best(best, log_score, unique)
             continue
         for row in part.rows:
-            evidence = _evidence(graph, codes[row])
+            evidence = row_evidence(graph, codes[row])
             try:
                 best[row], unique[row], log_score[row] = best_in(graph, part.tree, evidence, memory)
             except ImpossibleEvidence:
@@ -238,8 +244,12 @@ def _relevant(
     return part, codes
 
 
-def _evidence(graph: "FactorGraph", row: Codes) -> GraphEvidence:
-    return GraphEvidence({n: c for n, c in zip(graph.names, row.tolist(), strict=True) if c >= 0})
+def row_evidence(
+    graph: "FactorGraph", row: Codes, soft: Mapping[str, Array] | None = None
+) -> GraphEvidence:
+    """What a row of codes observes, with likelihoods that are the same in every row."""
+    codes = {n: c for n, c in zip(graph.names, row.tolist(), strict=True) if c >= 0}
+    return GraphEvidence(codes, soft or {})
 
 
 def _loops(

@@ -16,11 +16,16 @@ from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.frames import frame_of
 from likely.errors import UnknownName
-from likely.graphical.model.exactness import EXACT, Bound, Exactness, LogPartition, marked_columns
+from likely.graphical.model.exactness import (
+    EXACT,
+    Bound,
+    Exactness,
+    LogPartition,
+    RowExactness,
+    marked_columns,
+)
 from likely.graphical.model.variable import State, Variable, column_of_states
 from likely.output.formatting import count, fixed, shortened, text_table
-
-RowExactness = tuple[Exactness, ...] | None  # of each row; None where all are exact
 
 SHOWN_ROWS, SHOWN_COLUMNS = 10, 8  # of a printed table
 

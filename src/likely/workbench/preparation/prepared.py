@@ -10,7 +10,7 @@ categories or the choice of columns.
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 from sklearn.base import clone
@@ -38,6 +38,7 @@ from likely.inputs.targets import check_weight
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.output.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
+from likely.storage.declared import FITTED_COLUMNS, MODEL, SameCount, Saved
 from likely.text.bag_of_words import BagOfWords
 from likely.workbench.models.model_entry import ModelEntry, bag_of
 from likely.workbench.models.model_inside import (
@@ -123,6 +124,11 @@ class Prepared(ModelInside, Estimator):
     >>> model.predict(frame)
     array([0, 0, 1, 1])
     """
+
+    saved: ClassVar = FITTED_COLUMNS | Saved(
+        {"model_": MODEL, "preparation_": Any},
+        rules=(SameCount("n_features_in_", "preparation_.steps"),),
+    )
 
     saved_parts = (
         *STEPS,
