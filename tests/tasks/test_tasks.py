@@ -277,14 +277,14 @@ def test_a_cancelled_task_stops_at_its_next_step():
                 report("rows", 1)
                 steps.append(k)
                 began.set()
-                go_on.wait(10)
+                go_on.wait(120)
 
     running = tasks.start(work)
-    assert began.wait(10)
+    assert began.wait(120)
     running.cancel()
     go_on.set()
     with pytest.raises(KeyboardInterrupt):
-        running.result(10)
+        running.result(240)
     assert steps == [0]
     assert running.cancelled
     assert running.done
@@ -298,7 +298,7 @@ def test_a_cancelled_comparison_stops_its_worker_threads(folder):
     next(iter(running))
     running.cancel()
     with pytest.raises(KeyboardInterrupt):
-        running.result(60)
+        running.result(240)
 
 
 def test_an_error_of_a_task_is_raised_where_its_result_is_asked_for():
