@@ -445,8 +445,7 @@ class BayesianNetwork(FactorGraph):
         >>> BayesianNetwork.from_data(data, "chow-liu").fit_report.limits
         'a tree: no variable depends on two others at once'
         """
-        from likely.graphical.learning.coded_rows import coded_rows
-        from likely.graphical.learning.states_of_data import rows_with_states
+        from likely.graphical.learning.coded_rows import coded_rows, rows_with_states
         from likely.graphical.learning.structure import learned_edges
         from likely.graphical.learning.table_estimates import TableSettings, fit_tables
 
