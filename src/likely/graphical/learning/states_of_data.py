@@ -15,7 +15,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.categories import distinct_of_factor, ordered_categories
 from likely.data.frames import FrameTable, InMemoryTable
-from likely.data.source import TableKinds, refuse_others
+from likely.data.source import kinds_of
 from likely.data.source_blocks import find_schema
 from likely.errors import ContinuousColumn, InvalidInput, warn_user
 from likely.graphical.learning.coded_rows import (
@@ -56,7 +56,7 @@ def rows_with_states(
         return coded_rows(variables, source, sample_weight=sample_weight, executor=executor)
     given = given_rows(data, sample_weight)
     names = given.table.names or tuple(f"x{j}" for j in range(len(given.table.kinds)))
-    refuse_others(TableKinds(given.table.names, given.table.kinds))
+    kinds_of(given.table)  # others are refused
     values = {
         name: _values_of_column(given.table, column)
         for column, name in enumerate(names)
