@@ -86,6 +86,10 @@ WITH_INTERCEPT = LINEAR | Saved(
 )
 
 
+class _NotOfThisFit(InvalidInput, AttributeError):
+    """What a property says that this fit does not have; ``hasattr`` is then False."""
+
+
 class StandardErrors(ABC):
     """Methods of a model that has standard errors."""
 
@@ -182,7 +186,7 @@ class StandardErrors(ABC):
         """R² of the rows of the fit, for a Gaussian response."""
         inference = self._inference()
         if inference.response != "gaussian":
-            raise InvalidInput(
+            raise _NotOfThisFit(
                 f"rsquared was asked of a {inference.response} response; R² is the share of a sum "
                 "of squares, which only a Gaussian one has. Read deviance_explained, or a "
                 "pseudo-R² where there is one, from summary()."
@@ -193,7 +197,7 @@ class StandardErrors(ABC):
         """The inference of a fit without a penalty, whose z and p are tests."""
         inference = self._inference()
         if inference.penalised:
-            raise InvalidInput(
+            raise _NotOfThisFit(
                 f"{asked} were asked of a penalised fit ({penalty_described(self)}); its estimates "
                 "are shrunken, so that z and p do not test whether a coefficient is 0. Fit it "
                 "without a penalty (l2=0), or read summary(), whose note says what they mean."

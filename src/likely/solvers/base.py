@@ -102,7 +102,13 @@ class FunctionPair(FirstOrderObjective):
     slope: Callable[[Array], Any]
 
     def value(self, theta: Array) -> float:
-        return float(self.function(theta))
+        found = self.function(theta)
+        try:
+            return float(found)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"The value is {found!r:.60}; one number was expected. Return f(θ) as a float."
+            ) from error
 
     def first_order(self, theta: Array) -> FirstOrder:
         gradient = np.asarray(self.slope(theta), dtype=np.float64)
