@@ -38,7 +38,7 @@ BEYOND = 1e300  # a mean of which nothing is known
 LARGEST = 1e12  # beyond, whole numbers of doubles are far apart, and quantiles are of reals
 
 
-def check_exposure(link: str, exposure: Any) -> None:
+def check_exposure(link: str, exposure: object) -> None:
     if exposure is not None and link != "log":
         raise InvalidInput(
             f"exposure multiplies a mean, which only the log link turns into an offset; the link "
@@ -101,7 +101,7 @@ def refuse_quasi(response: str, dispersion: float) -> NoReturn:
 
 
 def student_interval(
-    mean: Array, mean_se: Array, dispersion: Any, df: float, level: float
+    mean: Array, mean_se: Array, dispersion: float | Array, df: float, level: float
 ) -> Array:
     """μ̂ ± t √(se² + ψ) of a Gaussian response, exact for least squares: (n, 2)."""
     reach = stdtrit(df, (1 + level) / 2) * np.hypot(mean_se, np.sqrt(dispersion))

@@ -45,6 +45,7 @@ from likely.linear.formula import FormulaTerms, column_given, formula_rows
 from likely.linear.response_predictions import check_exposure
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count, listed
+from likely.penalties.base import Penalty
 from likely.solvers.minimise import Solution
 from likely.storage.declared import (
     FITTED_COLUMNS,
@@ -93,6 +94,9 @@ class _NotOfThisFit(InvalidInput, AttributeError):
 class StandardErrors(ABC):
     """Methods of a model that has standard errors."""
 
+    l1: Any
+    l2: Any
+    penalty: Penalty | None
     solution_: Solution
     inference_: Inference | None
 

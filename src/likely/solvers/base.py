@@ -120,7 +120,7 @@ class FunctionPair(FirstOrderObjective):
         return FirstOrder(self.value(theta), gradient)
 
 
-def with_gradient(given: Any) -> FirstOrderObjective | None:
+def with_gradient(given: object) -> FirstOrderObjective | None:
     """f and ∇f of a pair of functions, or of any object that has them; None where there are none.
 
     An object has them in the methods ``value`` and ``gradient``, or in ``second_order``.
@@ -134,11 +134,12 @@ def with_gradient(given: Any) -> FirstOrderObjective | None:
         )
     if isinstance(given, ValueAndGradient):
         return FunctionPair(given.value, given.gradient)
-    pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given))
-    return FunctionPair(*given) if pair else None
+    if isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given)):
+        return FunctionPair(*given)
+    return None
 
 
-def as_objective(given: Any, solver: "type[Solver[Any, Any]]") -> Any:
+def as_objective(given: object, solver: "type[Solver[Any, Any]]") -> Any:
     """What a solver can minimise: an objective as it is, or one made of f and ∇f."""
     if solver.contract is None or isinstance(given, solver.contract):
         return given

@@ -187,7 +187,7 @@ def _kept(solution: Solution, best: State) -> Solution:
     )
 
 
-def _certified(objective: Any, state: S) -> S:
+def _certified(objective: object, state: S) -> S:
     """The state, with the gap that an objective with kinks certifies."""
     if not isinstance(objective, Kinked):
         return state
