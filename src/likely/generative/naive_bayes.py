@@ -90,7 +90,7 @@ from likely.names import lookup
 from likely.objectives.components import Components, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead
-from likely.storage.declared import Numbers, SameCount, Saved
+from likely.storage.declared import Numbers, SameCount, Saved, StatisticsOf
 
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
     "temperature": lambda held_out, learn: held_out.cooled(learn),
@@ -206,7 +206,10 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, Estimator):
             "statistics_": Statistics,
             "unlabelled_weight_": float,
         },
-        rules=(SameCount("classes_", "empty_score_"),),
+        rules=(
+            SameCount("classes_", "empty_score_"),
+            StatisticsOf("statistics_", "family_", "components_.distribution"),
+        ),
     )
 
     event: Any
