@@ -378,7 +378,7 @@ def hindsight(model: Any, X: Any, new: Any, given: Documents) -> Scores:
     n, length = len(truth), np.asarray(new.sum(axis=1)).ravel()
     for factor in FACTORS:
         model.smoothing_ = factor * model.smoothing_
-        components = model._components(model.totals_)
+        components = model._learner(model.totals_)
         model.smoothing_ = model.smoothing_ / factor
         score = components.distribution.log_score(new)
         score -= score.max(axis=1, keepdims=True)

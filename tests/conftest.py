@@ -7,11 +7,12 @@ import os
 
 import pytest
 from _pytest.mark import ParameterSet
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "likely",
     deadline=None,  # the first call of a compiled loop may compile it
+    suppress_health_check=[HealthCheck.too_slow],  # it is a limit in seconds
     max_examples=int(os.environ.get("LIKELY_EXAMPLES", "10")),
     derandomize="CI" in os.environ,
 )

@@ -41,7 +41,7 @@ def scored(model, X, y):
     fitted = model.fit(X, y)
     rows = fitted.encode_rows(X, y).rows
     folds = folds_of(fitted.family_, len(fitted.classes_), rows.blocks, rows.executor)
-    return scored_documents(fitted.family_, folds, rows.blocks, rows.executor, fitted._components)
+    return scored_documents(fitted.family_, folds, rows.blocks, rows.executor, fitted._learner)
 
 
 def folds_by_hand(family, X):
@@ -329,7 +329,7 @@ def _scored_at(model, X, y, factor):
     again.smoothing_ = factor * model.smoothing_
     rows = again.encode_rows(X, y).rows
     folds = folds_of(again.family_, len(again.classes_), rows.blocks, rows.executor)
-    return scored_documents(again.family_, folds, rows.blocks, rows.executor, again._components)
+    return scored_documents(again.family_, folds, rows.blocks, rows.executor, again._learner)
 
 
 def _best(rows):

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,12 @@ from likely.cli.main import VERBS
 from likely.cli.models import assigned, model_named, parameters
 from likely.workbench.data.builtin_data import BUILTIN, builtin_table
 from likely.workbench.models.registry import trainable
+from tests.machine import costs_at_most, import_libraries, n_calls
 
 SOURCE = str(Path(lk.__file__).parents[1])
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
 COMMAND = "from likely.cli.main import main; main()"
-ALLOWED_SECONDS = 0.3  # above a Python that does nothing
+ALLOWED_CALLS = 200_000  # of functions; 83,000 were counted, half of them in click
 
 
 def python(code, *words, **options):
@@ -29,22 +29,14 @@ def python(code, *words, **options):
         capture_output=True,
         text=True,
         env=environment,
-        timeout=60,
+        timeout=240,
         **options,
     )
 
 
-def fastest(code, *words):
-    seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        python(code, *words)
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
-
-
 def test_help_is_quick():
-    assert fastest(COMMAND, "--help") - fastest("pass") < ALLOWED_SECONDS
+    help = "from likely.cli.main import run; run(['--help'])"
+    assert n_calls(help, PYTHONPATH=SOURCE) < ALLOWED_CALLS
 
 
 @pytest.mark.parametrize(
@@ -154,7 +146,7 @@ def test_a_reader_that_stops_early_is_no_error(likely, tmp_path, words):
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=240) == 0
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in trainable()])
@@ -173,14 +165,19 @@ def test_built_in_tables_have_tidy_names_and_their_target_last(name):
     assert sum(column.null_count for column in table.columns) == 0
 
 
-DEMO_SECONDS = 60.0  # promised
+DEMO_IMPORTS = 50  # times what the libraries need to be imported: a minute was promised
+
+
+@pytest.mark.slow
+def test_the_demo_takes_less_than_a_minute(likely):
+    folders = iter("abcd")
+    demo = lambda: likely("demo", "-o", next(folders))  # noqa: E731
+    assert costs_at_most(DEMO_IMPORTS, import_libraries, demo)
 
 
 def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_path):
-    start = time.perf_counter()
     outcome = likely("demo", "-o", "story")
     assert outcome.exit == 0
-    assert time.perf_counter() - start < DEMO_SECONDS
     for verb in ("look", "seal", "compare", "tune", "final", "report"):
         assert f"$ likely {verb}" in outcome.out
     assert "114 sealed rows; evaluation 1 of 1. Baseline (constant)" in " ".join(

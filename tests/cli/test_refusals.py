@@ -178,12 +178,12 @@ def test_ctrl_c_stops_a_process_with_130(files):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 240
     while not (files / "runs").exists() and time.monotonic() < deadline:
         time.sleep(0.05)  # the draft folder is made just before the data are read
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=240)
     assert process.returncode == 130
     assert json.loads(out)["exit"] == 130
     assert not (files / "runs").exists()

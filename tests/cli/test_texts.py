@@ -194,7 +194,7 @@ def test_a_line_is_answered_before_the_next_is_written(run):
         answers.append(child.stdout.readline())
     assert answers == [b"spam\n", b"ham\n"]
     many = b"win a cash prize now\n" * 20_000  # more than a pipe holds
-    rest, _ = child.communicate(many, timeout=120)
+    rest, _ = child.communicate(many, timeout=240)
     assert rest == b"spam\n" * 20_000 and child.returncode == 0
 
 

@@ -1,12 +1,14 @@
 """``likely tune``: the search, its folder, Ctrl-C and going on."""
 
 import json
+from itertools import count
 
 import numpy as np
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from likely.workbench.search import exploration
 from likely.workbench.search.question import CrossValidated
 
 
@@ -63,7 +65,8 @@ def test_every_search_runs_in_json(likely, search):
     assert said["result"]["best_parameters"] == said["result"]["study"]["best"]["parameters"]
 
 
-def test_a_time_limit_ends_it(likely):
+def test_a_time_limit_ends_it(likely, monkeypatch):
+    monkeypatch.setattr(exploration, "monotonic", count(step=0.3).__next__)
     said = likely("tune", "iris", "discriminant", "--minutes", "0.02", "--json").json
     assert said["exit"] == 0
     assert said["result"]["study"]["stopped"] == "out of time"

@@ -7,7 +7,7 @@ import pytest
 
 import likely as lk
 from likely.cli.word_options import word_choices, word_setting
-from likely.tasks.setting_values import value_of
+from likely.tasks.request import value_of
 from likely.workbench.models.model_entry import WORD_SETTINGS, word_defaults
 
 GOOD = ["a good day", "very good bread", "good and warm", "not bad at all"]

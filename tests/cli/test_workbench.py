@@ -8,7 +8,10 @@ import time
 import numpy as np
 import pytest
 
-LOOK_SECONDS, COMPARE_SECONDS = 2.0, 30.0  # promised for 7,000 rows × 20 columns, two quiet cores
+from tests.machine import import_libraries, processor_seconds
+
+# promised for 7,000 rows × 20 columns on two quiet cores, where an import takes a second
+LOOK_SECONDS, COMPARE_SECONDS = 2.0, 30.0
 
 
 def customers(n, seed=0):
@@ -93,8 +96,9 @@ def test_from_a_table_to_one_honest_number(likely, tmp_path):
 @pytest.mark.slow
 def test_the_same_with_seven_thousand_rows_in_the_promised_time(likely, tmp_path):
     seconds = journey(likely, tmp_path, 7000, 10)
-    assert seconds["look"] < LOOK_SECONDS
-    assert seconds["compare"] < 2 * COMPARE_SECONDS  # processor time of two cores
+    unit = max(processor_seconds(import_libraries) for _ in range(3))
+    assert seconds["look"] < LOOK_SECONDS * unit
+    assert seconds["compare"] < 2 * COMPARE_SECONDS * unit  # processor time of two cores
 
 
 def test_every_verb_says_the_documented_keys(likely, tmp_path):

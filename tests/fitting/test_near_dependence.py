@@ -258,3 +258,14 @@ def test_firth_tests_the_intercept_of_the_columns_as_they_are():
     at_0 = minimize(lambda beta: penalised(np.append(beta, 0.0)), np.zeros(2), tol=1e-10).fun
     found = likely.LogisticRegression(l2=0.0, firth=True).fit(X, y).inference_.firth_ratios
     assert_allclose(found[-1], 2 * (at_0 - free), rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+def test_a_column_whose_squares_are_0_is_refused_of_ordered_classes_too(solver):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 3
+    model = likely.OrdinalRegression(l2=0.0, solver=solver)
+    with pytest.raises(InvalidInput, match=r"Column 'x1' holds numbers that differ .*Multiply it"):
+        model.fit(X * [1, 1e-160], y)
+    few, usual = (model.fit(X * [1, scale], y).coef_ for scale in (1e-140, 1.0))
+    assert_allclose(few * [1, 1e-140], usual, rtol=1e-6)

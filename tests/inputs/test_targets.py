@@ -389,3 +389,10 @@ ONE_HOT = np.eye(2, dtype=int)[(X[:, 0] > 0).astype(int)]
 def test_several_columns_where_one_is_needed_are_refused_with_advice(call, advice):
     with pytest.raises(InvalidInput, match=rf"y has the shape \(40, 2\); .* expected.*{advice}"):
         call()
+
+
+@pytest.mark.parametrize("weight", [1e308, 5e-324])
+def test_weights_whose_sum_is_no_ordinary_number_are_refused(weight):
+    with pytest.raises(InvalidInput, match=r"The sum of sample_weight is .*Divide the weights by"):
+        check_weight(np.full(20, weight), n_rows=20)
+    assert check_weight(np.full(20, 1e-300), n_rows=20) is not None

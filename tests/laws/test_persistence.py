@@ -229,7 +229,7 @@ def test_models_load_in_a_fresh_process(tmp_path):
     lines = [f"{path}:{method}" for path, method in expected]
     command = [sys.executable, "-c", IN_A_FRESH_PROCESS, str(tmp_path / "X.npy"), *lines]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run(command, check=True, timeout=120, env=environment)
+    subprocess.run(command, check=True, timeout=240, env=environment)
     for (path, _), answer in expected.items():
         if "BayesianNetwork" in path:  # readable or compiled loops, as the process has them
             assert_allclose(np.load(path + ".npy"), answer, rtol=1e-12)

@@ -231,3 +231,17 @@ def test_without_a_covariance_there_are_no_errors_to_ask_for():
     assert_allclose(model.coef_, likely.GLM("poisson").fit(X, y).coef_)
     with pytest.raises(InvalidInput, match=r"standard_errors=None.*standard_errors='model'"):
         model.summary()
+
+
+@pytest.mark.parametrize("response", ["gaussian", "gamma", "inverse-gaussian", "tweedie"])
+def test_a_perfect_fit_has_an_infinite_log_likelihood_and_intervals_of_no_width(response):
+    """Warnings, of divisions by 0 too, are errors here."""
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.full(30, 0.3)
+    model = likely.GLM(response).fit(X, y)
+    assert model.log_likelihood(X, y) == np.inf == model.inference_.log_likelihood
+    assert model.log_likelihood(X, 1.01 * y) == -np.inf
+    assert_allclose(model.predict_interval(X[:2]), 0.3, rtol=1e-14)
+    mean, family = np.array([0.3, 7.0, 2.0]), RESPONSES[response]
+    each = family.log_prob(mean, mean, np.array([0.0, 0.5, 0.0]))
+    assert (each[[0, 2]] == np.inf).all()
+    assert each[1] == family.log_prob(mean[1:2], mean[1:2], 0.5)

@@ -80,3 +80,13 @@ def test_maximum_entropy_has_them_too():
     model = MaxEntropy().fit(X, BINARY)
     assert len(model.bse) == len(model.summary().inference.names)
     assert_allclose(model.aic, model.summary().inference.aic, rtol=0)
+
+
+def test_what_a_fit_does_not_have_is_no_attribute_of_it():
+    """``hasattr`` asks, and must not fail."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    penalised = LogisticRegression(l2=1.0).fit(X, np.arange(60) % 2)
+    assert not any(hasattr(penalised, name) for name in ("pvalues", "tvalues", "rsquared"))
+    assert hasattr(penalised, "aic")
+    with pytest.raises(InvalidInput, match="penalised fit"):
+        penalised.pvalues  # noqa: B018

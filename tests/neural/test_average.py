@@ -271,3 +271,9 @@ def test_a_trace_and_an_average_print_as_short_tables():
     lines = repr(model.average_).splitlines()
     assert lines[0].startswith("Average of 3 networks with 59 parameters each, shrinkage 1 ")
     assert len(lines) == 6
+
+
+def test_rows_of_which_none_can_be_held_out_are_refused():
+    model = lk.NeuralNetworkClassifier((2,), solver="adam", n_networks=3, early_stopping=True)
+    with pytest.raises(InvalidInput, match="3 rows, none of which can be held out"):
+        model.fit(np.eye(3), [0, 1, 2])

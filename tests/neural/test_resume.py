@@ -272,7 +272,7 @@ def test_a_killed_process_leaves_a_checkpoint_to_resume_from(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(path)], env={**os.environ, "PYTHONPATH": paths}
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while not path.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.05)  # in the middle of an epoch, or of a write

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -226,3 +227,30 @@ def test_a_file_of_before_answers_as_it_did_is_saved_again_and_trained_further(
         assert inner.parameters_.shape == before.shape and (inner.parameters_ != before).any()
     if name == "average":
         assert 0 < inner.average_.shrinkage <= 1
+
+
+@pytest.mark.parametrize("kind", [likely.NeuralNetworkClassifier, likely.NeuralNetworkRegressor])
+def test_short_forms_of_all_arguments_of_training_go_together(kind):
+    X, y = blobs(600)
+    model = kind(
+        hidden=(6,),
+        activation="tanh",
+        response="categorical" if kind is likely.NeuralNetworkClassifier else "gaussian",
+        solver="nesterov",
+        learning_rate=0.02,
+        schedule="cosine",
+        momentum=0.8,
+        batch=200,
+        max_epochs=6,
+        dropout=0.1,
+        l1=1e-3,
+        l2=0.1,
+        early_stopping=True,
+        validation=0.2,
+        end_game="epochs",
+        random_state=0,
+    ).fit(X, y if kind is likely.NeuralNetworkClassifier else 3.0 * y)
+    assert model.history_.rate[0] == 0.02 and np.all(np.diff(model.history_.rate) < 0)
+    assert model.held_out_ == (120, 480)
+    assert model.end_game_.n_epochs == model.history_.best_epoch
+    assert model.score(X, y if kind is likely.NeuralNetworkClassifier else 3.0 * y) > 0.3

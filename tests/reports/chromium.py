@@ -134,6 +134,6 @@ def chromium(folder):
         yield browser
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=240)
         os.close(write)
         os.close(read)

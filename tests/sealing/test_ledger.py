@@ -49,7 +49,9 @@ def test_lines_are_canonical_and_each_names_the_one_before(folder):
     assert verify_ledger(folder) == (True, 4, head["head"], (), ())
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(data=st.data(), name=st.sampled_from([*FILES, "test-labels.bin", "fingerprints.bin"]))
 def test_any_flipped_bit_is_found(folder, data, name):
     path = folder / name

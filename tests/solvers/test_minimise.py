@@ -256,3 +256,15 @@ def test_the_negated_function_has_the_negated_gradient():
 def test_what_is_no_solver_is_refused_with_one_that_is(solver):
     with pytest.raises(InvalidInput, match=r"as its solver, .* Write minimise\(LBFGS\(\), obj"):
         minimise(solver, Quadratic(), [0.0])
+
+
+@pytest.mark.parametrize("start", ["abc", None, [[0.0, 7.0]], np.zeros((2, 2)), {"theta": 1.0}])
+def test_a_start_is_one_number_for_each_parameter(start):
+    with pytest.raises(InvalidInput, match=r"(?s)The start is .*; one number for each parameter"):
+        minimise(LBFGS(), Quadratic(), start)
+
+
+@pytest.mark.parametrize("value", [None, "low", np.ones(2)])
+def test_a_value_is_one_number(value):
+    with pytest.raises(InvalidInput, match=r"The value is .*; one number was expected"):
+        minimise(GradientDescent(), (lambda x: value, Quadratic().gradient), [0.0, 7.0])

@@ -229,6 +229,45 @@ def test_a_listener_hears_what_the_terminal_shows(folder):
     ]
 
 
+@pytest.mark.parametrize(
+    ("task", "what", "unit"),
+    [
+        (
+            lambda: lk.compare("iris", models=["naive-bayes"], folds=2, repeats=1),
+            "comparing",
+            "fits",
+        ),
+        (
+            lambda: lk.tune("iris", model="naive-bayes", trials=2, folds=2, repeats=1),
+            "tuning naive-bayes",
+            "trials run",
+        ),
+        (
+            lambda: lk.learning_curve("iris", model="naive-bayes", values=[1.0], folds=2),
+            "curve of naive-bayes",
+            "fits",
+        ),
+        (
+            lambda: list(lk.predict(lk.train("iris", model="naive-bayes"), "iris")),
+            "predicting",
+            "rows",
+        ),
+    ],
+)
+def test_each_long_task_is_a_stage_with_its_steps(task, what, unit):
+    heard = []
+    with tasks.listening(heard.append):
+        task()
+    names = [event.what for event in heard]
+    began = next(
+        k for k, e in enumerate(heard) if isinstance(e, tasks.StageStarted) and e.what == what
+    )
+    ended = names.index(what, began + 1)
+    assert isinstance(heard[ended], tasks.StageEnded)
+    assert heard[began].unit == unit
+    assert unit in names[began:ended]
+
+
 def test_a_cancelled_task_stops_at_its_next_step():
     began, go_on, steps = threading.Event(), threading.Event(), []
 
@@ -238,14 +277,14 @@ def test_a_cancelled_task_stops_at_its_next_step():
                 report("rows", 1)
                 steps.append(k)
                 began.set()
-                go_on.wait(10)
+                go_on.wait(120)
 
     running = tasks.start(work)
-    assert began.wait(10)
+    assert began.wait(120)
     running.cancel()
     go_on.set()
     with pytest.raises(KeyboardInterrupt):
-        running.result(10)
+        running.result(240)
     assert steps == [0]
     assert running.cancelled
     assert running.done
@@ -259,7 +298,7 @@ def test_a_cancelled_comparison_stops_its_worker_threads(folder):
     next(iter(running))
     running.cancel()
     with pytest.raises(KeyboardInterrupt):
-        running.result(60)
+        running.result(240)
 
 
 def test_an_error_of_a_task_is_raised_where_its_result_is_asked_for():

@@ -15,7 +15,16 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import likely
-from likely import BagOfWords, LogisticRegression, NaiveBayes, SoftmaxRegression, TextClassifier
+from likely import (
+    BagOfWords,
+    GaussianMixture,
+    LinearRegression,
+    LogisticRegression,
+    NaiveBayes,
+    SoftmaxRegression,
+    TextClassifier,
+    TokenIds,
+)
 from likely.errors import InvalidInput
 
 TEXTS = [
@@ -533,3 +542,9 @@ def test_words_given_as_the_model_are_told_their_place():
         TextClassifier(BagOfWords()).fit(TEXTS, Y)
     with pytest.raises(InvalidInput, match=r"words are the second argument"):
         TextClassifier(BagOfWords()).partial_fit(TEXTS, Y, classes=["ham", "other", "spam"])
+
+
+@pytest.mark.parametrize("model", [GaussianMixture(2), LinearRegression(), TokenIds()])
+def test_a_model_that_is_no_classifier_is_refused(model):
+    with pytest.raises(InvalidInput, match=r"model=.* was given.*; a classifier was expected"):
+        TextClassifier(model).fit(["a cat", "the dog"] * 3, ["pet", "dog"] * 3)

@@ -38,7 +38,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -75,6 +75,7 @@ from likely.distributions.lengths import (
     word_parts,
 )
 from likely.distributions.multinomial import LumpedColumns
+from likely.distributions.priors import class_prior
 from likely.distributions.product import ProductFamily
 from likely.numerics.additive import Additive, pairwise_total
 from likely.objectives.components import (
@@ -94,33 +95,56 @@ MOST_STEPS = 4  # up or down
 LARGE_TABLE = 1_000_000  # cells: its strength of smoothing is chosen on one fold
 
 
-class Learn(Protocol):
-    """A model of totals."""
+@final
+@dataclass(frozen=True, eq=False)
+class ComponentLearner:
+    """How classes are learned from totals, such as those of the rows of other folds."""
 
-    def __call__(
-        self,
-        totals: ComponentTotals,
-        *,
-        factor: float = 1.0,
-        columns: LumpedColumns | None = None,
-    ) -> Components:
-        """The model; ``factor`` multiplies its smoothing, ``columns`` are those of the totals."""
+    family: ProductFamily
+    smoothing: Array  # of each column
+    is_chosen: bool  # by the leave-one-out likelihood, and so a share of a class's counts
+    prior: Any  # of the classes
+    refined: Callable[[ComponentTotals, Components], Components] | None = None  # by other rows
+
+    def __call__(self, totals: ComponentTotals) -> Components:
+        """Parameters from totals: the prior is one more block."""
+        smoothed = totals.statistics.add_into(self.imagined(totals))
+        member = self.family.from_own_statistics(smoothed)  # in place: words are many
+        found = Components(class_prior(self.prior, totals.count), member)
+        return found if self.refined is None else self.refined(totals, found)
+
+    def imagined(self, totals: ComponentTotals) -> Any:
+        """The pseudo-statistics of the smoothing."""
+        own = totals.statistics
+        imagined = own.imagined_as_chosen if self.is_chosen else own.imagined
+        return imagined(self.family, self.smoothing, (len(totals.count), len(self.smoothing)))
+
+    def smoothed(self, factor: float) -> Self:
+        """With the strength of smoothing times ``factor``."""
+        if factor == 1.0:  # words are many
+            return self
+        return replace(self, smoothing=factor * self.smoothing)
+
+    def of_columns(self, columns: LumpedColumns) -> Self:
+        """From totals of these columns, with all others as one."""
+        own = columns.family(self.family), columns.sums(self.smoothing)
+        return replace(self, family=own[0], smoothing=own[1])
 
 
 class HeldOutRows(ABC):
     """Rows whose scores come from models that were not trained on them."""
 
     @abstractmethod
-    def best_factor(self, learn: Learn) -> float:
+    def best_factor(self, learn: ComponentLearner) -> float:
         """What to multiply the strength of smoothing by."""
 
     @abstractmethod
-    def cooled(self, learn: Learn) -> CooledEvidence:
+    def cooled(self, learn: ComponentLearner) -> CooledEvidence:
         """The evidence with one temperature."""
 
     @abstractmethod
-    def cooled_by_length(self, learn: Learn) -> CooledEvidence:
-        """The evidence with a temperature that grows with the length of a row."""
+    def cooled_by_length(self, learn: ComponentLearner) -> CooledEvidence:
+        """The evidence with a temperature T = 1/a that grows with the length of a row."""
 
 
 @final
@@ -128,24 +152,39 @@ class HeldOutRows(ABC):
 class HeldOutBlocks(HeldOutRows):
     """Rows in blocks, which are read once for the totals of all folds, and again to be scored."""
 
-    family: ProductFamily
     n_components: int
     blocks: Blocks
     executor: Executor
 
-    def best_factor(self, learn: Learn) -> float:
-        def learned(factor: float, totals: ComponentTotals) -> Components:
-            return learn(totals, factor=factor)
+    def best_factor(self, learn: ComponentLearner) -> float:
+        blocks, folds = self._folds(learn.family)
+        n_folds = folds_of_factor(self.n_components, blocks.n_features)
 
-        return best_factor(self.family, self.n_components, self.blocks, self.executor, learned)
+        def scored(factor: float) -> ScoredDocuments | None:
+            smoothed = learn.smoothed(factor)
+            return scored_documents(learn.family, folds, blocks, self.executor, smoothed, n_folds)
 
-    def cooled(self, learn: Learn) -> CooledEvidence:
-        return calibrate_evidence(self.family, self.n_components, self.blocks, self.executor, learn)
+        return factor_of_least_loss(scored)
 
-    def cooled_by_length(self, learn: Learn) -> CooledEvidence:
-        return calibrate_by_length(
-            self.family, self.n_components, self.blocks, self.executor, learn
-        )
+    def cooled(self, learn: ComponentLearner) -> CooledEvidence:
+        given = learn.family, self.n_components, self.blocks, self.executor
+        return calibrate_evidence(*given, learn)
+
+    def cooled_by_length(self, learn: ComponentLearner) -> CooledEvidence:
+        family = learn.family
+        blocks, folds = self._folds(family)
+        rows = scored_documents(family, folds, blocks, self.executor, learn)
+        count = np.sum([each.count for each in folds.totals.folds], axis=0)
+        found = cooled_by_documents(rows, count)
+        if rows is None or not absence_is_evidence(family):
+            return found
+        whole = pairwise_total(folds.totals.folds)
+        return replace(found, absence=absence_of(family, learn(whole), folds.mean_length))
+
+    def _folds(self, family: ProductFamily) -> "tuple[Blocks, CountedFolds]":
+        refuse_without_words(family)
+        blocks = with_document_folds(family, self.blocks)
+        return blocks, folds_of(family, self.n_components, blocks, self.executor)
 
 
 @final
@@ -168,25 +207,6 @@ class CountedFolds(Additive):
         return self.length / max(sum(float(each.count.sum()) for each in self.totals.folds), 1e-300)
 
 
-def calibrate_by_length(
-    family: ProductFamily,
-    n_components: int,
-    blocks: Blocks,
-    executor: Executor,
-    learn: Callable[[ComponentTotals], Components],
-) -> CooledEvidence:
-    """T = 1/a and b of out-of-fold scores; ``learn`` turns totals into a model."""
-    refuse_without_words(family)
-    blocks = with_document_folds(family, blocks)
-    folds = folds_of(family, n_components, blocks, executor)
-    rows = scored_documents(family, folds, blocks, executor, learn)
-    found = cooled_by_documents(rows, np.sum([each.count for each in folds.totals.folds], axis=0))
-    if rows is None or not absence_is_evidence(family):
-        return found
-    whole = pairwise_total(folds.totals.folds)
-    return replace(found, absence=absence_of(family, learn(whole), folds.mean_length))
-
-
 def cooled_by_documents(rows: ScoredDocuments | None, count: Array) -> CooledEvidence:
     """T = 1/a and b of rows that were scored out of fold, if there are any.
 
@@ -198,25 +218,6 @@ def cooled_by_documents(rows: ScoredDocuments | None, count: Array) -> CooledEvi
         )
         return CooledEvidence()
     return best_mixed_cooling(rows, count) if rows.others.shape[1] else best_cooling(rows)
-
-
-def best_factor(
-    family: ProductFamily,
-    n_components: int,
-    blocks: Blocks,
-    executor: Executor,
-    learn: Callable[[float, ComponentTotals], Components],
-) -> float:
-    """What to multiply the strength of smoothing by; ``learn`` takes it, and totals."""
-    refuse_without_words(family)
-    blocks = with_document_folds(family, blocks)
-    folds = folds_of(family, n_components, blocks, executor)
-    n_folds = folds_of_factor(n_components, blocks.n_features)
-
-    def scored(factor: float) -> ScoredDocuments | None:
-        return scored_documents(family, folds, blocks, executor, partial(learn, factor), n_folds)
-
-    return factor_of_least_loss(scored)
 
 
 def folds_of_factor(n_components: int, n_features: int) -> int:

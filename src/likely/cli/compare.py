@@ -10,7 +10,7 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.models import models_named, set_option, set_words
 from likely.cli.options import data_options
-from likely.cli.terminal import Settings, global_options
+from likely.cli.terminal import Settings, global_options, on_terminal
 from likely.errors import InvalidInput
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_with_target
 
@@ -75,13 +75,12 @@ def compare(
     likely models, or the import path of an estimator of another library that follows scikit-learn;
     --set applies to each MODEL that has the setting.
     """
-    from likely.cli.terminal import showing_progress
     from likely.workbench.comparison.comparison import compare as compare_models
 
     named = models_named(models, assignments)
     refuse_unknown_metric(metric)
     rows = open_with_target(settings.caller, data, options)
-    with settings.using_jobs(), showing_progress(settings, "comparing", None, unit="fits"):
+    with settings.using_jobs(), on_terminal(settings):
         found = compare_models(
             rows,
             models=named or None,

@@ -12,8 +12,7 @@ from likely.cli.models import models_named, set_option
 from likely.cli.options import data_options
 from likely.cli.terminal import Settings, global_options, heading, on_terminal, wrapped
 from likely.cli.word_options import setting_name, word_choices
-from likely.tasks.request import SCORED, DataOptions
-from likely.tasks.setting_values import separated, value_of
+from likely.tasks.request import SCORED, DataOptions, separated, value_of
 from likely.tasks.suitability import about_task
 from likely.workbench.models.model_entry import PREFIX
 

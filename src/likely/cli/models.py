@@ -23,8 +23,7 @@ from likely.cli.word_options import (
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
-from likely.tasks.request import UNLABELLED, Exit, Refusal
-from likely.tasks.setting_values import separated, value_like, value_of
+from likely.tasks.request import UNLABELLED, Exit, Refusal, separated, value_like, value_of
 from likely.workbench.models.model_entry import PREFIX, InnerModel, ModelEntry
 from likely.workbench.models.registry import (
     BASELINE,

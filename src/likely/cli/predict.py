@@ -10,7 +10,7 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.document_lines import document_tables
 from likely.cli.table_files import refuse_json_on_stdout, refuse_safe_csv, write_table
-from likely.cli.terminal import Settings, global_options, showing_progress
+from likely.cli.terminal import Settings, global_options, on_terminal
 from likely.tasks.request import Exit, Refusal
 
 Command = Callable[..., Any]
@@ -121,8 +121,8 @@ def predict(
         PredictRequest,
         document_predictions,
         predictions,
-        text_alone,
     )
+    from likely.tasks.suitability import text_alone
 
     refuse_json_on_stdout(settings, output, "Predictions")
     if safe_csv:
@@ -139,7 +139,7 @@ def predict(
             n, path = write_table(output, list(found.names), found.chunks, safe=safe_csv)
         else:
             found = predictions(request, data)
-            with showing_progress(settings, "predicting", found.n_rows):
+            with on_terminal(settings):
                 n, path = write_table(output, list(found.names), found.chunks, safe=safe_csv)
     return _answer(run, output, list(found.names), n, path, found.notes)
 

@@ -15,8 +15,8 @@ from likely.cli.answer import Answer
 from likely.cli.options import gathered
 from likely.cli.terminal import Settings
 from likely.errors import BrokenLedger, UnusableRun
+from likely.tasks.final_run import scored_elsewhere
 from likely.tasks.request import DataOptions
-from likely.tasks.unguarded import scored_elsewhere
 
 if TYPE_CHECKING:
     from likely.runs import Run

@@ -6,7 +6,7 @@ from typing import Any
 
 from likely.errors import InvalidInput
 from likely.names import known_name
-from likely.tasks.setting_values import separated, value_like, value_of
+from likely.tasks.request import separated, value_like, value_of
 from likely.workbench.models.model_entry import (
     PREFIX,
     WORD_SETTINGS,

@@ -23,7 +23,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from threading import Event, Lock, get_ident
+from threading import Event, RLock, get_ident
 from threading import enumerate as running_threads
 from typing import Any, TypeVar, final
 
@@ -201,11 +201,15 @@ class _Holder:
         from threadpoolctl import ThreadpoolController
 
         self._controller = ThreadpoolController()  # costs milliseconds to make
-        self._lock = Lock()
+        self._lock = RLock()
         self._limit: Any = None
         self._depths: Counter[int] = Counter()  # by thread
         if hasattr(os, "register_at_fork"):  # not on Windows
-            os.register_at_fork(after_in_child=self._forked)
+            os.register_at_fork(
+                before=self._before_fork,
+                after_in_parent=self._after_fork,
+                after_in_child=self._forked,
+            )
 
     def enter(self) -> None:
         with self._lock:
@@ -221,9 +225,16 @@ class _Holder:
             if not self._depths:
                 self._limit.__exit__(None, None, None)
 
+    def _before_fork(self) -> None:
+        """No thread is inside the BLAS's own lock, which a child would find locked for ever."""
+        self._lock.acquire()
+
+    def _after_fork(self) -> None:
+        self._lock.release()
+
     def _forked(self) -> None:
-        """A child has one thread, and the lock may be held by another of its parent."""
-        self._lock = Lock()
+        """A child has one thread."""
+        self._lock = RLock()
         own = self._depths[get_ident()]
         if self._depths and not own:
             self._limit.__exit__(None, None, None)

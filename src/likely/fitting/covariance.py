@@ -55,7 +55,7 @@ from likely.objectives.inference import (
     null_dispersion,
     null_model,
 )
-from likely.objectives.linear import PenalisedSum
+from likely.objectives.linear import PenalisedSum, Total
 
 COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
 EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
@@ -120,14 +120,16 @@ class Bread:
             return np.full(self.root.shape, np.nan)
         return np.asarray(jacobian @ self.root @ square_root(middle))
 
-    def spread(self, kind: str, meat: Any, *, n: float, dispersion: float) -> Array:
+    def spread(
+        self, kind: str, meat: Total | ClusterScores | None, *, n: float, dispersion: float
+    ) -> Array:
         """K of C = R K Rᵀ, by the kind of standard errors."""
-        if kind in ("model", "quasi"):
+        if meat is None:
             return self.model(dispersion)
-        if kind == "clustered":
+        if isinstance(meat, ClusterScores):
             return self.clustered(meat, n=n)
         factor = small_sample(n, n - self.n_parameters) if kind == "HC1" else 1.0
-        return self.robust(meat.value, factor=factor)
+        return self.robust(np.asarray(meat.value), factor=factor)
 
     def model(self, dispersion: float) -> Array:
         """K of ψ BHB."""
@@ -163,7 +165,7 @@ def _inverse_root(matrix: Array) -> InverseRoot:
     return InverseRoot(np.full(matrix.shape, np.nan), np.nan, np.zeros((p, 0)), np.ones(p))
 
 
-def kind_of_errors(estimator: Any) -> str | None:
+def kind_of_errors(estimator: object) -> str | None:
     """The kind of standard errors that an estimator computes; None for none."""
     kind: str | None = vars(estimator).get("standard_errors")
     return kind
@@ -264,7 +266,7 @@ def infer(
         root=None if whole else bread.covariance_root(middle, to_user),
         covariance_kind=standard_errors,
         distribution="t" if standard_errors == "clustered" else distribution,
-        n_clusters=read.meat.codes.size if standard_errors == "clustered" else None,
+        n_clusters=read.meat.codes.size if isinstance(read.meat, ClusterScores) else None,
         penalised=bool(np.any(penalty_curvature)) if penalised is None else penalised,
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
@@ -299,7 +301,7 @@ class _Read(NamedTuple):
     null_log_likelihood: float  # at a dispersion of its own
     dispersion: float
     log_likelihood: float
-    meat: Any  # a Total, ClusterScores, or None
+    meat: Total | ClusterScores | None
     lone: LoneRows | None = None
 
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -37,12 +37,13 @@ from likely.errors import BoundaryEstimate, InvalidInput, warn_user
 from likely.fitting.problem import Problem, linear_problem
 from likely.likelihoods.base import Likelihood
 from likely.numerics.additive import Additive
-from likely.objectives.linear import LinearObjective, block_eta, weighted_sum
+from likely.objectives.linear import LinearObjective, PenalisedSum, block_eta, weighted_sum
 from likely.output.formatting import short_number
 from likely.penalties.base import NoPenalty
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
+from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import scale_of
 from likely.solvers.tolerances import (
     BARRIER_STEPS,
@@ -176,7 +177,9 @@ def valid_start(
     )
 
 
-def steps_allowed(problem: Problem, likelihood: Likelihood, solver: Any, max_iter: int) -> int:
+def steps_allowed(
+    problem: Problem, likelihood: Likelihood, solver: str | StochasticDescent, max_iter: int
+) -> int:
     """The maximum number of steps of a search: halved steps at an edge make little progress."""
     free = likelihood.etas == EVERYWHERE or problem.shape.rough
     return max_iter if free or solver not in ("auto", "newton") else min(max_iter, PLAIN_STEPS)
@@ -250,7 +253,12 @@ class _Barrier(NamedTuple):
 
 
 def damped_newton(
-    objective: Any, theta: Array, *, decrement: float, steps: int, held: tuple[int, ...] = ()
+    objective: PenalisedSum,
+    theta: Array,
+    *,
+    decrement: float,
+    steps: int,
+    held: tuple[int, ...] = (),
 ) -> Array:
     """Newton's method with halved steps, for objectives that are stiff: until gᵀH⁻¹g is small."""
     free = np.setdiff1d(np.arange(theta.size), held)

@@ -23,7 +23,7 @@ that is not has weight 0 for the loss.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -313,7 +313,7 @@ def centre_of(blocks: Blocks, some: Blocks, executor: Executor) -> Array | None:
     return np.where(same, first, mean)
 
 
-def weights_given(start: Any) -> tuple[Array, Array]:
+def weights_given(start: object) -> tuple[Array, Array]:
     """The weights and intercepts of a mapping, or of a linear form."""
     if isinstance(start, NamedForm):
         start = {"coef": start.coef, "intercept": start.intercept}
@@ -327,7 +327,7 @@ def weights_given(start: Any) -> tuple[Array, Array]:
     return coef, intercept
 
 
-def predictor_given(start: Any, framing: Framing) -> Array:
+def predictor_given(start: object, framing: Framing) -> Array:
     """θ of one predictor, from its own weights or from those of two classes."""
     coef, intercept = weights_given(start)
     if coef.ndim == 2 and len(coef) == 2 and intercept.shape == (2,):

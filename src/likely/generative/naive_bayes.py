@@ -11,7 +11,7 @@ McCallum & Nigam, A comparison of event models for naive Bayes text classificati
 Nigam et al., Text classification from labeled and unlabeled documents using EM, 2000.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -22,7 +22,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.calibrate.length_evidence import HeldOutBlocks, HeldOutRows
+from likely.calibrate.length_evidence import ComponentLearner, HeldOutBlocks, HeldOutRows
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.base import Design
@@ -32,8 +32,7 @@ from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianP
 from likely.distributions.base import Statistics
 from likely.distributions.evidence import RowSums
 from likely.distributions.lengths import row_lengths, split_scores, word_features
-from likely.distributions.multinomial import LumpedColumns
-from likely.distributions.priors import class_prior, smoothing_per_column
+from likely.distributions.priors import smoothing_per_column
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
@@ -87,7 +86,7 @@ from likely.inputs.soft_labels import hard_rows, soft_classes
 from likely.inputs.tables import refuse_file
 from likely.inputs.targets import all_classes, codes_among, is_soft
 from likely.names import lookup
-from likely.objectives.components import Components, ComponentTotals, total
+from likely.objectives.components import ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead
 from likely.storage.declared import Numbers, SameCount, Saved, StatisticsOf
@@ -312,18 +311,16 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, Estimator):
         self.totals_, self.class_count_, self.solution_ = totals, totals.count, None
         self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
-        self.temperature_, self.outlier_share_, self.length_rate_ = 1.0, None, 0.0
-        self.other_temperature_ = self.lowest_density_ = None
-        self.mean_length_ = self.empty_score_ = None
-        learn: Any = self._components  # from totals of labelled rows
+        self.__dict__.update(CooledEvidence().attributes)
+        learn = self._learner
         if self.unlabelled is not None:
-            self.components_ = self._components(totals)
             learn = self._learn_unlabelled(rows)
         if self.calibrate is not None:
-            n, blocks = len(self.classes_), rows.blocks
-            self._cool(held_out or HeldOutBlocks(self.family_, n, blocks, rows.executor), learn)
+            if held_out is None:
+                held_out = HeldOutBlocks(len(self.classes_), rows.blocks, rows.executor)
+            self._cool(held_out, learn)
         if self.unlabelled is None:
-            self.components_ = self._components(totals)  # after: a table of words is large
+            self.components_ = self._learner(totals)  # after: a table of words is large
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -486,68 +483,29 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, Estimator):
             return rows
         return rows._replace(blocks=replace(rows.blocks, X=self._cut(rows.blocks.X)))
 
-    def _components(
-        self,
-        totals: ComponentTotals,
-        *,
-        factor: float = 1.0,
-        columns: LumpedColumns | None = None,
-    ) -> Components:
-        """Parameters from totals: the prior is one more block."""
-        family, smoothing = self.family_, self.smoothing_
-        if factor != 1.0:  # words are many
-            smoothing = factor * smoothing
-        if columns is not None:
-            family, smoothing = columns.family(family), columns.sums(smoothing)
-        imagined = self._imagined(totals, family, smoothing)
-        smoothed = totals.statistics.add_into(imagined)
-        member = family.from_own_statistics(smoothed)  # in place: words are many
-        return Components(class_prior(self.prior, totals.count), member)
+    @property
+    def _learner(self) -> ComponentLearner:
+        """How the classes follow from totals of labelled rows."""
+        chosen = isinstance(self.smoothing, str)
+        return ComponentLearner(self.family_, self.smoothing_, chosen, self.prior)
 
-    def _cool(self, held_out: HeldOutRows, learn: Any) -> None:
+    def _cool(self, held_out: HeldOutRows, learn: ComponentLearner) -> None:
         """Choose the temperature, and with it the strength of smoothing that was left open.
 
         That is chosen again by documents that are left out, not by tokens.  ``learn`` gives the
         model of the labelled rows of other folds.
         """
         calibrated = lookup("calibration", self.calibrate, CALIBRATIONS)
-        chosen = isinstance(self.smoothing, str) and self.unlabelled is None
-        if self.calibrate == "length" and chosen:
+        if self.calibrate == "length" and learn.is_chosen and self.unlabelled is None:
             self.smoothing_ = held_out.best_factor(learn) * self.smoothing_
-        found = calibrated(held_out, learn)
-        self.temperature_, self.outlier_share_ = found.temperature, found.outlier_share
-        self.length_rate_ = found.length_rate
-        if found.absence is not None:
-            self.mean_length_, self.empty_score_ = found.absence.mean_length, found.absence.score
-        if found.others is not None:
-            self.other_temperature_ = found.others.temperature
-            self.outlier_share_ = found.others.outlier_share
-            self.lowest_density_ = found.others.lowest
+            learn = self._learner
+        self.__dict__.update(calibrated(held_out, learn).attributes)
 
-    def _imagined(self, totals: ComponentTotals, family: Any, smoothing: Array) -> Any:
-        shape = (len(self.classes_), len(smoothing))
-        chosen = isinstance(self.smoothing, str)
-        statistics = totals.statistics
-        imagined = statistics.imagined_as_chosen if chosen else statistics.imagined
-        return imagined(family, smoothing, shape)
-
-    def _learn_unlabelled(
-        self, rows: EncodedRows[Schema]
-    ) -> Callable[[ComponentTotals], Components]:
+    def _learn_unlabelled(self, rows: EncodedRows[Schema]) -> ComponentLearner:
         """EM; the answer learns from the labelled rows of other folds, and all unlabelled ones."""
-        given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"
-        n_classes = len(self.classes_)
+        learn = self._learner
         both = UnlabelledRows(
-            self.family_,
-            n_classes,
-            rows.blocks,
-            rows.executor,
-            self._components,
-            lambda totals: self._imagined(totals, self.family_, self.smoothing_),
-            self.class_log_prior_ if given else None,
-            self.prior.imagined(n_classes) if isinstance(self.prior, Dirichlet) else 0.0,
-            self.tol,
-            self.max_iter,
+            learn, len(self.classes_), rows.blocks, rows.executor, self.tol, self.max_iter
         )
         weight = self.unlabelled_weight
         self.unlabelled_weight_ = both.best_weight() if weight == "auto" else float(weight)
@@ -558,7 +516,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, Estimator):
         self.class_count_, self.statistics_ = totals.count, totals.statistics
         counts = self.totals_.count, totals.count
         warn_if_moved(*counts, self.classes_, self.unlabelled_weight_, both.n_rows)
-        return partial(both.learn_with, self.unlabelled_weight_)
+        return replace(learn, refined=partial(both.refined, self.unlabelled_weight_))
 
     def _plate_parameters(self) -> ComponentParameters:
         return event_parameters(self.event, self.smoothing)

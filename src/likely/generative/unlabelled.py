@@ -22,7 +22,7 @@ References
 Nigam et al., Text classification from labeled and unlabeled documents using EM, 2000, §5.3.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self, final
@@ -34,6 +34,7 @@ from likely.caching import cached_property
 from likely.calibrate.evidence import LOWEST_SCORE, N_FOLDS
 from likely.calibrate.length_cooling import ScoredDocuments, joined_documents, search_cooling
 from likely.calibrate.length_evidence import (
+    ComponentLearner,
     CountedFolds,
     folds_of,
     scored_block,
@@ -41,7 +42,7 @@ from likely.calibrate.length_evidence import (
 )
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.distributions.product import ProductFamily
+from likely.distributions.priors import Dirichlet, class_prior
 from likely.errors import ShiftedClasses, warn_user
 from likely.objectives.components import (
     Components,
@@ -70,48 +71,44 @@ class LearnedByEM(NamedTuple):
 class UnlabelledRows:
     """Rows of which some have a label, and how a model is learned from them."""
 
-    family: ProductFamily
+    learn: ComponentLearner  # from labelled rows alone
     n_classes: int
     blocks: Blocks
     executor: Executor
-    learn: Callable[[ComponentTotals], Components]  # from labelled rows alone
-    imagined: Callable[[ComponentTotals], Any]  # pseudo-statistics of these totals
-    log_prior: Array | None  # given class priors; None estimates them
-    prior_rows: Array | float  # examples of each class, the prior of their shares
     tol: float
     max_iter: int
 
     def complete(self, totals: ComponentTotals, weight: float) -> LearnedByEM:
         """EM from the model of the labelled rows, whose totals are given."""
-        objective = ComponentsObjective(
-            self.family,
-            no_smaller_than_totals(self.blocks, self.n_classes),
-            self.executor,
-            self.imagined(totals),
-            self.log_prior,
-            self.prior_rows,
-            weight,
-        )
+        blocks = no_smaller_than_totals(self.blocks, self.n_classes)
+        objective = self._objective(blocks, self.learn.imagined(totals), 0.0, weight)
         start = _with_every_column(self.learn(totals), objective)
         solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
         return LearnedByEM(solution.theta, solution, state.totals)
 
-    def learn_with(self, weight: float, totals: ComponentTotals) -> Components:
-        """The model of some labelled rows, by their totals, and of all unlabelled ones."""
-        start = self.learn(totals)
+    def refined(self, weight: float, totals: ComponentTotals, start: Components) -> Components:
+        """The model of some labelled rows, by all unlabelled ones as well."""
         if weight == 0 or not totals.count.sum() > 0 or self.n_rows[1] == 0:
             return start
-        objective = ComponentsObjective(
-            self.family,
-            Unlabelled.of(no_smaller_than_totals(self.blocks, self.n_classes)),
-            self.executor,
-            self.imagined(totals) + totals.statistics,
-            self.log_prior,
-            self.prior_rows + totals.count,
-            weight,
-        )
+        blocks = Unlabelled.of(no_smaller_than_totals(self.blocks, self.n_classes))
+        known = self.learn.imagined(totals) + totals.statistics
+        objective = self._objective(blocks, known, totals.count, weight)
         tol, start = max(ROUGH, self.tol), _with_every_column(start, objective)
         return search(EM(), objective, start, tol=tol, max_iter=self.max_iter)[0].theta
+
+    def _objective(
+        self, blocks: Blocks, prior: Any, known: Array | float, weight: float
+    ) -> ComponentsObjective:
+        """``prior`` and ``known`` are statistics and class counts beside those of the blocks."""
+        family, given = self.learn.family, self.learn.prior
+        if isinstance(given, Dirichlet):
+            known = known + given.imagined(self.n_classes)
+        log_prior = None  # estimated
+        if not isinstance(given, str | Dirichlet) or given == "uniform":
+            log_prior = class_prior(given, np.ones(self.n_classes))
+        return ComponentsObjective(
+            family, blocks, self.executor, prior, log_prior, known, unlabelled_weight=weight
+        )
 
     @cached_property
     def n_rows(self) -> tuple[int, int]:
@@ -126,8 +123,8 @@ class UnlabelledRows:
 
     def best_weight(self) -> float:
         """The λ that predicts labelled rows best which were held out."""
-        blocks = with_document_folds(self.family, self.blocks)
-        folds = folds_of(self.family, self.n_classes, blocks, self.executor)
+        blocks = with_document_folds(self.learn.family, self.blocks)
+        folds = folds_of(self.learn.family, self.n_classes, blocks, self.executor)
         losses = {weight: self._held_out_loss(folds, blocks, weight) for weight in WEIGHTS}
         return min(losses, key=losses.__getitem__)
 
@@ -137,7 +134,7 @@ class UnlabelledRows:
         for fold in range(N_FOLDS):
             totals = folds.totals.without(fold)
             if totals.count.sum() > 0:
-                model = self.learn_with(weight, totals)
+                model = self.refined(weight, totals, self.learn(totals))
                 term = partial(self._scored, model, fold, folds.mean_length)
                 scored.extend(self.executor.map(term, blocks))
         rows = joined_documents(scored)
@@ -148,7 +145,7 @@ class UnlabelledRows:
         return search_cooling(rows).loss
 
     def _scored(self, model: Components, fold: int, mean_length: float, block: Block) -> Any:
-        return scored_block(self.family, model, fold, block, mean_length)
+        return scored_block(self.learn.family, model, fold, block, mean_length)
 
 
 @final

@@ -22,6 +22,7 @@ from likely.graphical.exact.row_propagation import (
     BestRows,
     RowTables,
     row_beliefs,
+    row_evidence,
     row_most_probable,
 )
 from likely.graphical.learning.coded_rows import SourceCodes, codes_of, source_of
@@ -38,7 +39,7 @@ from likely.graphical.model.evidence_table import codes_of_frame
 from likely.graphical.model.exactness import EXACT, Exactness, RowExactness
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
-from likely.graphical.model.graph_evidence import Given, GraphEvidence, checked_evidence
+from likely.graphical.model.graph_evidence import Given, checked_evidence
 from likely.graphical.model.table_beliefs import TableBeliefs, TableConfigurations
 from likely.names import known_name
 from likely.output.formatting import count
@@ -310,7 +311,7 @@ def _requests(graph: FactorGraph, rows: Codes, asked: Request) -> Iterator[tuple
     end = None if asked.seconds is None else monotonic() + asked.seconds
     for row, own in enumerate(rows):
         left = None if end is None else max((end - monotonic()) / (len(rows) - row), LEAST_SECONDS)
-        evidence = GraphEvidence(_observed(graph, own), asked.evidence.soft)
+        evidence = row_evidence(graph, own, asked.evidence.soft)
         yield row, replace(asked, evidence=evidence, random_state=generator, seconds=left)
 
 
@@ -319,11 +320,6 @@ def _of_rows(row_exactness: list[Exactness], which: Codes) -> RowExactness:
     if all(each.exact for each in row_exactness):
         return None
     return tuple(row_exactness[i] for i in which)
-
-
-def _observed(graph: FactorGraph, row: Codes) -> dict[str, int]:
-    """The codes of the variables that a row observes."""
-    return {name: int(code) for name, code in zip(graph.names, row, strict=True) if code >= 0}
 
 
 def shape_of(graph: FactorGraph, names: tuple[str, ...]) -> tuple[int, ...]:

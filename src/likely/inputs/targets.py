@@ -22,6 +22,7 @@ from likely.data.frames import is_sparse
 from likely.errors import AlphabeticalOrder, InvalidInput, warn_user
 from likely.inputs.tables import is_file, total_is_finite
 
+LEAST_WEIGHT = 1e-300  # of all rows; products of smaller ones lose digits, or are 0
 MOST_NAMED = 6  # classes in a sentence
 COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not sorted
 
@@ -424,6 +425,13 @@ def check_weight(sample_weight: Any, *, n_rows: int, what: str = "sample_weight"
         raise InvalidInput(
             "Sample weights must contain at least one non-zero number; "
             f"all {n_rows} are 0. Give a row a positive weight, or leave {what} out."
+        )
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if not LEAST_WEIGHT <= total < np.inf:
+        raise InvalidInput(
+            f"The sum of {what} is {total:g}; a finite number, and at least {LEAST_WEIGHT:g}, was "
+            "expected. Divide the weights by their mean."
         )
     return weight
 

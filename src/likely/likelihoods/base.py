@@ -13,6 +13,7 @@ McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.2 and §2.5.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -82,6 +83,21 @@ class Response(ABC):
     @abstractmethod
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
         """log p(y | μ, ψ) with all its terms."""
+
+    def or_perfect(
+        self,
+        log_prob: Callable[[Array | float], Array],
+        y: Array,
+        mean: Array,
+        dispersion: Array | float,
+    ) -> Array:
+        """log p as a function of ψ; at ψ = 0, of a perfect fit, ∞ where y is μ, −∞ elsewhere."""
+        perfect = np.asarray(dispersion) == 0
+        if not perfect.any():
+            return log_prob(dispersion)
+        usual = log_prob(np.where(perfect, 1.0, dispersion))
+        at_mean = np.where(self.deviance(y, mean) == 0, np.inf, -np.inf)
+        return np.where(perfect, at_mean, usual)
 
     def weighted_log_prob(
         self, y: Array, mean: Array, weight: Array | None, dispersion: float = 1.0

@@ -124,15 +124,15 @@ class BernoulliLogit(Likelihood):
     """nll = ln(1 + e^η) − yη, with one exponential for all three values."""
 
     def nll(self, y: Array, eta: Array) -> Array:
-        return np.maximum(eta, 0) - y * eta + log1p(exp(-np.abs(eta)))
+        return np.maximum(eta, 0) - y * eta + log1p(exp(-np.abs(eta), np), np)
 
     def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
-        e = exp(-np.abs(eta))  # at most 1
+        e = exp(-np.abs(eta), np)  # at most 1
         nearer, farther = 1 / (1 + e), e / (1 + e)
         positive = eta >= 0
         success = np.where(positive, nearer, farther)
         failure = np.where(positive, farther, nearer)
-        nll = np.maximum(eta, 0) - y * eta + log1p(e)
+        nll = np.maximum(eta, 0) - y * eta + log1p(e, np)
         # success − y would cancel where y = 1 and η is large
         return nll, (1 - y) * success - y * failure, nearer * farther
 

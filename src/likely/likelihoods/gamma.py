@@ -46,9 +46,12 @@ class Gamma(Response):
         return 2 * (ratio - 1 - log(ratio))
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
-        shape = np.divide(1.0, dispersion)
-        scaled = shape * y / mean
-        return xlogy(shape, scaled) - scaled - lgamma(shape) - log(y)
+        def usual(psi: Array | float) -> Array:
+            shape = np.divide(1.0, psi)
+            scaled = shape * y / mean
+            return xlogy(shape, scaled) - scaled - lgamma(shape) - log(y)
+
+        return self.or_perfect(usual, y, mean, dispersion)
 
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0

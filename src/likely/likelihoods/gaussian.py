@@ -36,11 +36,12 @@ class Gaussian(Response):
         return np.square(y - mean)
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
-        """At a dispersion of 0, of a perfect fit, ∞ where y is the mean and −∞ elsewhere."""
-        squares, exact = np.square(y - mean), np.asarray(dispersion) == 0
-        known = np.where(exact, 1.0, dispersion)
-        usual = -log(2 * pi * known) / 2 - squares / 2 / known
-        return np.where(exact, np.where(squares == 0, np.inf, -np.inf), usual)
+        squares = np.square(y - mean)
+
+        def usual(psi: Array | float) -> Array:
+            return -log(2 * pi * np.asarray(psi)) / 2 - squares / 2 / psi
+
+        return self.or_perfect(usual, y, mean, dispersion)
 
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0

@@ -40,8 +40,12 @@ class InverseGaussian(Response):
         return np.square(np.divide(y, mean) - 1) / y  # 1/y where μ is infinite
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
-        normaliser = log(2 * pi * np.asarray(dispersion)) + 3 * log(y)
-        return -normaliser / 2 - self.deviance(y, mean) / 2 / dispersion
+        deviance = self.deviance(y, mean)
+
+        def usual(psi: Array | float) -> Array:
+            return -(log(2 * pi * np.asarray(psi)) + 3 * log(y)) / 2 - deviance / 2 / psi
+
+        return self.or_perfect(usual, y, mean, dispersion)
 
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0

@@ -25,6 +25,7 @@ Dunn & Smyth (2005), Series evaluation of Tweedie exponential dispersion model d
 """
 
 from dataclasses import dataclass
+from functools import partial
 from math import inf, pi
 from typing import Any, final
 
@@ -126,6 +127,9 @@ class CompoundPoissonGamma(Response):
         return np.maximum(2 * (self.nll(y, mean) - at_best), 0.0)  # rounding may fall below 0
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        return self.or_perfect(partial(self._log_prob, y, mean), y, mean, dispersion)
+
+    def _log_prob(self, y: Array, mean: Array, dispersion: Array | float) -> Array:
         y, mean, dispersion = np.broadcast_arrays(
             np.asarray(y, float), np.asarray(mean, float), np.asarray(dispersion, float)
         )

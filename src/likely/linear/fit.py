@@ -19,7 +19,7 @@ is.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,8 +36,6 @@ from likely.fitting.predictor import OnePredictor
 from likely.inputs.coding import category_flags, refuse_gaps
 from likely.inputs.estimators import columns_named, feature_names
 from likely.inputs.rows import AT_PREDICTION, EncodedRows, RowExtras, TargetForm, check_rows
-from likely.inputs.soft_labels import check_soft, soft_classes, soft_numbers
-from likely.inputs.targets import is_soft
 from likely.likelihoods.base import Likelihood
 from likely.objectives.model import ModelObjective, Reduction
 from likely.output.formatting import short_number
@@ -46,6 +44,26 @@ from likely.penalties.group import Group
 
 Specify = Callable[[DesignRows], Specification]
 LinearRows = EncodedRows[Coding]  # designs without an intercept
+
+
+class Penalised(Protocol):
+    """An estimator with the arguments of a penalty."""
+
+    @property
+    def l1(self) -> Any: ...
+    @property
+    def l2(self) -> Any: ...
+    @property
+    def penalty(self) -> Penalty | None: ...
+
+
+class WithIntercept(Penalised, Protocol):
+    """An estimator with an intercept, which may be penalised too."""
+
+    @property
+    def fit_intercept(self) -> bool: ...
+    @property
+    def penalise_intercept(self) -> bool: ...
 
 
 def open_linear(
@@ -78,27 +96,7 @@ def open_linear(
     return EncodedRows(blocks, coding, *rows[2:])
 
 
-def open_classes(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
-) -> LinearRows:
-    """Rows with class codes, or with soft labels where y has several columns."""
-    soft = is_soft(y)
-    rows = open_linear(
-        estimator,
-        X,
-        soft_numbers(y) if soft else y,
-        RowExtras(sample_weight, groups=groups),
-        target="numbers" if soft else "class",
-        given=strengths_of(estimator),
-    )
-    if not soft:
-        return rows
-    for block in rows.blocks:
-        check_soft(block.target, block.start)
-    return rows._replace(classes=soft_classes(y))
-
-
-def refuse_idle_groups(estimator: Any, groups: Any) -> None:
+def refuse_idle_groups(estimator: object, groups: object) -> None:
     """Refuse groups unless the standard errors are clustered."""
     if groups is not None and kind_of_errors(estimator) != "clustered":
         raise InvalidInput(
@@ -108,7 +106,7 @@ def refuse_idle_groups(estimator: Any, groups: Any) -> None:
 
 
 def _references(
-    estimator: Any, schema: Schema, given: Strengths, chosen: Mapping[int, int]
+    estimator: object, schema: Schema, given: Strengths, chosen: Mapping[int, int]
 ) -> tuple[bool, ...]:
     """Per column of codes, whether its coefficients are free and need a reference."""
     n = len(schema.kinds)
@@ -119,7 +117,14 @@ def _references(
             for name, strength in (("l1", given.l1), ("l2", given.l2))
         )
         free = (l1 == 0) & (l2 == 0) & ~in_a_group(estimator, given, n)
-    _refuse_idle_references(schema, free, chosen)
+    idle = [j for j in chosen if not free[j]]
+    if idle:
+        name = idle[0] if schema.names is None else schema.names[idle[0]]
+        raise InvalidInput(
+            f"reference names the column {name!r}, which is penalised: with a penalty every "
+            "category has a coefficient, so there is no reference. Use l1=0 and l2=0, or leave "
+            "the reference out."
+        )
     coded = [j for j, is_coded in enumerate(schema.as_codes) if is_coded]
     flags = [bool(free[j]) for j in coded]
     if not vars(estimator).get("fit_intercept", True) and True in flags:
@@ -139,20 +144,16 @@ def _chosen_references(schema: Schema, given: Mapping[Any, Any] | None) -> dict[
             "Use reference={'colour': 'red'}, for instance."
         )
     labels = [str(j) for j in range(len(schema.kinds))] if schema.names is None else schema.names
-    return {
-        j: _code_of(schema, j, name, value)
-        for name, value in given.items()
-        for j in [_column(labels, name)]
-    }
+    found = {}
+    for name, value in given.items():
+        if str(name) not in labels:
+            raise UnknownName("column for reference", str(name), list(labels))
+        j = list(labels).index(str(name))
+        found[j] = _code_of(schema, j, name, value)
+    return found
 
 
-def _column(labels: Sequence[str], name: Any) -> int:
-    if str(name) not in labels:
-        raise UnknownName("column for reference", str(name), list(labels))
-    return list(labels).index(str(name))
-
-
-def _code_of(schema: Schema, j: int, name: Any, value: Any) -> int:
+def _code_of(schema: Schema, j: int, name: object, value: object) -> int:
     """The code of a category, as it is, as text or as the number that it is written as."""
     found: Array | None = schema.categories[j]
     if found is None:
@@ -169,23 +170,12 @@ def _code_of(schema: Schema, j: int, name: Any, value: Any) -> int:
     return same[0]
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> float | str:
     """The number that a text is, such as 1 for the code 01; other text as it is."""
     try:
-        return float(value)
+        return float(value)  # type: ignore[arg-type]  # refused below
     except (TypeError, ValueError):
         return str(value)
-
-
-def _refuse_idle_references(schema: Schema, free: Array, chosen: Mapping[int, int]) -> None:
-    idle = [j for j in chosen if not free[j]]
-    if idle:
-        name = idle[0] if schema.names is None else schema.names[idle[0]]
-        raise InvalidInput(
-            f"reference names the column {name!r}, which is penalised: with a penalty every "
-            "category has a coefficient, so there is no reference. Use l1=0 and l2=0, or leave "
-            "the reference out."
-        )
 
 
 def _order(
@@ -280,7 +270,7 @@ def model_objective(
 
 
 def predictor_of(
-    estimator: Any,
+    estimator: WithIntercept,
     coding: Coding,
     likelihood: Likelihood,
     *,
@@ -292,7 +282,15 @@ def predictor_of(
     return partial(
         OnePredictor,
         likelihood=likelihood,
-        penalty=partial(_penalty, estimator, coding),
+        penalty=lambda framing: (
+            spread(
+                estimator,
+                coding,
+                framing,
+                strengths_of(estimator),
+                intercept=estimator.penalise_intercept,
+            ).penalty
+        ),
         intercept=estimator.fit_intercept,
         centre=not estimator.penalise_intercept,
         classes=classes,
@@ -302,13 +300,7 @@ def predictor_of(
     )
 
 
-def _penalty(estimator: Any, coding: Coding, framing: Framing) -> Penalty:
-    intercept = estimator.penalise_intercept
-    given = strengths_of(estimator)
-    return spread(estimator, coding, framing, given, intercept=intercept).penalty
-
-
-def strengths_of(estimator: Any) -> Strengths:
+def strengths_of(estimator: Penalised) -> Strengths:
     """What an estimator was asked to penalise: by ``penalty``, or by ``l1`` and ``l2``."""
     given = estimator.penalty
     if given is None:  # l2="auto" is refused below, unless the model has chosen it
@@ -329,7 +321,7 @@ def strengths_of(estimator: Any) -> Strengths:
     return given.strengths
 
 
-def _advice_for(given: Any) -> str:
+def _advice_for(given: object) -> str:
     name = str(given).lower()
     if name in ("elasticnet", "elastic-net", "elastic_net"):
         return "Use penalty=ElasticNet(1.0, 1.0), or l1=1.0 and l2=1.0, which is the same."
@@ -337,12 +329,12 @@ def _advice_for(given: Any) -> str:
     return f"Use penalty={name.upper()}(1.0), or {name}=1.0, which is the same."
 
 
-def is_auto(strength: Any) -> bool:
+def is_auto(strength: object) -> bool:
     """Whether a strength is to be chosen."""
     return isinstance(strength, str) and strength == "auto"
 
 
-def is_rough(estimator: Any) -> bool:
+def is_rough(estimator: Penalised) -> bool:
     """Whether a fit has a kink at 0: by l1, or by groups."""
     l1, _, groups = strengths_of(estimator)
     return is_penalised(l1) or has_groups(groups)
@@ -352,7 +344,7 @@ def has_groups(groups: tuple[Group, ...]) -> bool:
     return any(np.any(group.strength) for group in groups)
 
 
-def has_penalty(estimator: Any) -> bool:
+def has_penalty(estimator: Penalised) -> bool:
     """Whether an estimator is penalised at all; a wrong argument is for ``fit`` to refuse."""
     try:
         l1, l2, groups = strengths_of(estimator)
@@ -361,7 +353,7 @@ def has_penalty(estimator: Any) -> bool:
         return True
 
 
-def penalty_described(estimator: Any) -> str:
+def penalty_described(estimator: Penalised) -> str:
     """The penalty of an estimator in a few words; empty where there is none."""
     if vars(estimator).get("firth"):
         return "Firth's"
@@ -375,19 +367,19 @@ def penalty_described(estimator: Any) -> str:
     return " + ".join(words)
 
 
-def _strength_text(strength: Any) -> str:
+def _strength_text(strength: object) -> str:
     values = np.unique(numbers(strength))
     if values.size == 1:
         return short_number(float(values[0]))
     return f"{short_number(float(values[0]))} to {short_number(float(values[-1]))}"
 
 
-def is_penalised(*strengths: Any) -> bool:
+def is_penalised(*strengths: object) -> bool:
     """Whether any strength is above 0."""
     return any(np.asarray(numbers(strength)).any() for strength in strengths)
 
 
-def per_column(estimator: Any, name: str, strength: Any, n_columns: int) -> Array:
+def per_column(estimator: object, name: str, strength: object, n_columns: int) -> Array:
     """One strength per input column."""
     if isinstance(strength, Mapping):
         known = list(feature_names(estimator))
@@ -405,7 +397,7 @@ def per_column(estimator: Any, name: str, strength: Any, n_columns: int) -> Arra
     return np.broadcast_to(values, (n_columns,))
 
 
-def numbers(strength: Any, name: str = "a penalty") -> Array:
+def numbers(strength: object, name: str = "a penalty") -> Array:
     if isinstance(strength, Mapping):
         strength = list(strength.values())
     if isinstance(strength, L1 | L2):
@@ -460,7 +452,7 @@ class ParameterPenalty(NamedTuple):
 
 
 def spread(
-    estimator: Any, coding: Coding, framing: Framing, given: Strengths, *, intercept: bool
+    estimator: object, coding: Coding, framing: Framing, given: Strengths, *, intercept: bool
 ) -> ParameterPenalty:
     """The penalty on all parameters; that of the intercept is 0 unless it is penalised."""
     n_columns, column_of = len(coding.schema.kinds), coding.column_of_coefficient()
@@ -478,7 +470,7 @@ def spread(
     return ParameterPenalty(l1, l2, PenaltySum(own).grouped(len(l1)))
 
 
-def in_a_group(estimator: Any, given: Strengths, n_columns: int) -> Array:
+def in_a_group(estimator: object, given: Strengths, n_columns: int) -> Array:
     """Which columns are in a group that is penalised, a mask."""
     if not given.groups:
         return np.zeros(n_columns, dtype=bool)

@@ -62,13 +62,12 @@ from likely.linear.fit import (
     fitted,
     has_penalty,
     model_objective,
-    open_classes,
     penalty_described,
     refuse_idle_groups,
     strengths_of,
 )
 from likely.linear.row_graph import TARGET, graph_of_factors, weights_of
-from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression
+from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression, open_classes
 from likely.linear.surface import StandardErrors, remarks_on_held_rows
 from likely.objectives.inference import NullTotals
 from likely.objectives.linear import Packing

@@ -32,7 +32,14 @@ from likely.explanations.explanation import Explanation
 from likely.fitting.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.fitting.divergence import Divergence
 from likely.fitting.driver import Begun, DesignRows, End, FitSettings, LinearFit, Specification
-from likely.fitting.framing import Framed, Framing, centre_of, framed, refuse_too_large
+from likely.fitting.framing import (
+    Framed,
+    Framing,
+    centre_of,
+    framed,
+    refuse_too_large,
+    refuse_too_small,
+)
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
 from likely.graphical.model.model_plates import CUTS, PlateParameter
@@ -409,6 +416,8 @@ class OrderedClasses(Specification):
     def _framed(self, *, centre: bool) -> Framed:
         """Columns minus their means; thresholds take the place of an intercept."""
         rows, n_columns = self.rows, self.rows.blocks.n_features
+        if isinstance(rows.blocks, MappedBlocks):  # of which framed sees no cells
+            refuse_too_small(rows.blocks.inner, rows.names)
         data = framed(rows.blocks, rows.executor, names=rows.names, intercept=False)
         if data.share < 1 and not _has_every_class(self.likelihood, data.start):
             data = data._replace(start=data.blocks, share=1.0)

@@ -32,12 +32,13 @@ OVERDISPERSED = 1.5  # Pearson χ²/df above which intervals for counts are clea
 HERMITE = 9  # nodes where y varies more than its mean is uncertain
 REACH, SPACING = 6.0, 0.05  # equally spaced nodes, in standard errors
 ROWS = 1000  # at once
+SHARP = 16 * np.finfo(float).eps  # of the mean: y varies by rounding only, and is the mean
 FAR = 40.0  # standard deviations: no share of a double is beyond
 BEYOND = 1e300  # a mean of which nothing is known
 LARGEST = 1e12  # beyond, whole numbers of doubles are far apart, and quantiles are of reals
 
 
-def check_exposure(link: str, exposure: Any) -> None:
+def check_exposure(link: str, exposure: object) -> None:
     if exposure is not None and link != "log":
         raise InvalidInput(
             f"exposure multiplies a mean, which only the log link turns into an offset; the link "
@@ -100,7 +101,7 @@ def refuse_quasi(response: str, dispersion: float) -> NoReturn:
 
 
 def student_interval(
-    mean: Array, mean_se: Array, dispersion: Any, df: float, level: float
+    mean: Array, mean_se: Array, dispersion: float | Array, df: float, level: float
 ) -> Array:
     """μ̂ ± t √(se² + ψ) of a Gaussian response, exact for least squares: (n, 2)."""
     reach = stdtrit(df, (1 + level) / 2) * np.hypot(mean_se, np.sqrt(dispersion))
@@ -145,6 +146,7 @@ def _have_means(likelihood: Likelihood, eta: Array) -> Array:
     return np.isfinite(eta) & (eta > low) & (eta < high)
 
 
+@np.errstate(over="ignore")  # means and variances of any size
 def _quantiles(
     likelihood: Likelihood, dispersion: float, eta: Array, se: Array, level: float
 ) -> Array:
@@ -153,9 +155,10 @@ def _quantiles(
     if isinstance(response, Tweedie):
         response = response.member  # of power 1: counts
     noise = np.sqrt(dispersion * response.variance(mean))
-    wide = np.abs(likelihood.link.slope(eta)) * se > noise
-    out = np.empty((len(eta), 2))
-    for rows, nodes in ((wide, _spaced()), (~wide, _hermite())):
+    unknown = np.abs(likelihood.link.slope(eta)) * se
+    sharp = np.maximum(noise, unknown) <= SHARP * np.abs(mean)
+    wide, out = unknown > noise, np.column_stack([mean, mean])
+    for rows, nodes in ((wide & ~sharp, _spaced()), (~wide & ~sharp, _hermite())):
         if rows.any():
             predictor = eta[rows, None] + se[rows, None] * nodes.z
             means = likelihood.mean(np.clip(predictor, *_inside(likelihood)))

@@ -57,7 +57,14 @@ from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import CLASSES, PlateParameter
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
 from likely.inputs.estimators import ColumnNeeds, Estimator, feature_names
-from likely.inputs.soft_labels import ClassProbabilities, soft_total
+from likely.inputs.rows import RowExtras
+from likely.inputs.soft_labels import (
+    ClassProbabilities,
+    check_soft,
+    soft_classes,
+    soft_numbers,
+    soft_total,
+)
 from likely.inputs.targets import is_soft, refuse_one_class
 from likely.linear.fit import (
     LinearRows,
@@ -69,7 +76,7 @@ from likely.linear.fit import (
     is_auto,
     is_penalised,
     model_objective,
-    open_classes,
+    open_linear,
     penalty_described,
     remember_means,
     spread,
@@ -526,3 +533,23 @@ def marginal_l2(fitted_at: Callable[[float], Determined], n_weights: int, n_rows
         evidence += log(strength / better) * slopes / 2
         strength = better
     return strength if evidence > CLEAR else strongest
+
+
+def open_classes(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> LinearRows:
+    """Rows with class codes, or with soft labels where y has several columns."""
+    soft = is_soft(y)
+    rows = open_linear(
+        estimator,
+        X,
+        soft_numbers(y) if soft else y,
+        RowExtras(sample_weight, groups=groups),
+        target="numbers" if soft else "class",
+        given=strengths_of(estimator),
+    )
+    if not soft:
+        return rows
+    for block in rows.blocks:
+        check_soft(block.target, block.start)
+    return rows._replace(classes=soft_classes(y))

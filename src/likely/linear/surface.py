@@ -45,6 +45,7 @@ from likely.linear.formula import FormulaTerms, column_given, formula_rows
 from likely.linear.response_predictions import check_exposure
 from likely.output.description import ColumnsRead, Description
 from likely.output.formatting import count, listed
+from likely.penalties.base import Penalty
 from likely.solvers.minimise import Solution
 from likely.storage.declared import (
     FITTED_COLUMNS,
@@ -86,9 +87,16 @@ WITH_INTERCEPT = LINEAR | Saved(
 )
 
 
+class _NotOfThisFit(InvalidInput, AttributeError):
+    """What a property says that this fit does not have; ``hasattr`` is then False."""
+
+
 class StandardErrors(ABC):
     """Methods of a model that has standard errors."""
 
+    l1: Any
+    l2: Any
+    penalty: Penalty | None
     solution_: Solution
     inference_: Inference | None
 
@@ -182,7 +190,7 @@ class StandardErrors(ABC):
         """R² of the rows of the fit, for a Gaussian response."""
         inference = self._inference()
         if inference.response != "gaussian":
-            raise InvalidInput(
+            raise _NotOfThisFit(
                 f"rsquared was asked of a {inference.response} response; R² is the share of a sum "
                 "of squares, which only a Gaussian one has. Read deviance_explained, or a "
                 "pseudo-R² where there is one, from summary()."
@@ -193,7 +201,7 @@ class StandardErrors(ABC):
         """The inference of a fit without a penalty, whose z and p are tests."""
         inference = self._inference()
         if inference.penalised:
-            raise InvalidInput(
+            raise _NotOfThisFit(
                 f"{asked} were asked of a penalised fit ({penalty_described(self)}); its estimates "
                 "are shrunken, so that z and p do not test whether a coefficient is 0. Fit it "
                 "without a penalty (l2=0), or read summary(), whose note says what they mean."

@@ -182,8 +182,8 @@ class Architecture:
         return tuple(zip(self.places, shapes, self.biases, strict=True))
 
     def extra(self, theta: Array) -> Array:
-        """The parameters of the likelihood, a view of the end of θ."""
-        return theta[self.n_parameters - self.n_extra :]
+        """The parameters of the likelihood, a view of the end of one θ, or of several."""
+        return theta[..., self.n_parameters - self.n_extra :]
 
     def pack(self, layers: Sequence[Any], extra: Any = ()) -> Array:
         """θ of (weight, bias) pairs, in float64; a bias is None where a layer has none."""

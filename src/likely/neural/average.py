@@ -30,6 +30,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from likely._typing import Array, Codes
+from likely.errors import InvalidInput
 from likely.likelihoods.base import Response
 from likely.neural.architecture import Architecture
 from likely.neural.examples import Examples
@@ -223,10 +224,15 @@ def problems_of_several(given: FitInput, seed: int, n_networks: int) -> Iterator
     copies = copies_of_examples(rows.examples)
     part = part if copies is None else part[copies]
     own = given._replace(options=replace(options, held_out=None))
-    for j in range(n_networks):
+    parts = [j for j in range(n_networks) if (part == j).any() and (part != j).any()]
+    if not parts:
+        raise InvalidInput(
+            f"Early stopping was given with {count(rows.examples.n_rows, 'row')}, none of which "
+            "can be held out: each class needs one to learn from. Give more rows, or "
+            "early_stopping=False."
+        )
+    for j in parts:  # fewer than networks where rows are few
         held = part == j
-        if not held.any() or held.all():
-            continue  # fewer rows than networks
         training = rows._replace(examples=rows.examples.where(~held))
         judging = rows.examples.where(held)
         yield own._replace(rows=training, validation=judging).problem(seed + j)

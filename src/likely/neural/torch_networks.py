@@ -182,7 +182,7 @@ class Networks:
         for part in self._chunks(rows.n_rows):
             eta = self._eta(theta, rows.X, part).double()
             target = self.loss.target(rows.y[part])[None]
-            loss = self.loss.at(target, eta, self._extra(theta)).loss
+            loss = self.loss.at(target, eta, self.architecture.extra(theta)).loss
             weight = None if rows.weight is None else rows.weight[None, part]
             total = total + weighted(weight, loss).sum(1)
         below = rows.n_rows if rows.weight is None else rows.weight.sum()
@@ -201,9 +201,6 @@ class Networks:
 
     def _eta(self, theta: Any, X: Any, part: slice) -> Any:
         return self._predictors(theta, dense_rows(X, part)[None])
-
-    def _extra(self, theta: Any) -> Any:
-        return theta[:, self.architecture.n_parameters - self.architecture.n_extra :]
 
     def _tensor(self, values: Any, dtype: Any = None) -> Any:
         """Values on the device; a copy of a NumPy array, which may be read-only."""
@@ -288,12 +285,14 @@ class Networks:
         """The weighted loss of each example, (n_networks, batch); the gradient is overwritten."""
         vjp = torch_library().func.vjp
         eta, gradient_of = vjp(lambda theta: self._predictors(theta, X, masks), self.theta)
-        found = self.loss.at(target, eta.double(), self._extra(self.theta))
+        found = self.loss.at(target, eta.double(), self.architecture.extra(self.theta))
         below = X.shape[1] * self.settings[0].mean_weight
         slope = (weighted(weight, found.slope) / below).to(self.dtype)
         self.gradient.copy_(gradient_of(slope)[0])
         if found.extra is not None:
-            self._extra(self.gradient).copy_((weighted(weight, found.extra) / below).sum(1))
+            self.architecture.extra(self.gradient).copy_(
+                (weighted(weight, found.extra) / below).sum(1)
+            )
         return weighted(weight, found.loss)
 
     def _predictors(self, theta: Any, X: Any, masks: Sequence[Any] | None = None) -> Any:

@@ -75,6 +75,20 @@ class CooledEvidence:
         return cls(temperature, None, rate, absence, others=others)
 
     @property
+    def attributes(self) -> dict[str, Any]:
+        """The calibration as attributes of a fitted naive Bayes: see ``of_attributes``."""
+        absence, others = self.absence, self.others
+        return {
+            "temperature_": self.temperature,
+            "outlier_share_": self.outlier_share if others is None else others.outlier_share,
+            "length_rate_": self.length_rate,
+            "mean_length_": None if absence is None else absence.mean_length,
+            "empty_score_": None if absence is None else absence.score,
+            "other_temperature_": None if others is None else others.temperature,
+            "lowest_density_": None if others is None else others.lowest,
+        }
+
+    @property
     def is_calibrated(self) -> bool:
         """Whether the evidence is changed at all."""
         cooled = self.temperature != 1.0 or self.needs_length or self.others is not None

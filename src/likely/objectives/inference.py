@@ -214,7 +214,7 @@ def block_log_likelihood(
 ) -> Total:
     """Σ w log p(y | μ, ψ), with every term."""
     if not dispersion > 0:  # a perfect fit, or nothing left to estimate ψ by
-        return Total(np.nan)
+        return Total(np.inf if dispersion == 0 else np.nan)
     y, eta = block.target, block_eta(theta, block)
     mean = inner_mean(likelihood, eta)
     lost = lost_at_ends(likelihood, y, mean, likelihood.nll(y, eta))

@@ -102,7 +102,13 @@ class FunctionPair(FirstOrderObjective):
     slope: Callable[[Array], Any]
 
     def value(self, theta: Array) -> float:
-        return float(self.function(theta))
+        found = self.function(theta)
+        try:
+            return float(found)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"The value is {found!r:.60}; one number was expected. Return f(θ) as a float."
+            ) from error
 
     def first_order(self, theta: Array) -> FirstOrder:
         gradient = np.asarray(self.slope(theta), dtype=np.float64)
@@ -114,7 +120,7 @@ class FunctionPair(FirstOrderObjective):
         return FirstOrder(self.value(theta), gradient)
 
 
-def with_gradient(given: Any) -> FirstOrderObjective | None:
+def with_gradient(given: object) -> FirstOrderObjective | None:
     """f and ∇f of a pair of functions, or of any object that has them; None where there are none.
 
     An object has them in the methods ``value`` and ``gradient``, or in ``second_order``.
@@ -128,11 +134,12 @@ def with_gradient(given: Any) -> FirstOrderObjective | None:
         )
     if isinstance(given, ValueAndGradient):
         return FunctionPair(given.value, given.gradient)
-    pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given))
-    return FunctionPair(*given) if pair else None
+    if isinstance(given, tuple | list) and len(given) == 2 and all(map(callable, given)):
+        return FunctionPair(*given)
+    return None
 
 
-def as_objective(given: Any, solver: "type[Solver[Any, Any]]") -> Any:
+def as_objective(given: object, solver: "type[Solver[Any, Any]]") -> Any:
     """What a solver can minimise: an objective as it is, or one made of f and ∇f."""
     if solver.contract is None or isinstance(given, solver.contract):
         return given

@@ -22,10 +22,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import InvalidInput
 from likely.solvers.base import FirstOrderObjective, Solver, State, as_objective
 from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, armijo_with_slope
-from likely.solvers.settings import is_number
+from likely.solvers.settings import refuse_step
 from likely.solvers.stopping import rounding_of, scale_of
 
 SHARE = 0.3  # c₁: a weaker condition accepts steps of nearly 2/L, which hardly descend
@@ -107,15 +106,6 @@ def gradient_step(objective: Any, theta: Any, rate: float) -> Array:
     refuse_step("rate", rate)
     theta = np.asarray(theta, dtype=np.float64)
     return np.asarray(theta - rate * as_objective(objective, FixedStep).gradient(theta))
-
-
-def refuse_step(name: str, length: float) -> None:
-    """Refuse the length of a step that is not a finite number above 0."""
-    if not is_number(length) or not 0 < length < inf:
-        raise InvalidInput(
-            f"{name}={length!r} was given as the length of a step; a finite number above 0 was "
-            "expected, because a step goes downhill. Use 0.01."
-        )
 
 
 def least_curvature(

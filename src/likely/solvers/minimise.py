@@ -89,7 +89,7 @@ def minimise(
     _check_solver(solver, "minimise")
     found = as_objective(objective, type(solver))
     if found is not objective or isinstance(start, list | tuple):
-        start = np.array(start, dtype=np.float64)
+        start = _given_start(start)
     solution, _ = search(solver, found, start, tol=tol, max_iter=max_iter, stop=stop, watch=watch)
     at_limit = not solution.converged and not solution.stopped and solution.n_iter >= max_iter
     if at_limit and tol > 0:
@@ -98,6 +98,19 @@ def minimise(
             LimitReached,
         )
     return solution
+
+
+def _given_start(start: Any) -> Array:
+    try:
+        theta = np.array(start, dtype=np.float64)
+    except (TypeError, ValueError):
+        theta = np.empty((0, 0))
+    if theta.ndim > 1 or start is None:
+        raise InvalidInput(
+            f"The start is {start!r:.60}; one number for each parameter was expected. Give a list "
+            "or an array of one dimension, and let f reshape it."
+        )
+    return theta
 
 
 def _check_solver(solver: object, function: str) -> None:
@@ -174,7 +187,7 @@ def _kept(solution: Solution, best: State) -> Solution:
     )
 
 
-def _certified(objective: Any, state: S) -> S:
+def _certified(objective: object, state: S) -> S:
     """The state, with the gap that an objective with kinks certifies."""
     if not isinstance(objective, Kinked):
         return state

@@ -21,12 +21,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import cos, floor, inf, pi
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 from likely.errors import InvalidInput
 from likely.names import lookup
-from likely.solvers.gradient_descent import refuse_step
 from likely.solvers.settings import (
+    refuse_step,
     refuse_unless_number,
     refuse_unless_share,
     refuse_unless_whole,
@@ -287,7 +287,7 @@ def schedule_of(schedule: str | Schedule, rate: float, max_epochs: int) -> Sched
     return schedule
 
 
-def _refuse_unless_schedule(name: str, given: Any) -> None:
+def _refuse_unless_schedule(name: str, given: object) -> None:
     if not isinstance(given, Schedule):
         raise InvalidInput(
             f"{name} was given {given!r}; a schedule was expected, one of "

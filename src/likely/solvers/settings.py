@@ -2,12 +2,12 @@
 
 from math import inf
 from numbers import Integral, Real
-from typing import Any
+from typing import TypeGuard
 
 from likely.errors import InvalidInput
 
 
-def refuse_unless_whole(rule: str, name: str, value: Any, advice: str) -> None:
+def refuse_unless_whole(rule: str, name: str, value: object, advice: str) -> None:
     """Refuse anything but a whole number of at least 1."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise InvalidInput(
@@ -16,7 +16,7 @@ def refuse_unless_whole(rule: str, name: str, value: Any, advice: str) -> None:
 
 
 def refuse_unless_number(
-    rule: str, name: str, value: Any, advice: str, *, above: bool = False, most: float = inf
+    rule: str, name: str, value: object, advice: str, *, above: bool = False, most: float = inf
 ) -> None:
     """Refuse a number below 0 or above ``most``, NaN, inf, and 0 where it must be ``above`` it."""
     if is_number(value) and 0 <= value <= most and value < inf and not (above and value == 0):
@@ -27,7 +27,7 @@ def refuse_unless_number(
 
 
 def refuse_unless_share(
-    rule: str, name: str, value: Any, advice: str, *, above: bool = False
+    rule: str, name: str, value: object, advice: str, *, above: bool = False
 ) -> None:
     """Refuse a number outside [0, 1), or outside (0, 1) where it must be ``above`` 0."""
     if not (is_number(value) and 0 <= value < 1) or (above and value == 0):
@@ -35,5 +35,14 @@ def refuse_unless_share(
         raise InvalidInput(f"{rule} has {name}={value!r}; a number {limit} was expected. {advice}")
 
 
-def is_number(value: Any) -> bool:
+def refuse_step(name: str, length: object) -> None:
+    """Refuse the length of a step that is not a finite number above 0."""
+    if not is_number(length) or not 0 < length < inf:
+        raise InvalidInput(
+            f"{name}={length!r} was given as the length of a step; a finite number above 0 was "
+            "expected, because a step goes downhill. Use 0.01."
+        )
+
+
+def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool)

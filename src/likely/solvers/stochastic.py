@@ -37,14 +37,13 @@ from likely.errors import InvalidInput
 from likely.names import lookup
 from likely.solvers.base import Solver, State
 from likely.solvers.batched import PENALTY_SCALINGS, Batch, BatchedObjective
-from likely.solvers.gradient_descent import refuse_step
 from likely.solvers.mini_batches import BatchPlan, batches_of
 from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
 from likely.solvers.proximal_newton import ProximalNewton
 from likely.solvers.schedules import Schedule, schedule_of
 from likely.solvers.search_problem import Found, Limits, SearchProblem
-from likely.solvers.settings import refuse_unless_number, refuse_unless_whole
+from likely.solvers.settings import refuse_step, refuse_unless_number, refuse_unless_whole
 from likely.solvers.stopping import scale_of, steps_since_best
 from likely.solvers.updates import Update, update_of
 

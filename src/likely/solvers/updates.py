@@ -54,7 +54,7 @@ def _momentum_in(momentum: float | tuple[float, ...], epoch: int) -> float:
     return momentum[min(epoch, len(momentum) - 1)]
 
 
-def _check_momentum(rule: str, momentum: Any) -> None:
+def _check_momentum(rule: str, momentum: object) -> None:
     each = momentum if isinstance(momentum, tuple) else (momentum,)
     if not each or not all(is_number(value) and 0 <= value < 1 for value in each):
         raise InvalidInput(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from likely.errors import UnknownName
-from likely.output.progress import stage
 from likely.tasks.request import (
     UNLABELLED,
     Caller,
@@ -115,7 +114,7 @@ def curved(
     from likely.workbench.comparison.records import keep_curve
     from likely.workbench.curves.curves import learning_curve
 
-    with stage(f"curve of {request.name}", unit="fits"), refusing_unknown(request.name):
+    with refusing_unknown(request.name):
         found = learning_curve(
             request.rows,
             model=request.model,

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from likely.workbench.scoring.validation import Validation
 
 FOLDS = 5
-
-
 STREAMED = "naive-bayes"  # the model of counts that is fitted from sums
 
 

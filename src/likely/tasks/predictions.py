@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from likely.errors import InvalidInput
-from likely.output.formatting import listed
 from likely.tasks.request import (
     Caller,
     Exit,
@@ -15,14 +14,21 @@ from likely.tasks.request import (
     refuse_unknown_column,
     with_categories_of_run,
 )
-from likely.tasks.suitability import first_gap
+from likely.tasks.suitability import (
+    as_trained,
+    columns_read_by,
+    needed_columns,
+    refuse_gaps,
+    refuse_missing_columns,
+    refuse_text,
+    with_text_as_trained,
+)
 from likely.tasks.table_files import Chunk, is_same_file, write_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely._typing import Array
-    from likely.output.description import ColumnsRead
     from likely.runs import Run
     from likely.workbench.data.dataset import Dataset
     from likely.workbench.data.opening import HeaderAlone
@@ -204,9 +210,10 @@ def predictions(request: PredictRequest, data: Any) -> Predictions:
     kept = kept_names(request.caller, request.keep, rows.source.names, names)
     read = {*map(str, opened.model.feature_names_in_)}
     rows = with_categories_of_run(rows, opened.facts, read)
-    chunks = _prediction_chunks(opened, _needed(opened, rows, kept), names, kept, options)
+    tables, n_rows = _needed(opened, rows, kept), rows.source.n_rows
+    chunks = _prediction_chunks(opened, tables, names, kept, options, n_rows)
     library = None if isinstance(data, str | Path) else library_of(data)
-    return Predictions((*kept, *names), rows.source.n_rows, notes, chunks, library)
+    return Predictions((*kept, *names), n_rows, notes, chunks, library)
 
 
 def document_predictions(
@@ -294,25 +301,6 @@ def _refuse_without_two_classes(model: Any, run: str, plain: str) -> None:
     )
 
 
-def text_alone(run: "Run") -> str | None:
-    """The column of text that is all a prediction of the model needs; None for other models."""
-    from likely.inputs.tables import names_in_fit
-    from likely.text.text_classifier import TextClassifier
-    from likely.workbench.data.roles import roles_in_run
-    from likely.workbench.preparation.prepared import Prepared
-
-    model = run.model
-    if isinstance(model, TextClassifier) and names_in_fit(model) is not None:
-        return needed_columns(model)[0]
-    if not isinstance(model, Prepared) or model.preparation_ is None:
-        return None
-    texts, needed = model.preparation_.texts, needed_columns(model)
-    alone = (
-        list(texts) == needed and len(texts) == 1 and not roles_in_run(run.facts).at_prediction()
-    )
-    return texts[0] if alone else None
-
-
 def kept_names(
     caller: Caller, keep: Sequence[str], names: Sequence[str], written: Sequence[str]
 ) -> list[str]:
@@ -361,28 +349,30 @@ def _prediction_chunks(
     columns: list[str],
     kept: list[str],
     options: PredictionOptions,
+    n_rows: int | None = None,
 ) -> Iterator[Chunk]:
     """The kept columns, predictions, any probabilities and ends of intervals, chunk by chunk."""
-    from likely.output.progress import report
+    from likely.output.progress import report, stage
     from likely.workbench.data.roles import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
     names, read = needed_columns(model), columns_read_by(model)
-    for table in tables:
-        asked = as_trained(table.select(names), frozenset(read.categories))
-        refuse_text(asked, read.numbers, start)
-        if read.complete:
-            _refuse_gaps(table.select([*names, *roles.at_prediction()]), start)
-        given = roles.to_predict(table)
-        found = [options.predictions(model, asked, given)]
-        if len(columns) > 1 + len(options.names):
-            found += list(model.predict_proba(asked, **given).T)
-        _refuse_nan(found, start)
-        found += options.ends(asked, given)
-        predicted = {name: values.tolist() for name, values in zip(columns, found, strict=True)}
-        yield {**kept_cells(table, kept), **predicted}
-        start += table.num_rows
-        report("rows", table.num_rows)
+    with stage("predicting", n_rows):
+        for table in tables:
+            asked = as_trained(table.select(names), frozenset(read.categories))
+            refuse_text(asked, read.numbers, start)
+            if read.complete:
+                refuse_gaps(table.select([*names, *roles.at_prediction()]), start)
+            given = roles.to_predict(table)
+            found = [options.predictions(model, asked, given)]
+            if len(columns) > 1 + len(options.names):
+                found += list(model.predict_proba(asked, **given).T)
+            _refuse_nan(found, start)
+            found += options.ends(asked, given)
+            predicted = {name: values.tolist() for name, values in zip(columns, found, strict=True)}
+            yield {**kept_cells(table, kept), **predicted}
+            start += table.num_rows
+            report("rows", table.num_rows)
 
 
 def _refuse_nan(found: list[Any], start: int) -> None:
@@ -401,53 +391,6 @@ def _refuse_nan(found: list[Any], start: int) -> None:
             )
 
 
-def columns_read_by(model: Any) -> "ColumnsRead":
-    """How the columns were read; a classifier of texts alone has no kinds of columns."""
-    from likely.names import has_method
-    from likely.output.description import ColumnsRead
-
-    return model.columns_read() if has_method(model, "columns_read") else ColumnsRead()
-
-
-def needed_columns(model: Any) -> list[str]:
-    """The columns that a prediction needs: those of the fit that its preparation did not drop."""
-    dropped = set(getattr(model, "dropped_", ()))
-    return [name for name in map(str, model.feature_names_in_) if name not in dropped]
-
-
-def refuse_text(table: "pa.Table", numbers: tuple[str, ...], start: int) -> None:
-    """Refuse text in a column that held numbers in training, with the row of the table."""
-    import pyarrow as pa
-
-    from likely.data.labels import are_written_numbers
-
-    held_numbers = set(numbers)
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        if not text or name not in held_numbers:
-            continue
-        for row, cell in enumerate(column.to_pylist(), start=start):
-            if cell is not None and not are_written_numbers([cell])[0]:
-                raise Refusal(
-                    f"Column {name!r} must hold numbers, as in training; found {cell!r} in row "
-                    f"{row} (counted from 0). Correct the cell, or drop the row.",
-                    Exit.DATA,
-                    "likely predict --help",
-                )
-
-
-def _refuse_gaps(table: "pa.Table", start: int) -> None:
-    """Refuse a missing cell for a linear model, with the row of the table."""
-    gap = first_gap(table, start)
-    if gap is not None:
-        raise Refusal(
-            f"Column {gap.column!r} has a missing cell in row {gap.row} (counted from 0); a linear "
-            "model needs a value in every cell. Fill it in, or drop the row.",
-            Exit.DATA,
-            "likely predict --help",
-        )
-
-
 def _labels(opened: "Run", run: str, data: str) -> list[Any]:
     """The labels of the classes, refused for a model of numbers."""
     from likely.workbench.scoring.predictions import probability_labels
@@ -458,63 +401,4 @@ def _labels(opened: "Run", run: str, data: str) -> list[Any]:
         f"{run} predicts a number; --proba needs a model of classes. Leave it out.",
         Exit.DATA,
         shlex.join(["likely", "predict", run, data]),
-    )
-
-
-def as_trained(table: "pa.Table", categories: frozenset[str]) -> "pa.Table":
-    """The table with text in the columns that were text in training, even if all are digits."""
-    import pyarrow as pa
-
-    from likely.data.arrow_columns import kind_of_arrow
-
-    for j, column in enumerate(table.schema):
-        name = column.name
-        if name in categories and kind_of_arrow(column.type) in ("number", "boolean"):
-            table = table.set_column(j, name, table.column(j).cast(pa.string()))
-    return table
-
-
-def with_text_as_trained(run: "Run", data: "Dataset") -> "Dataset":
-    """Texts of a folder or a mailbox, whose column is always named text, as the model names it."""
-    from dataclasses import replace
-
-    from likely.data.formats.folders import FolderSource
-    from likely.data.formats.mbox import TEXT, MboxSource
-
-    name = text_alone(run)
-    if name is None or not isinstance(data.source, FolderSource | MboxSource):
-        return data
-    if name in data.source.names:
-        return data
-    return replace(data, source=data.source.renamed(TEXT, name), declared_texts=(name,))
-
-
-def refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
-    from difflib import get_close_matches
-
-    from likely.inputs.tables import names_in_fit
-    from likely.workbench.data.roles import roles_in_run
-
-    known = names_in_fit(run.model)
-    if known is None:
-        raise Refusal(
-            f"The model in {run.path} was trained on an array without column names; the command "
-            "line matches columns by name. Train it on a table.",
-            Exit.DATA,
-            "likely train --help",
-        )
-    wanted = [*needed_columns(run.model), *roles_in_run(run.facts).at_prediction()]
-    here, read = set(names), set(wanted)
-    missing = [str(column) for column in wanted if column not in here]
-    if not missing:
-        return
-    extra = [column for column in names if column not in read]
-    close = get_close_matches(missing[0], extra, n=1, cutoff=0.4)
-    hint = f" Was it renamed to {close[0]!r}? Rename it back." if close else " Add it."
-    others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-    raise Refusal(
-        f"{label} has no column {missing[0]!r}{others}, which the model was trained on; its "
-        f"columns are {listed(names)}.{hint}",
-        Exit.DATA,
-        f"likely explain {shlex.quote(name)}",
     )

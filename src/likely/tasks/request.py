@@ -2,9 +2,13 @@
 
 The words of a refusal are those of the command line, because every task is a verb there; the
 functions of Python have arguments of the same names.
+
+Values of settings are those of JSON and of Python, as they are written on a command line.
 """
 
 import csv
+import json
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 
 UNLABELLED = "unlabelled"  # the setting whose value marks rows without a label
 MOST_LABELS = 30  # values of a header that may be a label
+YES_AND_NO = {"yes": True, "on": True, "no": False, "off": False}
+LARGEST_EXPONENT = 64
 
 
 class Exit(IntEnum):
@@ -256,3 +262,63 @@ def refuse_unknown_column(caller: Caller, names: Sequence[str], wanted: str) -> 
 SCORED = tuple(
     each.name for each in fields(DataOptions) if each.name != "clusters"
 )  # of verbs that score folds
+
+
+def value_of(text: str) -> Any:
+    """A value of JSON, a number (nan is one), or true, false and none in any case; else text.
+
+    Python's brackets of a tuple are those of a list, and its ** is a power.
+
+    >>> value_of("(16, 8)"), value_of("(100,)"), value_of("None"), value_of("2**20")
+    ([16, 8], [100], None, 1048576)
+    """
+    for read in (json.loads, float, _tuple, _power):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return {"none": None, "true": True, "false": False}.get(text.strip().lower(), text)
+
+
+def value_like(default: Any, text: str) -> Any:
+    """The value of a setting: 16,8 where the default is a sequence, yes and no where it is a bool.
+
+    On and off are read as yes and no are.
+    """
+    if isinstance(default, bool):
+        return YES_AND_NO.get(text.strip().lower(), value_of(text))
+    is_sequence = isinstance(default, tuple | list) and "," in text
+    value = value_of(text)
+    return value_of(f"({text})") if is_sequence and value == text else value
+
+
+def separated(text: str) -> list[str]:
+    r"""What commas separate that are in no brackets or braces; an escaped one is a letter.
+
+    >>> separated(r"(16,8),100,\w{2,}")
+    ['(16,8)', '100', '\\w{2,}']
+    """
+    depth, parts, before = 0, [""], ""
+    for letter in text:
+        if before != "\\":
+            depth = max(depth + (letter in "([{") - (letter in ")]}"), 0)
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+        before = "" if before == "\\" else letter
+    return parts
+
+
+def _tuple(text: str) -> Any:
+    inside = re.fullmatch(r"\s*\((.*?),?\s*\)\s*", text, re.S)
+    if inside is None:
+        raise ValueError("no tuple")
+    return json.loads(f"[{inside.group(1)}]")
+
+
+def _power(text: str) -> int:
+    numbers = re.fullmatch(r"\s*(\d{1,4})\s*\*\*\s*(\d{1,2})\s*", text)
+    if numbers is None or int(numbers[2]) > LARGEST_EXPONENT:
+        raise ValueError("no power")
+    return int(int(numbers[1]) ** int(numbers[2]))

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, final
 
 from likely.explanations.any_model import explain as explain_model
 from likely.output.formatting import WIDEST, cell, count, listed
-from likely.tasks.predictions import (
+from likely.tasks.predictions import run_of
+from likely.tasks.request import Exit, Refusal, with_categories_of_run
+from likely.tasks.suitability import (
     as_trained,
     columns_read_by,
     needed_columns,
     refuse_missing_columns,
     refuse_text,
-    run_of,
     text_alone,
     with_text_as_trained,
 )
-from likely.tasks.request import Exit, Refusal, with_categories_of_run
 from likely.tasks.training_run import Trained
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""The task of a target, and whether a model suits a table; if not, which models do.
+"""The task of a target, and whether a model suits a table: before its fit, and before predictions.
 
 The entries in ``likely.workbench.models.registry`` say which targets a model takes, and whether it
-takes missing cells.
+takes missing cells.  A model of a RUN reads the columns of its fit, by their names.
 """
 
 import shlex
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind, kinds_in_order
-from likely.output.formatting import count
+from likely.output.formatting import count, listed
 from likely.tasks.request import DataOptions, Exit, Refusal
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import MODELS, trainable
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely.data.source import Source
+    from likely.output.description import ColumnsRead
+    from likely.runs import Run
     from likely.workbench.data.dataset import Dataset
     from likely.workbench.data.roles import Roles
     from likely.workbench.data.task import Task
@@ -108,7 +110,7 @@ def settings_with_order(
 ) -> dict[str, Any]:
     """The settings of a model that is fitted to the columns as they are, with ``--order``."""
     from likely.data.source import column_index
-    from likely.tasks.setting_values import value_of
+    from likely.tasks.request import value_of
 
     if data.order is None or not chosen.is_ordinal:
         return given
@@ -270,3 +272,128 @@ def _refuse(message: str, next: str = "likely train --help") -> NoReturn:
 
 def _names_for(kind: TargetKind) -> str:
     return ", ".join(entry.name for entry in trainable() if kind in entry.suits)
+
+
+def columns_read_by(model: Any) -> "ColumnsRead":
+    """How the columns were read; a classifier of texts alone has no kinds of columns."""
+    from likely.names import has_method
+    from likely.output.description import ColumnsRead
+
+    return model.columns_read() if has_method(model, "columns_read") else ColumnsRead()
+
+
+def needed_columns(model: Any) -> list[str]:
+    """The columns that a prediction needs: those of the fit that its preparation did not drop."""
+    dropped = set(getattr(model, "dropped_", ()))
+    return [name for name in map(str, model.feature_names_in_) if name not in dropped]
+
+
+def refuse_text(table: "pa.Table", numbers: tuple[str, ...], start: int) -> None:
+    """Refuse text in a column that held numbers in training, with the row of the table."""
+    import pyarrow as pa
+
+    from likely.data.labels import are_written_numbers
+
+    held_numbers = set(numbers)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if not text or name not in held_numbers:
+            continue
+        for row, cell in enumerate(column.to_pylist(), start=start):
+            if cell is not None and not are_written_numbers([cell])[0]:
+                raise Refusal(
+                    f"Column {name!r} must hold numbers, as in training; found {cell!r} in row "
+                    f"{row} (counted from 0). Correct the cell, or drop the row.",
+                    Exit.DATA,
+                    "likely predict --help",
+                )
+
+
+def refuse_gaps(table: "pa.Table", start: int) -> None:
+    """Refuse a missing cell for a linear model, with the row of the table."""
+    gap = first_gap(table, start)
+    if gap is not None:
+        raise Refusal(
+            f"Column {gap.column!r} has a missing cell in row {gap.row} (counted from 0); a linear "
+            "model needs a value in every cell. Fill it in, or drop the row.",
+            Exit.DATA,
+            "likely predict --help",
+        )
+
+
+def as_trained(table: "pa.Table", categories: frozenset[str]) -> "pa.Table":
+    """The table with text in the columns that were text in training, even if all are digits."""
+    import pyarrow as pa
+
+    from likely.data.arrow_columns import kind_of_arrow
+
+    for j, column in enumerate(table.schema):
+        name = column.name
+        if name in categories and kind_of_arrow(column.type) in ("number", "boolean"):
+            table = table.set_column(j, name, table.column(j).cast(pa.string()))
+    return table
+
+
+def with_text_as_trained(run: "Run", data: "Dataset") -> "Dataset":
+    """Texts of a folder or a mailbox, whose column is always named text, as the model names it."""
+    from dataclasses import replace
+
+    from likely.data.formats.folders import FolderSource
+    from likely.data.formats.mbox import TEXT, MboxSource
+
+    name = text_alone(run)
+    if name is None or not isinstance(data.source, FolderSource | MboxSource):
+        return data
+    if name in data.source.names:
+        return data
+    return replace(data, source=data.source.renamed(TEXT, name), declared_texts=(name,))
+
+
+def refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
+    from difflib import get_close_matches
+
+    from likely.inputs.tables import names_in_fit
+    from likely.workbench.data.roles import roles_in_run
+
+    known = names_in_fit(run.model)
+    if known is None:
+        raise Refusal(
+            f"The model in {run.path} was trained on an array without column names; the command "
+            "line matches columns by name. Train it on a table.",
+            Exit.DATA,
+            "likely train --help",
+        )
+    wanted = [*needed_columns(run.model), *roles_in_run(run.facts).at_prediction()]
+    here, read = set(names), set(wanted)
+    missing = [str(column) for column in wanted if column not in here]
+    if not missing:
+        return
+    extra = [column for column in names if column not in read]
+    close = get_close_matches(missing[0], extra, n=1, cutoff=0.4)
+    hint = f" Was it renamed to {close[0]!r}? Rename it back." if close else " Add it."
+    others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+    raise Refusal(
+        f"{label} has no column {missing[0]!r}{others}, which the model was trained on; its "
+        f"columns are {listed(names)}.{hint}",
+        Exit.DATA,
+        f"likely explain {shlex.quote(name)}",
+    )
+
+
+def text_alone(run: "Run") -> str | None:
+    """The column of text that is all a prediction of the model needs; None for other models."""
+    from likely.inputs.tables import names_in_fit
+    from likely.text.text_classifier import TextClassifier
+    from likely.workbench.data.roles import roles_in_run
+    from likely.workbench.preparation.prepared import Prepared
+
+    model = run.model
+    if isinstance(model, TextClassifier) and names_in_fit(model) is not None:
+        return needed_columns(model)[0]
+    if not isinstance(model, Prepared) or model.preparation_ is None:
+        return None
+    texts, needed = model.preparation_.texts, needed_columns(model)
+    alone = (
+        list(texts) == needed and len(texts) == 1 and not roles_in_run(run.facts).at_prediction()
+    )
+    return texts[0] if alone else None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack, final
 from likely.errors import InvalidInput
 from likely.names import known_name
 from likely.output.progress import stage
+from likely.tasks.final_run import scored_elsewhere
 from likely.tasks.fits import (
     TrainedModel,
     TrainRequest,
@@ -29,7 +30,6 @@ from likely.tasks.fits import (
 from likely.tasks.request import UNLABELLED, Caller, DataOptions, Exit, Refusal, refuse_no_target
 from likely.tasks.suitability import naming_rows, needs_preparation, refuse_two_orders
 from likely.tasks.train_text import Part, plain_text
-from likely.tasks.unguarded import scored_elsewhere
 from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import entry_for, trainable

@@ -93,18 +93,16 @@ def _searched(request: TuneRequest, rows: "Dataset", place: "RunFolder") -> "Stu
     from likely.runs.catalogue import discard
     from likely.workbench.search.tune import tune
 
-    new, chosen = not place.path.exists(), request.model
+    new = not place.path.exists()
     place.note_search(request.caller.command)
     try:
-        trials, what = request.arguments["trials"], f"tuning {chosen.name}"
-        with stage(what, trials, unit="trials run"):
-            return tune(
-                rows,
-                model=chosen,
-                seed=request.caller.seed,
-                study=place.study,
-                **request.arguments,
-            )
+        return tune(
+            rows,
+            model=request.model,
+            seed=request.caller.seed,
+            study=place.study,
+            **request.arguments,
+        )
     except InUse:
         raise  # another search uses the folder
     except BaseException:

@@ -37,8 +37,8 @@ from likely.calibrate.length_cooling import (
 from likely.calibrate.length_evidence import (
     EXACT,
     FEWEST_WORDS,
+    ComponentLearner,
     HeldOutRows,
-    Learn,
     absence_with,
     cooled_by_documents,
     factor_of_least_loss,
@@ -293,6 +293,11 @@ class _LeftOut(NamedTuple):
     places: Codes  # of the ids of kept documents, in these columns; the last is −1
     n_columns: int
 
+    def learned(self, learn: ComponentLearner) -> Components:
+        """The model of the totals."""
+        own = learn if self.columns is None else learn.of_columns(self.columns)
+        return own(self.totals)
+
 
 class _Rows(NamedTuple):
     """Documents as counts, with their classes."""
@@ -321,14 +326,14 @@ class HeldOutDocuments(HeldOutRows):
         self._known: dict[int, tuple[_LeftOut, list[_Rows]]] = {}  # by fold
         self._by_words = False  # whether equal documents are in one fold
 
-    def best_factor(self, learn: Learn) -> float:
+    def best_factor(self, learn: ComponentLearner) -> float:
         self._keep_equal_together()
         n_folds = folds_of_factor(self.n_classes, self.n_columns)
-        return factor_of_least_loss(lambda factor: self._documents(learn, factor, n_folds))
+        return factor_of_least_loss(lambda f: self._documents(learn.smoothed(f), n_folds))
 
-    def cooled_by_length(self, learn: Learn) -> CooledEvidence:
+    def cooled_by_length(self, learn: ComponentLearner) -> CooledEvidence:
         self._keep_equal_together()
-        rows = self._documents(learn, 1.0, N_FOLDS)
+        rows = self._documents(learn, N_FOLDS)
         self._known.clear()  # the last use
         found = cooled_by_documents(rows, self.counts.of_class)
         if rows is None or self.event != "bernoulli":
@@ -336,27 +341,27 @@ class HeldOutDocuments(HeldOutRows):
         whole = learn(class_totals(self.event, self.counts))
         return replace(found, absence=self._absence(whole))
 
-    def cooled(self, learn: Learn) -> CooledEvidence:
+    def cooled(self, learn: ComponentLearner) -> CooledEvidence:
         parts: list[ScoredRows] = []
         for fold in range(N_FOLDS):
             left = self._sums_without(fold)
             if self.n_classes < 2 or not left.totals.count.sum() > 0:
                 return cooled_by_scores([], self.counts.of_class)
-            model = learn(left.totals, columns=left.columns)
+            model = left.learned(learn)
             for X, y, weight in self._rows(left, partial(_is_of, fold)):
                 score = model.distribution.log_score(X)
                 log_prior = np.broadcast_to(model.log_mixing, score.shape)
                 parts.append(rows_scored(score, log_prior, y, weight))
         return cooled_by_scores(parts, self.counts.of_class)
 
-    def _documents(self, learn: Learn, factor: float, n_folds: int) -> ScoredDocuments | None:
+    def _documents(self, learn: ComponentLearner, n_folds: int) -> ScoredDocuments | None:
         """The documents of the first folds, scored by models of the others."""
         parts: list[ScoredDocuments] = []
         for fold in range(n_folds):
             left, rows = self._without(fold)
             if self.n_classes < 2 or not left.totals.count.sum() > 0:
                 continue
-            model = learn(left.totals, factor=factor, columns=left.columns)
+            model = left.learned(learn)
             for X, y, weight in rows:
                 length = np.asarray(X.sum(axis=1), dtype=float).ravel()
                 scores = of_words(model.distribution.log_score(X))

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import Tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array, Codes
@@ -369,10 +369,17 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
                 f"model={self.model!r:.60} was given; a classifier was expected, and words are the "
                 "second argument. Write TextClassifier(words=BagOfWords(...))."
             )
-        if not has_method(self.model, "fit") or isinstance(self.model, type):
+        methods = has_method(self.model, "fit") and has_method(self.model, "predict")
+        if not methods or isinstance(self.model, type):
             raise InvalidInput(
                 f"model={self.model!r:.60} was given; a classifier was expected. Write, for "
                 'instance, NaiveBayes("multinomial").'
+            )
+        kind = get_tags(self.model).estimator_type
+        if kind not in (None, "classifier"):
+            raise InvalidInput(
+                f"model={self.model!r:.60} was given, a {kind.replace('_', ' ')}; a classifier was "
+                'expected. Write, for instance, NaiveBayes("multinomial").'
             )
         return clone(self.model)
 

@@ -47,7 +47,7 @@ def peak_megabytes(code):
         "\nimport re\nprint(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=True
     )
     *printed, peak = done.stdout.splitlines()
     return int(peak) / 1024, "\n".join(printed)

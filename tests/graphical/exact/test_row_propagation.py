@@ -28,7 +28,10 @@ from tests.graphical.networks import drawn, with_gaps
 from tests.graphical.random_graphs import possible, random_graph, random_network
 
 SEEDS = st.integers(0, 100_000)
-anew = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+anew = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=15,
+)
 
 
 @pytest.fixture(params=["shared tree", "trees of their own"])

@@ -29,7 +29,7 @@ from tests.graphical.random_graphs import (
 )
 
 SEEDS = st.integers(0, 100_000)
-anew = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+anew = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 METHOD = TreeInference()
 
 

@@ -5,7 +5,6 @@ import builtins
 import pytest
 
 from likely.errors import InvalidInput
-from likely.graphical.formats.networkx_graph import to_networkx
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.variable import Variable
@@ -23,7 +22,7 @@ NETWORK = BayesianNetwork(
 
 def test_a_network_is_directed():
     networkx = pytest.importorskip("networkx")
-    graph = to_networkx(NETWORK)
+    graph = NETWORK.to_networkx()
     assert isinstance(graph, networkx.DiGraph)
     assert graph.name == "v"
     assert set(graph.edges) == {("a", "c"), ("b", "c")}
@@ -60,4 +59,4 @@ def test_where_networkx_is_not_installed_the_message_says_so(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InvalidInput, match=r"networkx is not installed.*pip install networkx"):
-        to_networkx(NETWORK)
+        NETWORK.to_networkx()

@@ -3,6 +3,7 @@
 import errno
 import json
 import shutil
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from likely.errors import CannotWrite, InvalidFile, InvalidInput
 from likely.numerics.intervals import Estimate
 from likely.storage.files import watching
+from likely.workbench.search import exploration
 from likely.workbench.search.exploration import INTERRUPTED, OUT_OF_TIME
 from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.trials import QUESTION, TRIALS, Trial, TrialLog, TrialScore
@@ -160,10 +162,13 @@ def test_a_trial_of_other_settings_is_refused(iris: Any, tmp_path: Path) -> None
         tune(iris, "target", "discriminant", **options)
 
 
-def test_time_ends_a_study_and_more_minutes_go_on(iris: Any) -> None:
-    study = tune(iris, "target", "discriminant", minutes=1e-4, folds=2)
+def test_time_ends_a_study_and_more_minutes_go_on(
+    iris: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exploration, "monotonic", count(step=2.0).__next__)
+    study = tune(iris, "target", "discriminant", minutes=0.1, folds=2)
     assert study.stopped == OUT_OF_TIME
-    more = study.resume(minutes=study.trials[-1].elapsed / 60 + 0.002)
+    more = study.resume(minutes=study.trials[-1].elapsed / 60 + 0.2)
     assert len(more.trials) > len(study.trials)
     assert [t.parameters for t in more.trials][: len(study.trials)] == [
         t.parameters for t in study.trials

@@ -16,6 +16,7 @@ import numpy as np
 
 from likely.errors import UnknownName
 from likely.graphical.drawing.diagram import Arrow, Diagram, Edge, Node, subscripted
+from likely.graphical.model.factor import factor_names
 from likely.graphical.model.graph_evidence import known_variables
 from likely.names import known_name
 from likely.output.formatting import listed, short_number
@@ -66,20 +67,6 @@ def _with_messages(diagram: Diagram, messages: Sequence["Message"]) -> Diagram:
     )
 
 
-def factor_names(graph: "FactorGraph") -> tuple[str, ...]:
-    """A name of its own for each factor: its title, with a number where that is taken."""
-    taken = set(graph.names)
-    names = []
-    for factor in graph.factors:
-        name, number = factor.title, 1
-        while name in taken:
-            number += 1
-            name = f"{factor.title} ({number})"
-        taken.add(name)
-        names.append(name)
-    return tuple(names)
-
-
 def clique_picture(
     cliques: Sequence[Sequence[str]],
     parent: Sequence[int | None],
@@ -114,7 +101,7 @@ def _undirected(graph: "FactorGraph", observed: frozenset[str]) -> Diagram:
 
 
 def _factor_graph(graph: "FactorGraph", observed: frozenset[str]) -> Diagram:
-    names = factor_names(graph)
+    names = factor_names(graph.names, [factor.title for factor in graph.factors])
     squares = tuple(
         Node(name, "square", factor.name or subscripted("f", str(j)))
         for j, (name, factor) in enumerate(zip(names, graph.factors, strict=True), start=1)

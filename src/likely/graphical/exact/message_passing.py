@@ -20,7 +20,7 @@ import numpy as np
 from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import InvalidInput
-from likely.graphical.exact.enumeration import TIE
+from likely.graphical.exact.enumeration import TIE, spread
 from likely.graphical.exact.semiring import (
     MODES,
     Arithmetic,
@@ -29,7 +29,7 @@ from likely.graphical.exact.semiring import (
     OutOfRange,
     Semiring,
 )
-from likely.graphical.model.factor import Factor
+from likely.graphical.model.factor import Factor, factor_names
 from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.variable import Variable
 from likely.names import known_name
@@ -276,7 +276,7 @@ class Passing:
         for axis, sender in enumerate(self.forest.neighbours[node]):
             if sender in senders:
                 told = self.sent[sender, node]
-                table = _along(axis, told.table, numbers.table.ndim)
+                table = spread(told.table, [axis], numbers.table.ndim)
                 parts.append(Numbers(table, told.log_scale, told.span))
         return self.arithmetic.product(parts, numbers.table.shape)
 
@@ -308,7 +308,7 @@ class Passing:
             return np.asarray(sum(heard, start=np.zeros(shape)))
         total = self._logs(self.tables[node - len(self.conditioned.variables)])
         for axis, logs in enumerate(heard):
-            total = total + _along(axis, logs, total.ndim)
+            total = total + spread(logs, [axis], total.ndim)
         return total
 
     def _logs(self, numbers: Numbers) -> Array:
@@ -362,8 +362,8 @@ def pass_messages(
     safe = "log" if semiring.written == "log" else "scaled"
     used = safe if mode is None else known_name("mode", mode, MODES)
     conditioned = _conditioned(graph, evidence, observed)
-    names = _node_names(conditioned)
     place = {variable.name: i for i, variable in enumerate(conditioned.variables)}
+    names = (*place, *factor_names(place, conditioned.titles))
     if root is not None and root not in place:
         raise InvalidInput(
             f"The root {root!r} is observed; a variable without an observation was expected. "
@@ -407,13 +407,6 @@ def _underflow(where: str) -> InvalidInput:
     )
 
 
-def _along(axis: int, values: Array, n_axes: int) -> Array:
-    """Values along one of ``n_axes`` axes, for broadcasting."""
-    shape = [1] * n_axes
-    shape[axis] = -1
-    return values.reshape(shape)
-
-
 def _conditioned(graph: "FactorGraph", evidence: GraphEvidence, observed: str) -> Conditioned:
     """Observed variables sliced out of the factors, or fixed by indicator factors."""
     way = known_name("way to put in observations", observed, ("slice", "indicator"))
@@ -433,15 +426,3 @@ def _conditioned(graph: "FactorGraph", evidence: GraphEvidence, observed: str) -
         tuple(title for title, _ in kept),
         float(sum(float(factor.log_table) for _, factor in parts if not factor.scope)),
     )
-
-
-def _node_names(conditioned: Conditioned) -> tuple[str, ...]:
-    """Variables by name, factors by title; the second node of a name is "name (2)"."""
-    names = dict.fromkeys((variable.name for variable in conditioned.variables), 1)
-    for title in conditioned.titles:
-        name = title
-        while name in names:
-            names[title] += 1
-            name = f"{title} ({names[title]})"
-        names[name] = 1
-    return tuple(names)

@@ -15,7 +15,7 @@ they would be too large for the cache, one row follows the other, and what it ob
 the tables.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, final
@@ -151,7 +151,7 @@ def row_beliefs(
         if loops is not None:
             left = loops.fill_beliefs(graph.plans.mask(names), at, out, log_partition)
         for row in left:
-            asked = Request(names, (), _evidence(graph, codes[row]), memory)
+            asked = Request(names, (), row_evidence(graph, codes[row]), memory)
             try:
                 found = answer_in(graph, part.tree, asked)
             except ImpossibleEvidence:
@@ -186,7 +186,7 @@ def row_families(
         if loops is not None:
             left = loops.add_counts(weight, counts, log_partition)
         for row in left:
-            asked = Request((), scopes, _evidence(graph, codes[row]), memory)
+            asked = Request((), scopes, row_evidence(graph, codes[row]), memory)
             try:
                 found = answer_in(graph, part.tree, asked)
             except ImpossibleEvidence:
@@ -223,7 +223,7 @@ def row_most_probable(graph: "FactorGraph", codes: Codes, memory: int | None = N
             loops.fill_best(best, log_score, unique)
             continue
         for row in part.rows:
-            evidence = _evidence(graph, codes[row])
+            evidence = row_evidence(graph, codes[row])
             try:
                 best[row], unique[row], log_score[row] = best_in(graph, part.tree, evidence, memory)
             except ImpossibleEvidence:
@@ -244,8 +244,12 @@ def _relevant(
     return part, codes
 
 
-def _evidence(graph: "FactorGraph", row: Codes) -> GraphEvidence:
-    return GraphEvidence({n: c for n, c in zip(graph.names, row.tolist(), strict=True) if c >= 0})
+def row_evidence(
+    graph: "FactorGraph", row: Codes, soft: Mapping[str, Array] | None = None
+) -> GraphEvidence:
+    """What a row of codes observes, with likelihoods that are the same in every row."""
+    codes = {n: c for n, c in zip(graph.names, row.tolist(), strict=True) if c >= 0}
+    return GraphEvidence(codes, soft or {})
 
 
 def _loops(

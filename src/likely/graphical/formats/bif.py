@@ -34,13 +34,7 @@ from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.graphical.formats.content import decoded, floats, is_number, shortened
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.conditional_table import (
-    factor_names_lost,
-    linear_tables,
-    warn_of_loss,
-    wrong_row,
-    wrong_sum,
-)
+from likely.graphical.model.conditional_table import linear_tables, wrong_row, wrong_sum
 from likely.graphical.model.factor import MOST_VARIABLES, Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import known_variable
@@ -65,8 +59,7 @@ def read_bif(path: Path, content: bytes) -> BayesianNetwork:
 
 def bif_content(graph: FactorGraph, path: Path) -> bytes:
     """A Bayesian network as a BIF file."""
-    tables, lost = linear_tables(graph.factors, "BIF")
-    warn_of_loss(path, "BIF", factor_names_lost(graph.factors) + lost)
+    tables = linear_tables(graph.factors, path, "BIF")
     title = '"unknown"' if graph.name == NO_NAME else _written(graph.name or NO_NAME)
     lines = [f"network {title} {{", "}"]
     for variable in graph.variables:

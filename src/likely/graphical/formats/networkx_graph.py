@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from likely.graphical.model.markov_field import MarkovField
 
 
-def to_networkx(graph: "FactorGraph") -> Any:
-    """The graph as a networkx.DiGraph (a Bayesian network) or a networkx.Graph."""
-    return graph.to_networkx()
-
-
 def directed_graph(network: "BayesianNetwork") -> Any:
     """Edges from parents to children; each node carries its states and its table."""
     found = _networkx().DiGraph(name=network.name)

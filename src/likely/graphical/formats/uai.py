@@ -63,13 +63,7 @@ from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.graphical.formats.content import Words, decoded, file_text, shortened, write_content
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.conditional_table import (
-    factor_names_lost,
-    linear_tables,
-    warn_of_loss,
-    wrong_row,
-    wrong_sum,
-)
+from likely.graphical.model.conditional_table import linear_tables, wrong_row, wrong_sum
 from likely.graphical.model.factor import MOST_VARIABLES, Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import Given, checked_evidence
@@ -102,8 +96,7 @@ def read_uai(path: Path, content: bytes) -> FactorGraph:
 
 def uai_content(graph: FactorGraph, path: Path) -> bytes:
     """A graph as a UAI file; names are left out, with a warning."""
-    tables, lost = linear_tables(graph.factors, "UAI")
-    warn_of_loss(path, "UAI", _names_lost(graph) + lost)
+    tables = linear_tables(graph.factors, path, "UAI", _names_lost(graph))
     place = {name: str(i) for i, name in enumerate(graph.names)}
     lines = [
         "BAYES" if graph.kind == BayesianNetwork.kind else "MARKOV",
@@ -181,7 +174,7 @@ def _names_lost(graph: FactorGraph) -> list[str]:
         lost.append("the names of states")
     if graph.name:
         lost.append(f"the title {graph.name!r}")
-    return lost + factor_names_lost(graph.factors)
+    return lost
 
 
 Observed = dict[str, str]

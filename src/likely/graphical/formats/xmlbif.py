@@ -32,13 +32,7 @@ from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.graphical.formats.content import floats, is_number, shortened
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.conditional_table import (
-    factor_names_lost,
-    linear_tables,
-    warn_of_loss,
-    wrong_row,
-    wrong_sum,
-)
+from likely.graphical.model.conditional_table import linear_tables, wrong_row, wrong_sum
 from likely.graphical.model.factor import MOST_VARIABLES, Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import known_variable
@@ -104,8 +98,7 @@ def read_xmlbif(path: Path, content: bytes) -> BayesianNetwork:
 
 def xmlbif_content(graph: FactorGraph, path: Path) -> bytes:
     """A Bayesian network as an XMLBIF file."""
-    tables, lost = linear_tables(graph.factors, "XMLBIF")
-    warn_of_loss(path, "XMLBIF", factor_names_lost(graph.factors) + lost)
+    tables = linear_tables(graph.factors, path, "XMLBIF")
     lines = [HEADER, _written("NAME", graph.name)]
     for variable in graph.variables:
         lines += ['<VARIABLE TYPE="nature">', f"  {_written('NAME', variable.name)}"]

@@ -30,9 +30,8 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.errors import InvalidInput, MissingCells
-from likely.graphical.learning.coded_rows import coded_rows
+from likely.graphical.learning.coded_rows import coded_rows, rows_with_states
 from likely.graphical.learning.family_counts import EquivalentSample, FamilyCounts, pseudo_count
-from likely.graphical.learning.states_of_data import rows_with_states
 from likely.graphical.learning.structure import Edge, checked_edges
 from likely.graphical.learning.table_estimates import family_counts
 from likely.graphical.model.bayesian_network import BayesianNetwork

@@ -148,7 +148,11 @@ def _fit_by_em(
             "Every cell of the data is missing; at least one observed state was expected. Check "
             "the names of the columns, and how the data was read."
         )
-    blocks = _informative(rows) if isinstance(rows.blocks, ArrayBlocks) else rows.blocks
+    blocks = rows.blocks
+    if isinstance(blocks, ArrayBlocks):  # a row that shows nothing has no effect on a fit
+        codes, weight = rows.distinct()
+        shown = (codes >= 0).any(axis=1)
+        blocks = array_blocks(rows.variables, codes[shown], weight[shown])
     objective = TablesObjective(
         network, totals.families, blocks, rows.executor, tuple(alpha), row_families or exact()
     )
@@ -161,13 +165,6 @@ def _fit_by_em(
     reached = state.totals.log_likelihood
     report = FitReport("em", totals.weight, reached, solution)
     return network.with_tables(solution.theta, report)
-
-
-def _informative(rows: CodedRows) -> ArrayBlocks:
-    """The distinct rows that show anything; a row that shows nothing has no effect on a fit."""
-    codes, weight = rows.distinct()
-    shown = (codes >= 0).any(axis=1)
-    return array_blocks(rows.variables, codes[shown], weight[shown])
 
 
 def _start(

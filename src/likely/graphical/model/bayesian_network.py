@@ -251,11 +251,12 @@ class BayesianNetwork(FactorGraph):
             return self
         if kept and self.plans.is_small:
             return self
-        return self._parts.get(kept, lambda: self._part(kept))
 
-    def _part(self, kept: Collection[str]) -> FactorGraph:
-        variables = [variable for variable in self.variables if variable.name in kept]
-        return FactorGraph([self.tables[variable.name] for variable in variables], variables)
+        def part() -> FactorGraph:
+            variables = [variable for variable in self.variables if variable.name in kept]
+            return FactorGraph([self.tables[variable.name] for variable in variables], variables)
+
+        return self._parts.get(kept, part)
 
     @property
     def draw_in_order(self) -> Callable[[Array], Mapping[str, Array]]:
@@ -444,8 +445,7 @@ class BayesianNetwork(FactorGraph):
         >>> BayesianNetwork.from_data(data, "chow-liu").fit_report.limits
         'a tree: no variable depends on two others at once'
         """
-        from likely.graphical.learning.coded_rows import coded_rows
-        from likely.graphical.learning.states_of_data import rows_with_states
+        from likely.graphical.learning.coded_rows import coded_rows, rows_with_states
         from likely.graphical.learning.structure import learned_edges
         from likely.graphical.learning.table_estimates import TableSettings, fit_tables
 
@@ -471,18 +471,16 @@ class BayesianNetwork(FactorGraph):
         A list is in the order of ``factors``; variables that a dictionary does not name keep
         their tables.
         """
-        given = self._in_order(tables) if isinstance(tables, Mapping) else tables
+        given = tables
+        if isinstance(tables, Mapping):
+            named = {known_variable(self.by_name, name).name: own for name, own in tables.items()}
+            given = [named.get(factor.scope[-1], factor.table) for factor in self.factors]
         other = self.with_factors(
             Factor(factor.variables, table, name=factor.name)
             for factor, table in zip(self.factors, given, strict=True)
         )
         other.fit_report = fit_report
         return other
-
-    def _in_order(self, tables: Mapping[str, ArrayLike]) -> list[ArrayLike]:
-        """Tables by name in the order of the factors, with the present ones of the others."""
-        named = {known_variable(self.by_name, name).name: table for name, table in tables.items()}
-        return [named.get(factor.scope[-1], factor.table) for factor in self.factors]
 
 
 def _scope(

@@ -117,8 +117,13 @@ def _divided(table: Factor) -> Factor:
     return Factor(table.variables, own, scale=table.scale, name=table.name)
 
 
-def linear_tables(factors: Iterable[Factor], format: str) -> tuple[list[Array], list[str]]:
-    """The tables as linear numbers, and in words what was lost by exp."""
+def linear_tables(
+    factors: Sequence[Factor], path: Path, format: str, lost: Sequence[str] = ()
+) -> list[Array]:
+    """The tables as linear numbers, with a warning of what a file of this format loses.
+
+    That is what the caller has ``lost``, names of factors, and digits where exp changes them.
+    """
     tables, largest, n_changed = [], 0.0, 0
     for factor in factors:
         tables.append(factor.stored if factor.scale == "linear" else _exponential(factor, format))
@@ -128,24 +133,19 @@ def linear_tables(factors: Iterable[Factor], format: str) -> tuple[list[Array], 
         if different.any():
             n_changed += 1
             largest = max(largest, float(np.abs(back - factor.stored)[different].max()))
-    lost = [f"the logs of {count(n_changed, 'factor')}, which change by up to {largest:.1g}"]
-    return tables, lost if n_changed else []
-
-
-def warn_of_loss(path: Path, format: str, lost: list[str]) -> None:
-    """Say what was left out of a file, if anything."""
+    lost = list(lost)
+    if n_named := sum(1 for factor in factors if factor.name):
+        lost.append(count(n_named, "name of a factor", "names of factors"))
+    if n_changed:
+        changed = count(n_changed, "factor")
+        lost.append(f"the logs of {changed}, which change by up to {largest:.1g}")
     if lost:
         warn_user(
             f"{path}: {format} cannot hold {'; '.join(lost)}. Write a .json file to keep all of "
             "the graph.",
             FormatLoss,
         )
-
-
-def factor_names_lost(factors: Iterable[Factor]) -> list[str]:
-    """In words, the names of factors that a format has no place for."""
-    n_named = sum(1 for factor in factors if factor.name)
-    return [count(n_named, "name of a factor", "names of factors")] if n_named else []
+    return tables
 
 
 def _exponential(factor: Factor, format: str) -> Array:

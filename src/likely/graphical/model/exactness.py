@@ -61,7 +61,10 @@ class Exactness:
         parts = [f"Approximate, by {self.mark(method)}"]
         if largest:
             parts.append(f"standard errors up to {number(max(largest))}")
-        parts += [f"{name} {_shown(value)}" for name, value in self.report.items()]
+        parts += [
+            f"{name} {number(value) if isinstance(value, float) else value}"
+            for name, value in self.report.items()
+        ]
         return "; ".join(parts) + "."
 
     def warn(self, method: str) -> None:
@@ -151,10 +154,6 @@ class LogPartition(float):
 RowExactness = tuple[Exactness, ...] | None  # of each row of a table; None where all are exact
 
 NOT_KNOWN = LogPartition(nan, Exactness(False))
-
-
-def _shown(value: object) -> str:
-    return number(value) if isinstance(value, float) else str(value)
 
 
 def marked_columns(

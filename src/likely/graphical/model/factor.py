@@ -59,10 +59,16 @@ class Factor:
                     f"expected. Use Variable({variable!r}, 2)."
                 )
         by_name(variables)
-        _refuse_many(variables)
+        if len(variables) > MOST_VARIABLES:
+            raise InvalidInput(
+                f"A factor depends on {len(variables)} variables; at most {MOST_VARIABLES} were "
+                "expected. Leave out variables with one state, or split the factor."
+            )
+        if scale not in ("linear", "log"):
+            raise InvalidInput(f"scale={scale!r} was given; use 'linear' or 'log'.")
         object.__setattr__(self, "variables", variables)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "scale", _checked_scale(scale))
+        object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "stored", _checked_table(variables, table, scale, self.title))
 
     @property
@@ -150,6 +156,20 @@ def all_variables(
     return tuple(known.values())
 
 
+def factor_names(variables: Iterable[str], titles: Iterable[str]) -> tuple[str, ...]:
+    """A name of its own for each factor: its title, as "title (2)" where that is taken."""
+    names = dict.fromkeys(variables, 1)
+    found = []
+    for title in titles:
+        name = title
+        while name in names:
+            names[title] += 1
+            name = f"{title} ({names[title]})"
+        names[name] = 1
+        found.append(name)
+    return tuple(found)
+
+
 def table_of(variables: Sequence[Variable], table: ArrayLike | Callable[..., float]) -> Array:
     """A table as an array; a function is called with the states of each cell, as they were given.
 
@@ -168,20 +188,6 @@ def table_of(variables: Sequence[Variable], table: ArrayLike | Callable[..., flo
             f"shape {shape} were expected, or a function of states, such as "
             f"{', '.join(repr(v.values[0]) for v in variables)}."
         ) from error
-
-
-def _refuse_many(variables: tuple[Variable, ...]) -> None:
-    if len(variables) > MOST_VARIABLES:
-        raise InvalidInput(
-            f"A factor depends on {len(variables)} variables; at most {MOST_VARIABLES} were "
-            "expected. Leave out variables with one state, or split the factor."
-        )
-
-
-def _checked_scale(scale: str) -> Scale:
-    if scale not in ("linear", "log"):
-        raise InvalidInput(f"scale={scale!r} was given; use 'linear' or 'log'.")
-    return scale  # type: ignore[return-value]
 
 
 def _checked_table(

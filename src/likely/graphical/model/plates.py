@@ -30,6 +30,7 @@ from likely._typing import Array
 from likely.distributions.base import Distribution
 from likely.errors import InvalidInput, UnknownName
 from likely.graphical.drawing.diagram import Diagram, Edge, Node, Plate, subscripted
+from likely.graphical.exact.enumeration import spread
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.graph_evidence import is_missing
@@ -84,14 +85,8 @@ def _summed(terms: Sequence[PlateTerm], name: str, plates: tuple[str, ...]) -> P
     axes = (*plates, *rest, name)
     total: Array = np.zeros(())
     for term in terms:
-        own = (*term.plates, *term.names)
-        places = np.array([axes.index(each) for each in own], dtype=int)
-        order = np.argsort(places)
-        turned, present = term.log_values.transpose(order), places[order].tolist()
-        shape = [1] * len(axes)
-        for axis, size in zip(present, turned.shape, strict=True):
-            shape[axis] = size
-        total = total + turned.reshape(shape)
+        places = [axes.index(each) for each in (*term.plates, *term.names)]
+        total = total + spread(term.log_values, places, len(axes))
     return PlateTerm(plates, rest, np.asarray(logsumexp(total, axis=-1)))
 
 
@@ -199,8 +194,11 @@ class PlateModel:
         ]
         copies.sort(key=lambda copy: (copy[0], order[copy[1]]))
         variables = {
-            copy: Variable(_copy_name(copy[1], copy[0]), self._variable(copy[1]).values)
-            for copy in copies
+            (indices, name): Variable(
+                f"{name}[{','.join(map(str, indices))}]" if indices else name,
+                self._variable(name).values,
+            )
+            for indices, name in copies
         }
         factors = []
         for indices, name in copies:
@@ -455,10 +453,6 @@ class PlateModel:
 def _names(given: str | Iterable[str]) -> tuple[str, ...]:
     """Names, of which one may be given as text."""
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _copy_name(name: str, indices: tuple[int, ...]) -> str:
-    return f"{name}[{','.join(map(str, indices))}]" if indices else name
 
 
 def _codes(variable: Variable, values: ArrayLike) -> Array:

@@ -21,6 +21,7 @@ from likely.metrics import METRICS, Metric
 from likely.metrics.registry import SHOWN_NEXT
 from likely.output.formatting import capitalised
 from likely.output.pictures import intervals_along_side
+from likely.output.progress import stage
 from likely.sealing.folder import SealFolder
 from likely.workbench.comparison.comparison_entry import ChosenModels, Entry, Tally, suited_models
 from likely.workbench.comparison.comparison_text import html_of, text_of
@@ -305,9 +306,10 @@ def compare(
     }
     plan = rows.folds(folds, repeats, seed)
     at_once = executor_of_fits(executor, rows.table.nbytes)
-    for found in cross_validate_all(estimators, Loop(rows, plan), at_once):
-        for name, each in found.items():
-            tallies[name].take(each, (main, *others))
+    with stage("comparing", unit="fits"):
+        for found in cross_validate_all(estimators, Loop(rows, plan), at_once):
+            for name, each in found.items():
+                tallies[name].take(each, (main, *others))
     compared = Comparison(
         entries=_ranked([each.entry() for each in tallies.values()], main, plan.test_per_train),
         rows=rows,

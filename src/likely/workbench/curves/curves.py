@@ -27,7 +27,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import steps_of
 from likely.metrics import METRICS, Metric, metric_named
 from likely.numerics.intervals import NO_ESTIMATE, Estimate
-from likely.output.progress import report
+from likely.output.progress import report, stage
 from likely.spaces import Dimension
 from likely.workbench.comparison.records import keep_curve
 from likely.workbench.curves.curve_fits import CurveFits, DensityFits, TargetFits
@@ -233,7 +233,7 @@ def learning_curve(
         fits = DensityFits(rows, plan, estimator, at_once)
     else:
         fits = TargetFits(Loop(rows, plan, main, training=True), main, estimator, at_once)
-    with warnings_by_thread(), at_once.session():
+    with warnings_by_thread(), at_once.session(), stage(f"curve of {name}", unit="fits"):
         points = AXES.get(of, _by_setting)(
             _CurvePlan(fits, name, entry, estimator, of, seed), values
         )

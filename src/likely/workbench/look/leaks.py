@@ -365,17 +365,23 @@ def near_copies(profile: Profile) -> Finding | None:
         return None
     rows = some_rows(np.ones(profile.n_rows, dtype=bool), MOST_COMPARED)
     coded = np.column_stack([each.codes[rows] for each in columns])
-    exact = _n_copies(copies_in(coded))
+    exact, least = _n_copies(copies_in(coded)), max(FEWEST_COPIES, WORTH_SAYING * rows.size)
+    others = [each for each in profile.features if each.n_distinct > 1 and each not in columns]
+    if others and len(columns) >= FEWEST_LEFT:  # such as dates, by which folds keep rows apart
+        beside = [each.codes[rows][:, None] for each in others]
+        if exact - _n_copies(copies_in(np.hstack([coded, *beside]))) >= least:
+            but = f"in all features but {all_listed([repr(each.name) for each in others])}"
+            return _near_copies_found(profile, exact, rows, but)
     for shift in (0.0, 0.5):
         stepped = np.column_stack([_in_steps(each, rows, shift) for each in columns])
         more = _n_copies(copies_in(stepped)) - exact
-        if more >= max(FEWEST_COPIES, WORTH_SAYING * rows.size):
+        if more >= least:
             return _near_copies_found(profile, more, rows, "but for small differences")
     if not FEWEST_LEFT < len(columns) <= MOST_LEFT_OUT:
         return None
     for j, column in enumerate(columns):
         more = _n_copies(copies_in(np.delete(coded, j, axis=1))) - exact
-        if more >= max(FEWEST_COPIES, WORTH_SAYING * rows.size):
+        if more >= least:
             return _near_copies_found(profile, more, rows, f"in all features but {column.name!r}")
     return None
 

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from likely.compute.executor import Executor
 from likely.metrics import Metric
+from likely.output.progress import stage
 from likely.spaces import Parameters, Space
 from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.models.registry import entry_for
@@ -134,7 +135,7 @@ def tune(
     device = device_for_candidates(template, device)
     objective = CrossValidated(template, rows, main, folds, seed, device, repeats)
     searched = space_for(space, entry, template, rows, search_link=search_link)
-    by = search_named(search)
+    by, asked = search_named(search), trials
     if trials is None and (minutes is None or not by.endless):
         trials = by.usual_trials()
     check_budget(trials=trials, minutes=minutes, nested=nested)
@@ -150,4 +151,6 @@ def tune(
         default if default in tried else None,
     )
     question = Question(entry.name, objective, searched, by, plan, minutes, nested)
-    return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
+    folder = StudyFolder(None if study is None else Path(study))
+    with stage(f"tuning {entry.name}", asked, unit="trials run"):
+        return answer(question, folder, executor=executor)
