@@ -9,12 +9,11 @@ import numpy as np
 from likely._typing import Array
 from likely.data.layouts.base import Design
 from likely.data.schema import EncodedTable, Schema, warn_of_unseen
-from likely.data.source import TableKinds, refuse_others
+from likely.data.source import kinds_of
 from likely.errors import BadCell, InvalidInput
 from likely.runtime.columns import ColumnTable
 from likely.runtime.count_rows import CountRows
 from likely.runtime.saved_model import SavedModel
-from likely.storage.values import same_count
 
 CHUNK_CELLS = 50_000  # rows are scored in pieces of so many cells, which bounds the memory
 CHUNK_TEXTS = 1000  # rows with words
@@ -71,7 +70,7 @@ class EncodedCells(NamedTuple):
 
 def encoded(schema: Schema, table: ColumnTable) -> EncodedCells:
     """The table by the schema of the fit; unseen categories are a warning."""
-    refuse_others(TableKinds(table.names, table.kinds))
+    kinds_of(table)  # others are refused
     p = len(table.columns)
     if table.words is not None:
         schema = _first_columns(schema, p, table.words.n_columns)
@@ -107,8 +106,6 @@ def refuse_moves(model: TableModel, moves: Moves) -> None:
 def columns_of(model: SavedModel) -> tuple[tuple[str, ...] | None, int]:
     """The names of the columns of the fit, and their number."""
     names, n_columns = model.feature_names, int(model.required("n_features_in_"))
-    if names is not None:
-        same_count("The names of the columns", len(names), n_columns)
     return names, n_columns
 
 
