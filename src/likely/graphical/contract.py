@@ -8,7 +8,7 @@ A method has a function for each kind of answer that it gives:
     samples      configurations drawn from P(x | e)
 
 A question that it has no function for is refused, with the methods that answer it.  Answers carry
-their exactness (``exactness.py``): a method that is not exact says so in each of them.
+their exactness (``exactness.py``); one that does not say is as exact as its method.
 """
 
 from collections.abc import Callable, Mapping

@@ -290,9 +290,8 @@ class Networks:
         slope = (weighted(weight, found.slope) / below).to(self.dtype)
         self.gradient.copy_(gradient_of(slope)[0])
         if found.extra is not None:
-            self.architecture.extra(self.gradient).copy_(
-                (weighted(weight, found.extra) / below).sum(1)
-            )
+            into: Any = self.architecture.extra(self.gradient)
+            into.copy_((weighted(weight, found.extra) / below).sum(1))
         return weighted(weight, found.loss)
 
     def _predictors(self, theta: Any, X: Any, masks: Sequence[Any] | None = None) -> Any:

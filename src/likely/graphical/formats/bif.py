@@ -32,9 +32,9 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
-from likely.graphical.formats.content import decoded, floats, is_number, shortened
+from likely.graphical.formats.content import decoded, floats, is_number, linear_tables, shortened
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.conditional_table import linear_tables, wrong_row, wrong_sum
+from likely.graphical.model.conditional_table import wrong_row, wrong_sum
 from likely.graphical.model.factor import MOST_VARIABLES, Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import known_variable

@@ -61,9 +61,16 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
-from likely.graphical.formats.content import Words, decoded, file_text, shortened, write_content
+from likely.graphical.formats.content import (
+    Words,
+    decoded,
+    file_text,
+    linear_tables,
+    shortened,
+    write_content,
+)
 from likely.graphical.model.bayesian_network import BayesianNetwork
-from likely.graphical.model.conditional_table import linear_tables, wrong_row, wrong_sum
+from likely.graphical.model.conditional_table import wrong_row, wrong_sum
 from likely.graphical.model.factor import MOST_VARIABLES, Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.graph_evidence import Given, checked_evidence

@@ -1,12 +1,4 @@
-"""What a format loses: names it has no place for, and logs that it must write as numbers.
-
-    f = exp(log f)        log f < log(5e-324) would be written as 0, log f > log(1.8e308) not at all
-
-UAI, BIF and XMLBIF hold linear tables.  Where exp would turn a possible configuration into an
-impossible one, or a number into infinity, the graph is refused; where only digits change, the
-file is written with a warning.
-
-Conditional tables: whose they are, whether their rows sum to 1, and what is done if they do not.
+"""Conditional tables: whose they are, whether their rows sum to 1, and what is done if they do not.
 
     Σ_x P(x | pa) = 1        for every row pa of a table
 
@@ -16,14 +8,12 @@ with one warning that names the worst of them; beyond ``SUM_TOLERANCE`` they are
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import FormatLoss, InvalidInput, RoundedTables, warn_user
+from likely.errors import InvalidInput, RoundedTables, warn_user
 from likely.graphical.model.factor import Factor
-from likely.output.formatting import count
 
 # Twenty states printed with four digits are off by up to 1e-3.  A typing error is larger.
 SUM_TOLERANCE = 1e-3
@@ -115,52 +105,3 @@ def _divided(table: Factor) -> Factor:
     total = table.table.sum(axis=-1, keepdims=True)
     own = table.log_table - np.log(total) if table.scale == "log" else table.table / total
     return Factor(table.variables, own, scale=table.scale, name=table.name)
-
-
-def linear_tables(
-    factors: Sequence[Factor], path: Path, format: str, lost: Sequence[str] = ()
-) -> list[Array]:
-    """The tables as linear numbers, with a warning of what a file of this format loses.
-
-    That is what the caller has ``lost``, names of factors, and digits where exp changes them.
-    """
-    tables, largest, n_changed = [], 0.0, 0
-    for factor in factors:
-        tables.append(factor.stored if factor.scale == "linear" else _exponential(factor, format))
-        with np.errstate(divide="ignore"):
-            back = np.log(tables[-1]) if factor.scale == "log" else factor.stored
-        different = back != factor.stored
-        if different.any():
-            n_changed += 1
-            largest = max(largest, float(np.abs(back - factor.stored)[different].max()))
-    lost = list(lost)
-    if n_named := sum(1 for factor in factors if factor.name):
-        lost.append(count(n_named, "name of a factor", "names of factors"))
-    if n_changed:
-        changed = count(n_changed, "factor")
-        lost.append(f"the logs of {changed}, which change by up to {largest:.1g}")
-    if lost:
-        warn_user(
-            f"{path}: {format} cannot hold {'; '.join(lost)}. Write a .json file to keep all of "
-            "the graph.",
-            FormatLoss,
-        )
-    return tables
-
-
-def _exponential(factor: Factor, format: str) -> Array:
-    with np.errstate(over="ignore", under="ignore"):
-        table = np.exp(factor.stored)
-    outside = np.isinf(table) | ((table == 0) & (factor.stored > -np.inf))
-    if outside.any():
-        cell = tuple(int(i) for i in np.argwhere(outside)[0])
-        named = ", ".join(
-            f"{v.name}={v.states[i]}" for v, i in zip(factor.variables, cell, strict=True)
-        )
-        raise InvalidInput(
-            f"The table of {factor.title} holds the log {factor.stored[cell]:g} at ({named}), and "
-            f"{format} holds exp of it, which is {table[cell]:g} in floating point; logs from -745 "
-            "to 709 were expected. Write a .json file, which keeps logs, or add a constant to the "
-            "factor."
-        )
-    return table
