@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from likely.data.frames import kinds_of, library_of
+from likely.data.frames import as_table, library_of
 from likely.data.layouts.base import Csr
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Mixed
 from likely.data.schema import Schema
+from likely.data.source import kinds_of
 from likely.errors import InvalidInput
 
 COLUMNS = {
@@ -48,7 +49,7 @@ every_frame = pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES.keys()
 
 @every_frame
 def test_kinds_of_a_frame_come_from_its_types(make):
-    assert kinds_of(make()) == (tuple(COLUMNS), KINDS)
+    assert kinds_of(as_table(make())) == (tuple(COLUMNS), KINDS)
 
 
 @every_frame
@@ -94,7 +95,7 @@ def test_learning_is_describing_and_encoding(make):
     ],
 )
 def test_kinds_of_an_array(array, kinds):
-    assert kinds_of(array) == (None, kinds)
+    assert kinds_of(as_table(array)) == (None, kinds)
 
 
 def test_float_arrays_pass_without_a_copy():
@@ -209,7 +210,7 @@ def test_a_missing_column_is_refused_with_the_nearest_name():
 )
 def test_what_is_no_table_of_features_is_refused(table, message):
     with pytest.raises(InvalidInput, match=message):
-        kinds_of(table)
+        kinds_of(as_table(table))
 
 
 def test_text_where_numbers_were_fitted_is_refused():

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import get_tags
 
 from likely import Discretizer, NaiveBayes
-from likely.data.frames import kinds_of
+from likely.data.source import kinds_of
 from likely.distributions import (
     Bernoulli,
     CategoricalFamily,

@@ -74,11 +74,10 @@ from likely.distributions.lengths import (
     split_scores,
     word_parts,
 )
-from likely.distributions.multinomial import LumpedColumns
-from likely.distributions.priors import class_prior
 from likely.distributions.product import ProductFamily
 from likely.numerics.additive import Additive, pairwise_total
 from likely.objectives.components import (
+    ComponentLearner,
     Components,
     ComponentTotals,
     block_totals,
@@ -93,42 +92,6 @@ MOST_SCORED = 20_000  # rows whose scores are used: two numbers need no more
 STEP = 4.0  # between the strengths of smoothing that are tried
 MOST_STEPS = 4  # up or down
 LARGE_TABLE = 1_000_000  # cells: its strength of smoothing is chosen on one fold
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ComponentLearner:
-    """How classes are learned from totals, such as those of the rows of other folds."""
-
-    family: ProductFamily
-    smoothing: Array  # of each column
-    is_chosen: bool  # by the leave-one-out likelihood, and so a share of a class's counts
-    prior: Any  # of the classes
-    refined: Callable[[ComponentTotals, Components], Components] | None = None  # by other rows
-
-    def __call__(self, totals: ComponentTotals) -> Components:
-        """Parameters from totals: the prior is one more block."""
-        smoothed = totals.statistics.add_into(self.imagined(totals))
-        member = self.family.from_own_statistics(smoothed)  # in place: words are many
-        found = Components(class_prior(self.prior, totals.count), member)
-        return found if self.refined is None else self.refined(totals, found)
-
-    def imagined(self, totals: ComponentTotals) -> Any:
-        """The pseudo-statistics of the smoothing."""
-        own = totals.statistics
-        imagined = own.imagined_as_chosen if self.is_chosen else own.imagined
-        return imagined(self.family, self.smoothing, (len(totals.count), len(self.smoothing)))
-
-    def smoothed(self, factor: float) -> Self:
-        """With the strength of smoothing times ``factor``."""
-        if factor == 1.0:  # words are many
-            return self
-        return replace(self, smoothing=factor * self.smoothing)
-
-    def of_columns(self, columns: LumpedColumns) -> Self:
-        """From totals of these columns, with all others as one."""
-        own = columns.family(self.family), columns.sums(self.smoothing)
-        return replace(self, family=own[0], smoothing=own[1])
 
 
 class HeldOutRows(ABC):

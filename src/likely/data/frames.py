@@ -29,7 +29,7 @@ from likely.data.arrow_columns import (
 )
 from likely.data.categories import Factor, categories_of, factor_of
 from likely.data.layouts.base import stores_twice
-from likely.data.source import Source, TableKinds, column_label, is_text_field, refuse_others
+from likely.data.source import Source, column_label, is_text_field
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
 
@@ -285,14 +285,6 @@ def as_table(table: object) -> InMemoryTable:
     if is_sparse(table):
         return SparseTable(table)
     return FrameTable(as_narwhals(table))
-
-
-def kinds_of(table: object) -> TableKinds:
-    """The names and kinds of the columns; one that cannot be a feature (a date) is refused."""
-    described = table if isinstance(table, Source) else as_table(table)
-    kinds = TableKinds(described.names, described.kinds)
-    refuse_others(kinds)
-    return kinds
 
 
 def library_of(table: object) -> str | None:

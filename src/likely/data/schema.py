@@ -23,18 +23,11 @@ from likely.data.categories import (
     distinct_of_factor,
     union,
 )
-from likely.data.frames import (
-    InMemoryTable,
-    as_table,
-    frame_of,
-    is_sparse,
-    kinds_of,
-    side_by_side,
-)
+from likely.data.frames import InMemoryTable, as_table, frame_of, is_sparse, side_by_side
 from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Mixed
-from likely.data.source import column_indices, column_label
+from likely.data.source import column_indices, column_label, kinds_of
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.kinds import ColumnKind
 from likely.numerics.additive import Additive

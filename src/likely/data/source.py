@@ -7,7 +7,7 @@ and every call of ``partial_fit`` agree about it.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, final
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, final
 
 from likely.caching import cached_property
 from likely.errors import InvalidInput, UnknownName
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
 
 Rows = TypeVar("Rows", "pa.Table", "pa.RecordBatch")
+
+
+class HasKinds(Protocol):
+    """A table or a source of rows, whose columns have a kind each."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]: ...
 
 
 class TableKinds(NamedTuple):
@@ -294,17 +304,17 @@ def column_indices(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
     return [place[name] if name in place else column_index(names, name) for name in wanted]
 
 
-def refuse_others(table: TableKinds) -> None:
-    """Refuse dates, lists and nested values, which cannot be features."""
-    if FEATURE_KINDS.issuperset(table.kinds):
-        return
-    for position, kind in enumerate(table.kinds):
+def kinds_of(table: HasKinds) -> TableKinds:
+    """The names and kinds of the columns; dates, lists and nested values cannot be features."""
+    known = FEATURE_KINDS.issuperset(table.kinds)  # there may be a hundred thousand
+    for position, kind in () if known else enumerate(table.kinds):
         if kind not in FEATURE_KINDS:
             raise InvalidInput(
                 f"{column_label(table.names, position)} holds neither numbers, Booleans nor text. "
                 "Features are one of these; convert the column, or drop it. Prepared(model) reads "
                 "dates."
             )
+    return TableKinds(table.names, table.kinds)
 
 
 def column_label(names: Sequence[str] | None, position: int) -> str:

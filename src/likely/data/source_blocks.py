@@ -15,9 +15,8 @@ from likely._typing import Array, Codes
 from likely.data.arrow_columns import factor_of_arrow, floats_of_arrow
 from likely.data.block import Block, Blocks, block_rows
 from likely.data.categories import codes_of_factor
-from likely.data.frames import kinds_of
 from likely.data.schema import Schema
-from likely.data.source import Source, column_indices
+from likely.data.source import Source, column_indices, kinds_of
 from likely.errors import InvalidInput
 from likely.numerics.additive import Additive
 

@@ -43,7 +43,6 @@ from likely.inputs.estimators import (
     feature_names,
     generator,
     naming_columns,
-    refuse_unless_number,
     refuse_unless_whole,
 )
 from likely.inputs.soft_labels import soft_total
@@ -429,9 +428,3 @@ def warn_if_constant(model: DescribedComponents) -> None:
         f"constant or missing in all rows; {effect}. Drop {'it' if one else 'them'}.",
         RedundantColumns,
     )
-
-
-def check_search(tol: Any, max_iter: Any) -> None:
-    """Refuse an invalid tol or max_iter; ``max_iter=0`` leaves the start as it is."""
-    refuse_unless_number("tol", tol, lowest=-np.inf, advice="Use 1e-8.")
-    refuse_unless_whole("max_iter", max_iter, lowest=0, advice="Use 1000.")

@@ -34,7 +34,7 @@ from likely.distributions import Categorical
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
-from likely.generative.base import ClassJointProbabilities, ComponentProbabilities, check_search
+from likely.generative.base import ClassJointProbabilities, ComponentProbabilities
 from likely.generative.description import (
     ComponentFacts,
     columns_read,
@@ -74,6 +74,7 @@ from likely.graphical.table_queries import beliefs_of_codes
 from likely.inputs.estimators import (
     ColumnNeeds,
     Estimator,
+    check_search,
     countable,
     feature_names,
     generator,

@@ -37,9 +37,9 @@ from likely.distributions.bernoulli import BernoulliStatistics
 from likely.distributions.multinomial import MultinomialStatistics
 from likely.distributions.priors import pseudo_counts
 from likely.distributions.product import ProductStatistics
-from likely.generative.base import check_search
 from likely.generative.events import plan_events
 from likely.generative.naive_bayes import NaiveBayes
+from likely.inputs.estimators import check_search
 from likely.inputs.rows import EncodedRows
 from likely.kinds import ColumnKind
 from likely.numerics.additive import FieldwiseAdditive

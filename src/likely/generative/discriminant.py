@@ -51,16 +51,12 @@ from likely.distributions.priors import class_prior, refuse_other_prior
 from likely.distributions.responsibility import refuse_infinity
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
-from likely.generative.base import (
-    CLASS_COMPONENTS,
-    FittedClassifier,
-    check_search,
-    warn_if_constant,
-)
+from likely.generative.base import CLASS_COMPONENTS, FittedClassifier, warn_if_constant
 from likely.graphical.model.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.estimators import (
     ColumnNeeds,
     Estimator,
+    check_search,
     feature_names,
     is_number,
     naming_columns,

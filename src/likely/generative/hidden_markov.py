@@ -38,7 +38,7 @@ from likely.distributions import (
 from likely.distributions.priors import checked_smoothing
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
-from likely.generative.base import COMPONENTS, check_search, warn_if_constant
+from likely.generative.base import COMPONENTS, warn_if_constant
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -87,6 +87,7 @@ from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.model_plates import chain_plate
 from likely.inputs.estimators import (
     Estimator,
+    check_search,
     feature_names,
     generator,
     naming_columns,

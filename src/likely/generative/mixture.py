@@ -33,7 +33,6 @@ from likely.data.layouts.base import Design
 from likely.data.schema import Schema
 from likely.distributions import (
     DiagonalFamily,
-    DiagonalGaussian,
     Dirichlet,
     FullFamily,
     FullGaussian,
@@ -45,7 +44,6 @@ from likely.generative.base import (
     COMPONENTS,
     ComponentProbabilities,
     FittedComponents,
-    check_search,
     warn_if_constant,
 )
 from likely.generative.clusters import (
@@ -72,8 +70,10 @@ from likely.generative.events import (
 )
 from likely.generative.starts import (
     check_fitted_start,
+    converted_gaussians,
     described_start,
     draw_subset,
+    gaussians,
     kept_rows,
     refuse_other_starts,
     same_categories,
@@ -88,6 +88,7 @@ from likely.graphical.model.model_plates import (
 )
 from likely.inputs.estimators import (
     Estimator,
+    check_search,
     feature_names,
     generator,
     naming_columns,
@@ -501,38 +502,14 @@ class GaussianMixture(FittedMixture, DensityMixin, Estimator):
         if isinstance(self.start, GaussianMixture):
             check_fitted_start(self.start, n_features=self.n_features_in_)
             given = self.start.components_
-            return Components(given.log_mixing, self._converted(given))
+            return Components(given.log_mixing, converted_gaussians(given, self.covariance))
         if isinstance(self.start, Mapping):
             mixing, mean, covariance = described_start(
                 self.start, self.covariance, int(self.n_components), self.n_features_in_
             )
-            return Components(log_shares(mixing), self._member(mean, covariance))
+            return Components(log_shares(mixing), gaussians(mean, covariance, self.covariance))
         refuse_other_starts(self.start, "a fitted GaussianMixture")
         return None
-
-    def _converted(self, given: Components) -> FullGaussian | DiagonalGaussian:
-        """The Gaussians of another kind of covariance, converted to this kind."""
-        mean: Array = given.distribution.mean  # type: ignore[attr-defined]  # it is Gaussian
-        matrices: Array = given.distribution.covariance  # type: ignore[attr-defined]
-        k, d = mean.shape
-        matrices = np.broadcast_to(matrices, (k, d, d))
-        if self.covariance == "full":
-            return FullGaussian(mean, matrices.copy())
-        if self.covariance == "tied":
-            share = np.exp(given.log_mixing)
-            return FullGaussian(mean, np.average(matrices, axis=0, weights=share)[None])
-        variance = np.diagonal(matrices, axis1=1, axis2=2)
-        return self._member(
-            mean, variance.mean(axis=1) if self.covariance == "spherical" else variance
-        )
-
-    def _member(self, mean: Array, covariance: Array) -> FullGaussian | DiagonalGaussian:
-        if self.covariance in ("full", "tied"):
-            d = mean.shape[1]
-            return FullGaussian.from_covariance(mean, covariance.reshape(-1, d, d))
-        spherical = self.covariance == "spherical"
-        variance = covariance[:, None] if spherical else covariance
-        return DiagonalGaussian(mean, np.broadcast_to(variance, mean.shape).copy(), spherical)
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)

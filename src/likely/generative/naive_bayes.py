@@ -22,7 +22,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.calibrate.length_evidence import ComponentLearner, HeldOutBlocks, HeldOutRows
+from likely.calibrate.length_evidence import HeldOutBlocks, HeldOutRows
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.base import Design
@@ -36,12 +36,7 @@ from likely.distributions.priors import smoothing_per_column
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation
 from likely.features.discretize import Discretizer
-from likely.generative.base import (
-    CLASS_COMPONENTS,
-    FittedClassifier,
-    check_search,
-    warn_if_constant,
-)
+from likely.generative.base import CLASS_COMPONENTS, FittedClassifier, warn_if_constant
 from likely.generative.description import Dependence, columns_read, dependence
 from likely.generative.events import (
     Event,
@@ -67,6 +62,7 @@ from likely.graphical.model.model_plates import ComponentParameters, event_param
 from likely.inputs.estimators import (
     ColumnNeeds,
     Estimator,
+    check_search,
     columns_named,
     feature_names,
     naming_columns,
@@ -86,11 +82,12 @@ from likely.inputs.soft_labels import hard_rows, soft_classes
 from likely.inputs.tables import refuse_file
 from likely.inputs.targets import all_classes, codes_among, is_soft
 from likely.names import lookup
-from likely.objectives.components import ComponentTotals, total
+from likely.objectives.components import ComponentLearner, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead
 from likely.storage.declared import Numbers, SameCount, Saved
 
+UNCALIBRATED = CooledEvidence().attributes
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
     "temperature": lambda held_out, learn: held_out.cooled(learn),
     "length": lambda held_out, learn: held_out.cooled_by_length(learn),
@@ -308,7 +305,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, Estimator):
         self.totals_, self.class_count_, self.solution_ = totals, totals.count, None
         self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
-        self.__dict__.update(CooledEvidence().attributes)
+        self.__dict__.update(UNCALIBRATED)
         learn = self._learner
         if self.unlabelled is not None:
             learn = self._learn_unlabelled(rows)

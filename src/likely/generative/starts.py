@@ -28,9 +28,17 @@ from likely._typing import Array, Codes, NumbersAndCodes
 from likely.data.block import Blocks
 from likely.data.schema import Schema
 from likely.data.split import hashed_uniforms
-from likely.distributions import Complement, Family, Multinomial, ProductFamily
+from likely.distributions import (
+    Complement,
+    DiagonalGaussian,
+    Family,
+    FullGaussian,
+    Multinomial,
+    ProductFamily,
+)
 from likely.errors import InvalidInput
 from likely.numerics.moments import spread_beyond_rounding
+from likely.objectives.components import Components
 
 SUBSET = 20_000  # rows
 SUBSET_CELLS = 2**23  # and cells: wide data draw from fewer rows
@@ -359,3 +367,28 @@ def _shares(rows: Array, n_components: int) -> Array:
             "Fix the row."
         )
     return soft
+
+
+def converted_gaussians(given: Components, kind: str) -> FullGaussian | DiagonalGaussian:
+    """The Gaussians of another kind of covariance, converted to this kind."""
+    mean: Array = given.distribution.mean  # type: ignore[attr-defined]  # it is Gaussian
+    matrices: Array = given.distribution.covariance  # type: ignore[attr-defined]
+    k, d = mean.shape
+    matrices = np.broadcast_to(matrices, (k, d, d))
+    if kind == "full":
+        return FullGaussian(mean, matrices.copy())
+    if kind == "tied":
+        share = np.exp(given.log_mixing)
+        return FullGaussian(mean, np.average(matrices, axis=0, weights=share)[None])
+    variance = np.diagonal(matrices, axis1=1, axis2=2)
+    return gaussians(mean, variance.mean(axis=1) if kind == "spherical" else variance, kind)
+
+
+def gaussians(mean: Array, covariance: Array, kind: str) -> FullGaussian | DiagonalGaussian:
+    """Gaussians with these means, and covariances of a kind, as the fit would have them."""
+    if kind in ("full", "tied"):
+        d = mean.shape[1]
+        return FullGaussian.from_covariance(mean, covariance.reshape(-1, d, d))
+    spherical = kind == "spherical"
+    variance = covariance[:, None] if spherical else covariance
+    return DiagonalGaussian(mean, np.broadcast_to(variance, mean.shape).copy(), spherical)

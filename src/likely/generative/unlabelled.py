@@ -34,7 +34,6 @@ from likely.caching import cached_property
 from likely.calibrate.evidence import LOWEST_SCORE, N_FOLDS
 from likely.calibrate.length_cooling import ScoredDocuments, joined_documents, search_cooling
 from likely.calibrate.length_evidence import (
-    ComponentLearner,
     CountedFolds,
     folds_of,
     scored_block,
@@ -45,6 +44,7 @@ from likely.data.block import Block, Blocks
 from likely.distributions.priors import Dirichlet, class_prior
 from likely.errors import ShiftedClasses, warn_user
 from likely.objectives.components import (
+    ComponentLearner,
     Components,
     ComponentsObjective,
     ComponentTotals,

@@ -252,6 +252,12 @@ def refuse_unless_bool(name: str, value: Any) -> None:
         )
 
 
+def check_search(tol: Any, max_iter: Any) -> None:
+    """Refuse an invalid tol or max_iter; ``max_iter=0`` leaves the start as it is."""
+    refuse_unless_number("tol", tol, lowest=-np.inf, advice="Use 1e-8.")
+    refuse_unless_whole("max_iter", max_iter, lowest=0, advice="Use 1000.")
+
+
 def is_number(value: Any) -> bool:
     """Whether the value is one real number, neither True nor NaN."""
     number = isinstance(value, int | float | np.integer | np.floating)

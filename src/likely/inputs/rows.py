@@ -28,9 +28,9 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.formats.registry import read
-from likely.data.frames import InMemoryTable, is_sparse, kinds_of, library_of
+from likely.data.frames import InMemoryTable, is_sparse, library_of
 from likely.data.schema import EncodedTable, Schema, warn_of_unseen
-from likely.data.source import Source, TableKinds, column_index
+from likely.data.source import Source, TableKinds, column_index, kinds_of
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
 from likely.errors import InvalidInput, SomeSealedRows, warn_user
 from likely.inputs.tables import check_table, own_columns, refuse_file, remember_names

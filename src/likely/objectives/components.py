@@ -8,7 +8,7 @@ Naive Bayes, discriminants and mixtures differ only in which labels are known: a
 weight of the rows whose labels are not known, in the likelihood as in the statistics.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,8 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, block_rows
 from likely.distributions.base import Distribution, Family
-from likely.distributions.priors import log_shares
+from likely.distributions.multinomial import LumpedColumns
+from likely.distributions.priors import class_prior, log_shares
 from likely.distributions.product import ProductFamily
 from likely.distributions.responsibility import (
     Labels,
@@ -75,6 +76,42 @@ class ComponentTotals(Additive):
         return type(self)(
             factor * self.count, self.statistics.scaled(factor), factor * self.log_likelihood
         )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ComponentLearner:
+    """How classes are learned from totals, such as those of the rows of other folds."""
+
+    family: ProductFamily
+    smoothing: Array  # of each column
+    is_chosen: bool  # by the leave-one-out likelihood, and so a share of a class's counts
+    prior: Any  # of the classes
+    refined: Callable[[ComponentTotals, Components], Components] | None = None  # by other rows
+
+    def __call__(self, totals: ComponentTotals) -> Components:
+        """Parameters from totals: the prior is one more block."""
+        smoothed = totals.statistics.add_into(self.imagined(totals))
+        member = self.family.from_own_statistics(smoothed)  # in place: words are many
+        found = Components(class_prior(self.prior, totals.count), member)
+        return found if self.refined is None else self.refined(totals, found)
+
+    def imagined(self, totals: ComponentTotals) -> Any:
+        """The pseudo-statistics of the smoothing."""
+        own = totals.statistics
+        imagined = own.imagined_as_chosen if self.is_chosen else own.imagined
+        return imagined(self.family, self.smoothing, (len(totals.count), len(self.smoothing)))
+
+    def smoothed(self, factor: float) -> Self:
+        """With the strength of smoothing times ``factor``."""
+        if factor == 1.0:  # words are many
+            return self
+        return replace(self, smoothing=factor * self.smoothing)
+
+    def of_columns(self, columns: LumpedColumns) -> Self:
+        """From totals of these columns, with all others as one."""
+        own = columns.family(self.family), columns.sums(self.smoothing)
+        return replace(self, family=own[0], smoothing=own[1])
 
 
 def block_totals(family: Family, n_components: int, block: Block) -> ComponentTotals:

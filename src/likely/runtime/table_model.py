@@ -9,7 +9,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.layouts.base import Design
 from likely.data.schema import EncodedTable, Schema, warn_of_unseen
-from likely.data.source import TableKinds, refuse_others
+from likely.data.source import kinds_of
 from likely.errors import BadCell, InvalidInput
 from likely.runtime.columns import ColumnTable
 from likely.runtime.count_rows import CountRows
@@ -71,7 +71,7 @@ class EncodedCells(NamedTuple):
 
 def encoded(schema: Schema, table: ColumnTable) -> EncodedCells:
     """The table by the schema of the fit; unseen categories are a warning."""
-    refuse_others(TableKinds(table.names, table.kinds))
+    kinds_of(table)  # others are refused
     p = len(table.columns)
     if table.words is not None:
         schema = _first_columns(schema, p, table.words.n_columns)

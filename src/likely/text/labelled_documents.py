@@ -37,7 +37,6 @@ from likely.calibrate.length_cooling import (
 from likely.calibrate.length_evidence import (
     EXACT,
     FEWEST_WORDS,
-    ComponentLearner,
     HeldOutRows,
     absence_with,
     cooled_by_documents,
@@ -68,7 +67,7 @@ from likely.inputs.targets import (
     refuse_other_length,
     required,
 )
-from likely.objectives.components import Components, ComponentTotals
+from likely.objectives.components import ComponentLearner, Components, ComponentTotals
 from likely.objectives.cooled_evidence import Absence, CooledEvidence
 from likely.output.formatting import listed
 from likely.text.documents import documents, empty_where_missing

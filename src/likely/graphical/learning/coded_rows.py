@@ -24,7 +24,7 @@ from likely.data.categories import distinct_of_factor, ordered_categories
 from likely.data.formats.registry import read
 from likely.data.frames import FrameTable, InMemoryTable, as_table, frame_of
 from likely.data.layouts.intercept import Mixed
-from likely.data.source import Source, TableKinds, column_index, refuse_others
+from likely.data.source import Source, column_index, kinds_of
 from likely.data.source_blocks import UNKNOWN_ROWS, chunks, find_schema, weights
 from likely.errors import BadCell, ContinuousColumn, InvalidInput, warn_user
 from likely.graphical.model.evidence_table import (
@@ -283,7 +283,7 @@ def rows_with_states(
         return coded_rows(variables, source, sample_weight=sample_weight, executor=executor)
     given = given_rows(data, sample_weight)
     names = given.table.names or tuple(f"x{j}" for j in range(len(given.table.kinds)))
-    refuse_others(TableKinds(given.table.names, given.table.kinds))
+    kinds_of(given.table)  # others are refused
     values = {
         name: _values_of_column(given.table, column)
         for column, name in enumerate(names)
