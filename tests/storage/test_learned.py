@@ -103,6 +103,7 @@ def of_numbers():
     yield likely.LinearRegression(l1=1.0), "numbers"
     yield likely.LinearRegression(l2=1.0, fit_intercept=False), "numbers"
     yield likely.LinearRegression(solver="minimum-norm"), "numbers"
+    yield likely.LinearRegression(), "two numbers"
     for response, target in (
         ("gaussian", "numbers"),
         ("poisson", "counts"),
