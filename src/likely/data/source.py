@@ -36,13 +36,6 @@ class TableKinds(NamedTuple):
     names: tuple[str, ...] | None  # None for a bare array
     kinds: tuple[ColumnKind, ...]
 
-    @property
-    def as_codes(self) -> tuple[bool, ...]:
-        """Text and categories are read as codes, numbers and Booleans as numbers."""
-        if "category" not in self.kinds:
-            return (False,) * len(self.kinds)  # the quick way for a hundred thousand columns
-        return tuple(kind == "category" for kind in self.kinds)
-
 
 class Source(ABC):
     """The contract: each iteration gives the same rows in the same order, in chunks."""

@@ -86,7 +86,7 @@ def open_linear(
     estimator.beside_ = tuple(name for name in (y, *extras) if isinstance(name, str))
     estimator.moved_by_ = tuple(name for name in AT_PREDICTION if getattr(extras, name) is not None)
     found = check_rows(estimator, X, y, extras, target=target)
-    rows = found.encode(found.kinds.as_codes)
+    rows = found.with_categories()
     chosen = _chosen_references(rows.coding, reference)
     flags = _references(estimator, rows.coding, given, chosen)
     orders = found.orders() if any(rows.coding.as_codes) else ()

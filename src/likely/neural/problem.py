@@ -312,8 +312,7 @@ def open_rows(
     """Check everything; a table in memory becomes one array, a file stays where it is."""
     device, dtype = device_for(model.device, X), options.dtype
     model.beside_ = tuple(name for name in (y, sample_weight) if isinstance(name, str))
-    found = check_rows(model, X, y, RowExtras(sample_weight), target=target)
-    rows = found.encode(found.kinds.as_codes)
+    rows = check_rows(model, X, y, RowExtras(sample_weight), target=target).with_categories()
     coding = Coding(rows.coding, (False,) * sum(rows.coding.as_codes))
     with columns_named(model):
         blocks = coding.to_fit(rows.blocks)
