@@ -62,6 +62,7 @@ def of_classes():
     )
     yield from (likely.SoftmaxRegression(standard_errors=kind) for kind in ("model", None))
     yield likely.SoftmaxRegression(l1=1.0, reference=None)
+    yield likely.SoftmaxRegression(l2="auto")
     yield likely.SoftmaxRegression(fit_intercept=False)
     yield likely.MaxEntropy()
     yield likely.MaxEntropy(l1=1.0, standard_errors=None)
