@@ -387,15 +387,12 @@ def train(
     ``keep`` writes a checkpoint after every epoch: of the arrays of the state, the best θ, the
     curve and the loss at the start.
     """
-<<<<<<< HEAD
-    run = begun(steps, theta, losses) if resumed is None else _continued(steps, theta, resumed)
-=======
     if resumed is None:
         run = begun(steps, theta, losses)
     else:
+        check_state(resumed.state, steps.arrays(steps.start(theta)))
         state, best, start_loss = steps.restored(resumed.state), resumed.best, resumed.start_loss
         run = TrainingRun(state, best, resumed.curve, start_loss)
->>>>>>> origin/main
     try:
         ending = _loop(steps, rules, losses, run, keep, callbacks)
     except KeyboardInterrupt:
@@ -439,16 +436,6 @@ def begun(steps: Steps[Any], theta: Array, losses: Losses) -> TrainingRun:
     return TrainingRun(state, steps.theta(state), LossCurve(), start_loss)
 
 
-<<<<<<< HEAD
-def _continued(steps: Steps[Any], theta: Array, resumed: Checkpoint) -> TrainingRun:
-    check_state(resumed.state, steps.arrays(steps.start(theta)))
-    return TrainingRun(
-        steps.restored(resumed.state), resumed.best, resumed.curve, resumed.start_loss
-    )
-
-
-=======
->>>>>>> origin/main
 def advance(steps: Steps[Any], rules: TrainingRules, losses: Losses, run: TrainingRun) -> Epoch:
     """One epoch; the run moves on once its losses are known and finite."""
     began, number = perf_counter(), run.curve.n_epochs
