@@ -335,14 +335,6 @@ class DiagonalGaussian(Distribution):
         object.__setattr__(self, "variance", variance)
 
     @property
-    def n_components(self) -> int:
-        return int(self.mean.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.mean.shape[1])
-
-    @property
     def n_parameters(self) -> int:
         each = int(np.count_nonzero(self.used))
         spreads = min(each, 1) if self.spherical else each
