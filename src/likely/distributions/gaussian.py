@@ -356,7 +356,9 @@ class DiagonalGaussian(Distribution):
     def log_density(self, X: Matrix) -> Array:
         DiagonalFamily().check(X)
         if not self.used.all():
-            return self._of_used().log_prob(X[:, self.used])
+            mean, variance = self.mean[:, self.used], self.variance[:, self.used]
+            own = DiagonalGaussian.trusted(mean, variance, self.spherical)
+            return own.log_prob(X[:, self.used])
         out = np.empty((len(X), self.n_components))
         for k in range(self.n_components):
             z = (X - self.mean[k]) / np.sqrt(self.variance[k])
@@ -417,10 +419,6 @@ class DiagonalGaussian(Distribution):
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         z = rng.standard_normal((len(component), self.n_features))
         return self.mean[component] + np.sqrt(self.variance[component]) * z
-
-    def _of_used(self) -> "DiagonalGaussian":
-        mean, variance = self.mean[:, self.used], self.variance[:, self.used]
-        return DiagonalGaussian.trusted(mean, variance, self.spherical)
 
 
 def spreads_in_words(location: Array, scale: Array) -> tuple[str, ...]:
