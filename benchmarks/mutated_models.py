@@ -3,7 +3,8 @@
 Files of every class that can be saved are changed as somebody would who knows their form: values
 of the header, arrays, shapes, types, names of classes, keys that are missing or too many; the
 checksum is made right again.  Each file must be refused with ``InvalidFile``, or be a model that
-answers rows without NaN, without an error that is not typed and without ending the process.  What
+answers rows without NaN, without an error that is not typed and without ending the process.
+``likely.runtime`` must refuse what ``likely.load`` refuses, and answer what it answers.  What
 does not is listed with the numbers that make the file again.
 """
 
@@ -30,6 +31,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import likely
+import likely.runtime
 from benchmarks.mutated_foreign import foreign_models, forged_foreign
 from likely.errors import InvalidFile, LikelyError, OutsideLink
 from likely.graphical.model.factor_graph import FactorGraph
@@ -79,7 +81,7 @@ class Outcome(NamedTuple):
     detail: str = ""
 
 
-BAD = ("nan", "untyped", "crash", "slow", "memory")
+BAD = ("nan", "untyped", "crash", "slow", "memory", "runtime")
 
 
 def main() -> int:
@@ -198,7 +200,8 @@ def _judged(file: bytes, X: Any, name: str, seed: int) -> tuple[str, str, int, s
     try:
         model = loaded(file)
     except InvalidFile:
-        return "refused", name, seed, ""
+        wrong = None if name.startswith(FOREIGN) else runtime_fault(file, X, None)
+        return ("refused", name, seed, "") if wrong is None else ("runtime", name, seed, wrong)
     except TimeoutError:
         raise
     except Exception as error:
@@ -221,7 +224,42 @@ def _judged(file: bytes, X: Any, name: str, seed: int) -> tuple[str, str, int, s
             if not name.startswith(FOREIGN):  # whose errors are not ours
                 return "untyped", name, seed, f"{what}: {_where(error)}"
             kind, detail = "typed", f"{what}: {_where(error)}"
-    return kind, name, seed, detail
+    wrong = None if name.startswith(FOREIGN) else runtime_fault(file, X, model)
+    return (kind, name, seed, detail) if wrong is None else ("runtime", name, seed, wrong)
+
+
+def runtime_fault(file: bytes, X: Any, model: Any) -> str | None:
+    """How ``likely.runtime`` differs from ``likely.load``; ``model`` is None where that refused."""
+    try:
+        predictor = loaded(file, likely.runtime.load)
+    except InvalidFile:
+        return None
+    except Exception as error:
+        return f"load: {_where(error)}"
+    if model is None:
+        return f"answers what load refuses: {predictor!r}"
+    if not isinstance(predictor, likely.runtime.Predictor):
+        return None
+    rows = {name: X[name].tolist() for name in X.columns} if hasattr(X, "columns") else X
+    try:
+        found = predictor.predict(rows)
+    except LikelyError:
+        return None
+    except Exception as error:
+        return f"predict: {_where(error)}"
+    with suppress(LikelyError):
+        expected = model.predict(X)
+        if has_nan(found) and not has_nan(expected):
+            return "predict: NaN"
+        return None if _alike(found, expected) else "predict: other answers"
+    return None
+
+
+def _alike(a: Any, b: Any) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype.kind == "f" or b.dtype.kind == "f":
+        return a.shape == b.shape and np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True)
+    return a.tolist() == b.tolist()
 
 
 @cache
@@ -245,12 +283,12 @@ def _where(error: BaseException) -> str:
     return f"{type(error).__name__} {place} {str(error)[:70]}"
 
 
-def loaded(file: bytes) -> Any:
+def loaded(file: bytes, load: Callable[[str], Any] = likely.load) -> Any:
     folder = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
     with tempfile.NamedTemporaryFile(suffix=".likely", dir=folder) as place:
         place.write(file)
         place.flush()
-        return likely.load(place.name)
+        return load(place.name)
 
 
 ANSWERS = (

@@ -30,10 +30,10 @@ from likely.solvers.settings import refuse_unless_whole
 from likely.solvers.stopping import Iterations, Seconds, StoppingRule
 from likely.spaces import Choice, Parameters, Real, Space, space_from
 from likely.workbench.models.registry import space_of
-from likely.workbench.search.bayes import Bayes
 from likely.workbench.search.exploration import explore, known_best
 from likely.workbench.search.question import check_budget
 from likely.workbench.search.strategies import (
+    Bayes,
     Grid,
     Halving,
     Plan,

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import likely as lk
-from likely.cli.word_options import word_choices, word_setting
+from likely.cli.models import word_choices, word_setting
 from likely.tasks.request import value_of
 from likely.workbench.models.model_entry import WORD_SETTINGS, word_defaults
 

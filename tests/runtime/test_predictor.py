@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 import likely as lk
 import likely.runtime
 from likely.errors import InvalidFile, InvalidInput, UnseenCategories
+from likely.runtime.saved_model import MODELS
+from likely.storage.registry import table_text
 from tests.runtime.saved_models import answers, columns, frame, library_rows, saved_models
+from tests.storage.test_checks import HEADERS, VALUES, forged
 from tests.storage.test_model_file import forge
 
 CASES = saved_models()
@@ -274,13 +278,13 @@ def _coded(tensor):
 @pytest.mark.parametrize(
     ("model", "edit", "message"),
     [
-        (lk.NaiveBayes(), {"n_features_in_": 3}, "The columns has 2 entries where 3"),
-        (lk.NaiveBayes(), {"classes_": {"text": [[3], ["a", "b", "c"]]}}, "The class prior"),
+        (lk.NaiveBayes(), {"n_features_in_": 3}, "kinds has 2 entries where 3"),
+        (lk.NaiveBayes(), {"classes_": {"text": [[3], ["a", "b", "c"]]}}, "log_mixing has 2"),
         (lk.LogisticRegression(), {"coef_": _coded("intercept_")}, "A row of coef_"),
         (lk.LogisticRegression(), {"classes_": {"text": [[1], ["a"]]}}, "classes_ has 1"),
         (lk.SoftmaxRegression(), {"classes_": {"text": [[3], ["a", "b", "c"]]}}, "coef_ has 1"),
-        (lk.NaiveBayes(), {"temperature_": "hot"}, "not well formed"),
-        (lk.NaiveBayes(), {"schema_": None}, "not well formed"),
+        (lk.NaiveBayes(), {"temperature_": "hot"}, "temperature_ is .hot., a str"),
+        (lk.NaiveBayes(), {"schema_": None}, "schema_ is .None., a NoneType"),
     ],
     ids=str,
 )
@@ -297,5 +301,27 @@ def test_a_header_that_is_no_model_is_refused(tmp_path):
     path = tmp_path / "model.likely"
     lk.save(lk.NaiveBayes().fit([[0.0], [1.0]], [0, 1]), path)
     forge(path, lambda header: header["fitted"].update(components_=json.loads('{"tuple": []}')))
-    with pytest.raises(InvalidFile, match="not well formed"):
+    with pytest.raises(InvalidFile, match="components_ is"):
         likely.runtime.load(path)
+
+
+@pytest.mark.parametrize(
+    ("model", "changes", "message"),
+    [
+        *((model, {"tensors": change}, message) for model, change, message in VALUES),
+        *((model, {"header": change}, message) for model, change, message in HEADERS),
+    ],
+)
+def test_what_load_refuses_the_runtime_refuses_for_the_same_reason(
+    tmp_path, model, changes, message
+):
+    """A model that the runtime does not have is refused for that."""
+    has = type(model).__name__ in MODELS
+    with pytest.raises(InvalidFile, match=message if has else "it holds a"):
+        likely.runtime.load(forged(tmp_path, model, **changes))
+
+
+def test_the_table_of_the_runtime_is_what_the_classes_declare():
+    """Written by ``.ci/declared``."""
+    table = files("likely.storage").joinpath("declared.json").read_text(encoding="utf-8")
+    assert table == table_text()

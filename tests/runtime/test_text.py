@@ -96,7 +96,7 @@ def test_what_a_text_classifier_does_not_take_is_refused(tmp_path):
 def test_a_text_classifier_around_another_model_is_refused(tmp_path):
     model = lk.TextClassifier(lk.FrankHall(lk.LogisticRegression(), order=ORDER)).fit(TEXTS, Y)
     lk.save(model, tmp_path / "model.likely")
-    with pytest.raises(InvalidFile, match="around a FrankHall"):
+    with pytest.raises(InvalidFile, match="it holds a FrankHall"):
         likely.runtime.load(tmp_path / "model.likely")
 
 
@@ -108,7 +108,7 @@ def test_words_and_weights_that_do_not_belong_together_are_refused(tmp_path):
         header["fitted"]["model_"]["model"]["fitted"]["n_features_in_"] = 3
 
     forge(path, edit)
-    with pytest.raises(InvalidFile, match="3 columns and its words have"):
+    with pytest.raises(InvalidFile, match=r"kinds has .* where 3"):
         likely.runtime.load(path)
 
 

@@ -62,6 +62,7 @@ def of_classes():
     )
     yield from (likely.SoftmaxRegression(standard_errors=kind) for kind in ("model", None))
     yield likely.SoftmaxRegression(l1=1.0, reference=None)
+    yield likely.SoftmaxRegression(l2="auto")
     yield likely.SoftmaxRegression(fit_intercept=False)
     yield likely.MaxEntropy()
     yield likely.MaxEntropy(l1=1.0, standard_errors=None)
@@ -103,6 +104,7 @@ def of_numbers():
     yield likely.LinearRegression(l1=1.0), "numbers"
     yield likely.LinearRegression(l2=1.0, fit_intercept=False), "numbers"
     yield likely.LinearRegression(solver="minimum-norm"), "numbers"
+    yield likely.LinearRegression(), "two numbers"
     for response, target in (
         ("gaussian", "numbers"),
         ("poisson", "counts"),

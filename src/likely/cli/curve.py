@@ -8,10 +8,9 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
-from likely.cli.models import models_named, set_option
+from likely.cli.models import models_named, set_option, setting_name, word_choices
 from likely.cli.options import data_options
 from likely.cli.terminal import Settings, global_options, heading, on_terminal, wrapped
-from likely.cli.word_options import setting_name, word_choices
 from likely.tasks.request import SCORED, DataOptions, separated, value_of
 from likely.tasks.suitability import about_task
 from likely.workbench.models.model_entry import PREFIX

@@ -10,8 +10,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.graph_answers import GraphAnswer, beliefs, messages, most_probable, table_answer
-from likely.cli.graph_question import Asked, GraphQuestion, asked_of
-from likely.cli.option_words import in_options
+from likely.cli.graph_question import Asked, GraphQuestion, asked_of, in_options
 from likely.cli.options import gathered
 from likely.cli.table_files import refuse_json_on_stdout, write_table
 from likely.cli.terminal import Command, Settings, global_options, heading, showing_progress

@@ -1,5 +1,6 @@
 """A question about a graph, from the words of a command line to variables, states and numbers."""
 
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,6 @@ from typing import TYPE_CHECKING, final
 
 import click
 
-from likely.cli.option_words import in_options
 from likely.cli.terminal import Settings
 from likely.errors import UnknownName
 from likely.names import known_name
@@ -18,6 +18,25 @@ if TYPE_CHECKING:
     from likely.graphical.model.factor_graph import FactorGraph
 
 Wanted = str | tuple[str, ...]  # a variable, or several for their joint
+# what a message of the library says, and what a user of the command line can do about it
+IN_OPTIONS = (
+    (re.compile(r",? or (in Python )?pass format=[^.]*"), ""),
+    (
+        re.compile(r"Pass the format that it has, such as format='csv'\."),
+        "Name the file after the format that it has, such as .csv.",
+    ),
+    (re.compile(r"\b(method|impossible|memory)='([^']*)'"), r"--\1 \2"),
+    (re.compile(r"\braise memory\b"), "raise --memory"),
+    (re.compile(r"give an order with smaller tables, "), ""),
+    (
+        re.compile(r"Use query or most_probable, which build a junction tree, or observe one of "),
+        "Leave --messages out, which builds a junction tree, or observe with --given one of ",
+    ),
+    (
+        re.compile(r"Choose another root, or use observed='indicator'\."),
+        "Choose another variable with --query.",
+    ),
+)
 
 
 @final
@@ -234,3 +253,14 @@ class _Names:
             else:
                 next = self.settings.caller.command_with(text, f"{before}{error.nearest}{after}")
             raise Refusal(str(error), Exit.DATA, next) from None
+
+
+def in_options(message: str) -> str:
+    """The message with options in place of arguments.
+
+    >>> in_options("Use method='junction-tree'.")
+    'Use --method junction-tree.'
+    """
+    for pattern, words in IN_OPTIONS:
+        message = pattern.sub(words, message)
+    return message

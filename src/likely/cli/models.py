@@ -1,6 +1,7 @@
 """``likely models``: the list of models, and the parameters of one.
 
-Also models by name, and the settings given by ``--set``, ``--space`` and ``--try``.
+Also models by name, and the settings given by ``--set``, ``--space`` and ``--try``, those of words
+(``words.NAME``) among them.
 """
 
 import inspect
@@ -13,18 +14,19 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.terminal import Settings, global_options, heading, table, width, wrapped
-from likely.cli.word_options import (
-    PART,
-    check_together,
-    setting_name,
-    word_choices,
-    word_setting,
-)
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
 from likely.tasks.request import UNLABELLED, Exit, Refusal, separated, value_like, value_of
-from likely.workbench.models.model_entry import PREFIX, InnerModel, ModelEntry
+from likely.workbench.models.model_entry import (
+    PREFIX,
+    WORD_SETTINGS,
+    InnerModel,
+    ModelEntry,
+    bag_of,
+    split_settings,
+    word_defaults,
+)
 from likely.workbench.models.registry import (
     BASELINE,
     MODELS,
@@ -39,6 +41,9 @@ SET_HELP = (
     "column, words.ngram_range=1,2 says how words of texts are counted. May be repeated."
 )
 NARROWEST = 30  # letters left for the description of a setting
+PART = PREFIX.removesuffix("__")  # of settings, as typed
+LISTS = ("stop_words", "vocabulary")  # words with commas between them
+NAMED = ("english",)  # lists of stop words that have a name
 
 
 @click.command()
@@ -384,3 +389,58 @@ def _documented(docstring: str) -> dict[str, str]:
         for name in names.split(","):
             found[name.strip()] = sentence.rstrip(";.") + "."
     return found
+
+
+def setting_name(typed: str) -> str:
+    """The name of a setting: ``words__min_df`` where ``words.min_df`` was typed.
+
+    >>> setting_name("words.min-df"), setting_name("smoothing")
+    ('words__min_df', 'smoothing')
+    """
+    typed = typed.strip()
+    if typed != PART and not typed.startswith((f"{PART}.", PREFIX)):
+        return typed
+    name = typed.removeprefix(PART).removeprefix(".").removeprefix("__")
+    if not name:
+        raise InvalidInput(
+            f"The setting 'words' was given without a name; one of {', '.join(WORD_SETTINGS)} was "
+            "expected. Write words.ngram_range=1,2, for instance."
+        )
+    return PREFIX + known_name("setting of words", name.replace("-", "_"), WORD_SETTINGS)
+
+
+def word_setting(name: str, text: str) -> Any:
+    """The value of a setting of words, whose name has its prefix; refused if it has no meaning."""
+    bare = name.removeprefix(PREFIX)
+    value = _words(text) if bare in LISTS else value_like(word_defaults()[bare], text)
+    bag_of({bare: value})
+    return value
+
+
+def _words(text: str) -> Any:
+    """Words with commas between them, also as Python or JSON writes a list; one is a list, too.
+
+    >>> _words("['cat', 'dog']"), _words("cat,"), _words("english"), _words("none")
+    (['cat', 'dog'], ['cat'], 'english', None)
+    """
+    value = value_of(text)
+    if value is None or value in NAMED or isinstance(value, dict):
+        return value
+    inside = re.fullmatch(r"\s*[\[(](.*)[\])]\s*", text, re.S)
+    parts = (inside[1] if inside else text).split(",")
+    words = (part.strip().strip("'\"").strip() for part in parts)
+    return [word for word in words if word]
+
+
+def word_choices(name: str, text: str) -> list[Any]:
+    """The values of a setting of words, with commas between them, or between brackets."""
+    parts = [part.strip() for part in separated(text)]
+    if name == f"{PREFIX}ngram_range" and all(isinstance(value_of(part), int) for part in parts):
+        parts = [text]  # 1,2 is one range
+    return [word_setting(name, part) for part in parts]
+
+
+def check_together(settings: Mapping[str, Any]) -> None:
+    """Refuse settings of words that exclude each other."""
+    if words := split_settings(settings)[1]:
+        bag_of(words)

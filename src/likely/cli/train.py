@@ -1,17 +1,75 @@
-"""``likely train``: one model on one table, with a score on held-out rows."""
+"""``likely train``: one model on one table, with a score on held-out rows.
+
+It also has options as in Weka: -t training data, -T test data, -c the class (a name, a number from
+1, first or last; the last if not given), -x folds, -s seed, -d file to save the model to, -l file
+to load a model from.
+"""
 
 import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from likely.cli.answer import Answer
 from likely.cli.models import assigned, model_named, set_option
-from likely.cli.options import OPTIONS, data_options
+from likely.cli.options import OPTIONS, data_options, gathered
 from likely.cli.terminal import Settings, global_options, on_terminal, shown
-from likely.cli.weka import Weka, score_loaded, target_named, weka_options, words_of
+from likely.errors import BrokenLedger, UnusableRun
+from likely.tasks.final_run import scored_elsewhere
 from likely.tasks.request import DataOptions
+
+if TYPE_CHECKING:
+    from likely.runs import Run
+    from likely.sealing.folder import SealFolder
+
+
+class Weka(NamedTuple):
+    """The options as in Weka."""
+
+    train: str | None = None
+    test: str | None = None
+    target: str | None = None
+    folds: int | None = None
+    seed: int | None = None
+    save: str | None = None
+    load: str | None = None
+
+    @property
+    def used(self) -> bool:
+        return self.train is not None or self.load is not None
+
+
+WEKA_OPTIONS = (  # letter, field of Weka, metavar, help
+    ("-l", "load", "FILE", "As in Weka: saved model to score on the file -T."),
+    ("-d", "save", "FILE", "As in Weka: file to save a copy of the model to."),
+    ("-s", "seed", "N", "As in Weka: the same as --seed."),
+    ("-x", "folds", "N", "As in Weka: number of folds of cross-validation."),
+    ("-c", "target", "COL", "As in Weka: target column; a name, a number from 1, first or last."),
+    (
+        "-T",
+        "test",
+        "FILE",
+        "As in Weka: extra test file; its scores are not recorded in any ledger.",
+    ),
+    ("-t", "train", "FILE", "As in Weka: the same as DATA."),
+)
+
+
+LEAST = {"seed": 0, "folds": 2}
+
+
+def weka_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a verb, which gets them as its argument ``weka``."""
+    names = {f"weka_{field}": field for _, field, _, _ in WEKA_OPTIONS}
+    command = gathered(command, names, "weka", Weka)
+    for letter, field, metavar, text in WEKA_OPTIONS:
+        kind = click.IntRange(min=LEAST[field]) if field in LEAST else click.STRING
+        add = click.option(letter, f"weka_{field}", type=kind, metavar=metavar, help=text)
+        command = add(command)
+    return command
 
 
 @click.command()
@@ -76,3 +134,59 @@ def train(
         files=(*RunFolder(Path(place)).model_files, *copies),
         next=f"likely {after} {run}",
     )
+
+
+def words_of(words: Sequence[str], weka: Weka) -> tuple[str, str]:
+    """DATA and MODEL; -t may give DATA."""
+    given = [*([] if weka.train is None else [weka.train]), *words]
+    for place, name in enumerate(("DATA", "MODEL")):
+        if len(given) <= place:
+            raise click.UsageError(f"Missing argument '{name}'.")
+    if len(given) > 2:
+        raise click.UsageError(f"Got unexpected extra argument ({given[2]})")
+    return given[0], given[1]
+
+
+def target_named(weka: Weka, names: Sequence[str]) -> str | None:
+    """The column that -c names; Weka's own default is the last."""
+    given = weka.target
+    if given is None:
+        return names[-1] if weka.used else None
+    if given in names:
+        return given
+    places = {"first": 1, "last": len(names)}
+    place = int(given) if given.isdecimal() else places.get(given, 0)
+    return names[place - 1] if 1 <= place <= len(names) else given
+
+
+def score_loaded(settings: Settings, weka: Weka) -> Answer:
+    """``-l MODEL -T FILE``: no training."""
+    from likely.cli.terminal import wrapped
+    from likely.runs import open_run
+    from likely.workbench.data.opening import dataset
+
+    if weka.load is None or weka.test is None:
+        raise click.UsageError(
+            "-l was given without -T; a saved model is scored on a file. Add -T FILE."
+        )
+    opened = open_run(weka.load)
+    learned = DataOptions.in_run(opened.facts)
+    if weka.target is not None or learned.target is None:
+        named = target_named(weka, dataset(weka.test).source.names)
+        learned = replace(learned, target=named)
+    text, facts = scored_elsewhere(opened.model, weka.test, learned, seal=_seal_of(opened))
+    return Answer(
+        text=wrapped(text),
+        result={"model": weka.load, "unguarded": facts},
+        next=f"likely explain {shlex.quote(weka.load)}",
+    )
+
+
+def _seal_of(run: "Run") -> "SealFolder | None":
+    """The seal that the model was trained on, if it still exists."""
+    from likely.runs.seals import seal_of
+
+    try:
+        return seal_of(run)
+    except (BrokenLedger, UnusableRun):
+        return None

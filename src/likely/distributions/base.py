@@ -17,7 +17,7 @@ To add a family, write one file and list it in ``DISTRIBUTIONS``: the laws in
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -201,6 +201,11 @@ class Distribution(ABC):
                 f"{family_name(family)}{_sizes(family)}; expected the same. Save the model again."
             )
 
+    def check_statistics(self, family: Any, statistics: Any) -> None:
+        """Refuse sums that cannot be those from which the family learns such a distribution."""
+        shape = (self.n_components, self.n_features)
+        _check_shapes("The statistics", statistics, family.pseudo_statistics(1.0, shape))
+
     def log_prob(self, X: Any) -> Array:
         """log p(x_i | k), shape (n_examples, n_components); −inf outside the support.
 
@@ -371,6 +376,24 @@ def _check_size(what: str, name: str, value: Array) -> None:
     if name != "scale":  # a constant column has none
         diagonal = diagonal[diagonal != 0]
     refuse(what, diagonal, lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")
+
+
+def _check_shapes(what: str, found: Any, expected: Any) -> None:
+    """Refuse sums of other types or shapes; of a weight there may be one, or one per feature."""
+    if isinstance(expected, np.ndarray):
+        sizes = zip(np.shape(found), expected.shape, strict=False)
+        fitting = not expected.size or all(a == b or 1 in (a, b) for a, b in sizes)
+        alike = np.ndim(found) == expected.ndim and fitting
+        same_count(what, np.shape(found), np.shape(found) if alike else expected.shape)
+    elif isinstance(expected, tuple):
+        same_count(what, len(found), len(expected))
+        for one, other in zip(found, expected, strict=True):
+            _check_shapes(what, one, other)
+    elif isinstance(expected, Additive) and is_dataclass(expected):
+        same_count(what, type(found).__name__, type(expected).__name__)
+        for field in fields(expected):
+            name = f"{type(expected).__name__}.{field.name}"
+            _check_shapes(name, getattr(found, field.name), getattr(expected, field.name))
 
 
 def family_name(family: Any) -> str:

@@ -41,6 +41,8 @@ from likely.special import expit, lgamma, log_softmax, logit, logsumexp
 class MomentStatistics(Statistics):
     """Σ_i r_ik T(x_ij − c_kj) and Σ_i r_ik over the observed cells."""
 
+    saved_before: ClassVar = {"origin": 0.0}  # what files of earlier versions lack
+
     sums: Array  # (n_components, n_features, n_terms)
     weight: Array  # (n_components, n_features)
     origin: Array | float = 0.0  # c, (n_components, n_features): the means where T is (x, x²)

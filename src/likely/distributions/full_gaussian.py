@@ -64,6 +64,8 @@ SYMMETRY = 1e-10  # relative: what rounding may leave between a covariance and i
 class FullFamily:
     """Gaussians with full covariance matrices; ``tied`` shares one among the components."""
 
+    saved_before: ClassVar = {"rounded": False}  # what files of earlier versions lack
+
     tied: bool = False
     ddof: int = 0  # 0 divides by n, 1 by n − 1 (tied: by n − K)
     shrinkage: float = 0.0  # towards a multiple of the identity, Σ ← (1 − s)Σ + s (tr Σ / d) I

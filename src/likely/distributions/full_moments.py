@@ -30,7 +30,7 @@ Petersen & Pedersen, The Matrix Cookbook, §9.1 (inverses of blocks).
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
@@ -62,6 +62,8 @@ class FullMoments(Statistics):
 
     ``scatter`` has one matrix per component, or one that sums over them (tied).
     """
+
+    saved_before: ClassVar = {"values": None}  # what files of earlier versions lack
 
     weight: Array  # (n_components, 1)
     mean: Array  # (n_components, n_features)

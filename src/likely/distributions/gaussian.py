@@ -70,6 +70,8 @@ SMALLEST_VARIANCE = 1e-300  # a variance of exactly 0 has no logarithm
 class DiagonalMoments(Statistics):
     """Per component and feature: weight n, mean m and scatter Σ r (x − m)²."""
 
+    saved_before: ClassVar = {"values": None}  # what files of earlier versions lack
+
     weight: Array  # (n_components, 1), or (n_components, n_features) where cells are missing
     mean: Array  # (n_components, n_features)
     scatter: Array  # (n_components, n_features)

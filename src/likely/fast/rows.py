@@ -16,6 +16,8 @@ import numpy as np
 from numba import njit, uint64
 
 from likely.fast.propagation import (
+    AXES,
+    AXIS_STARTS,
     CLIQUE_AT,
     CONSTANTS,
     EVIDENCE,
@@ -30,6 +32,7 @@ from likely.fast.propagation import (
     MEMBER_STARTS,
     MEMBERS,
     MESSAGE_AT,
+    N_OWN,
     N_STATES,
     PARENT,
     READ_AT,
@@ -39,8 +42,8 @@ from likely.fast.propagation import (
     SEPARATORS,
     SLICED,
     SPAN,
-    backtrack,
     fill,
+    own_cells,
     require,
 )
 from likely.fast.strided import (
@@ -408,7 +411,7 @@ def row_best(codes, rows, log_values, base, plan, work, tie, best_codes, log_sco
     ``unique`` says whether no other codes are as good; scores are equal within the part ``tie`` of
     the best one.  A row that is impossible has codes of −1 and a log score of −inf.
     """
-    block = work.shape[1]
+    block, n_states, axes = work.shape[1], plan[N_STATES], plan[AXES]
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
     starts, best = np.empty(block, dtype=np.int64), np.empty(block)
     for begin in range(0, rows.size, block):
@@ -421,6 +424,25 @@ def row_best(codes, rows, log_values, base, plan, work, tie, best_codes, log_sco
             unique[i] = possible
             for v in range(codes.shape[1]):
                 best_codes[i, v] = max(codes[i, v], 0) if possible else -1
-            if possible:
-                slack = tie * max(1.0, abs(best[r]))
-                unique[i] = backtrack(plan, work[:, r], slack, best_codes[i])
+        for k in range(plan[PARENT + 1] - plan[PARENT] - 1, -1, -1):
+            first, last = axes + plan[plan[AXIS_STARTS] + k], axes + plan[plan[AXIS_STARTS] + k + 1]
+            middle = first + plan[plan[N_OWN] + k]
+            n_own, stride, across = own_cells(plan, k)
+            for r in range(n):
+                i, s, top = rows[begin + r], 0, 0
+                if best[r] == -np.inf:
+                    continue
+                for p in range(middle, last):
+                    s = s * plan[n_states + plan[p]] + best_codes[i, plan[p]]
+                start = plan[plan[CLIQUE_AT] + k] + s * across
+                for q in range(1, n_own):
+                    if work[start + q * stride, r] > work[start + top * stride, r]:
+                        top = q
+                least = work[start + top * stride, r] - tie * max(1.0, abs(best[r]))
+                for q in range(n_own):
+                    if q != top and work[start + q * stride, r] >= least:
+                        unique[i] = False
+                for p in range(middle - 1, first - 1, -1):
+                    m = plan[n_states + plan[p]]
+                    best_codes[i, plan[p]] = top % m
+                    top //= m

@@ -67,6 +67,7 @@ from likely.storage.declared import (
     Numbers,
     SameCount,
     Saved,
+    StatisticsOf,
 )
 
 MOST_CONTINUOUS = 3  # columns in a message
@@ -78,6 +79,7 @@ COMPONENTS = FITTED_COLUMNS | Saved(  # what a file holds of a model of componen
     rules=(
         SameCount("n_features_in_", "schema_.kinds", "components_.distribution.n_features"),
         MemberOf("components_.distribution", "family_"),
+        StatisticsOf("totals_.statistics", "family_", "components_.distribution"),
     ),
 )
 CLASS_COMPONENTS = (

@@ -85,7 +85,7 @@ from likely.names import lookup
 from likely.objectives.components import ComponentLearner, ComponentTotals, total
 from likely.objectives.cooled_evidence import CooledEvidence
 from likely.output.description import ColumnsRead
-from likely.storage.declared import Numbers, SameCount, Saved
+from likely.storage.declared import Numbers, SameCount, Saved, StatisticsOf
 
 UNCALIBRATED = CooledEvidence().attributes
 CALIBRATIONS: dict[str, Any] = {  # of rows that are held out, by a model of their other folds
@@ -202,7 +202,10 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, Estimator):
             "statistics_": Statistics,
             "unlabelled_weight_": float,
         },
-        rules=(SameCount("classes_", "empty_score_"),),
+        rules=(
+            SameCount("classes_", "empty_score_"),
+            StatisticsOf("statistics_", "family_", "components_.distribution"),
+        ),
     )
 
     event: Any

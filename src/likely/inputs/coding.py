@@ -12,7 +12,6 @@ from likely.data.block import Block
 from likely.data.coding import Coding, refuse_missing_categories
 from likely.data.layouts.base import Design
 from likely.data.schema import Schema
-from likely.data.source import TableKinds
 from likely.errors import InvalidInput
 from likely.inputs.estimators import columns_named, feature_names
 from likely.inputs.rows import encode_new_rows
@@ -36,13 +35,6 @@ def new_rows(estimator: Any, coding: Coding, X: Any) -> Design:
     with columns_named(estimator):
         refuse_missing_categories(coding.schema, encoded)
     return coding.design(encoded.design)
-
-
-def category_flags(kinds: TableKinds) -> tuple[bool, ...]:
-    """Text and categories are read as codes, numbers and Booleans as numbers."""
-    if "category" not in kinds.kinds:
-        return (False,) * len(kinds.kinds)  # the quick way for a hundred thousand columns
-    return tuple(kind == "category" for kind in kinds.kinds)
 
 
 def columns_coded(schema: Schema, names: Sequence[str], n_rows: int | None) -> ColumnsRead:

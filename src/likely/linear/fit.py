@@ -33,7 +33,7 @@ from likely.fitting.covariance import kind_of_errors
 from likely.fitting.driver import DesignRows, FitSettings, LinearFit, Specification, fit, given_fit
 from likely.fitting.framing import Framing, block_sums, start_share
 from likely.fitting.predictor import OnePredictor
-from likely.inputs.coding import category_flags, refuse_gaps
+from likely.inputs.coding import refuse_gaps
 from likely.inputs.estimators import columns_named, feature_names
 from likely.inputs.rows import AT_PREDICTION, EncodedRows, RowExtras, TargetForm, check_rows
 from likely.likelihoods.base import Likelihood
@@ -86,7 +86,7 @@ def open_linear(
     estimator.beside_ = tuple(name for name in (y, *extras) if isinstance(name, str))
     estimator.moved_by_ = tuple(name for name in AT_PREDICTION if getattr(extras, name) is not None)
     found = check_rows(estimator, X, y, extras, target=target)
-    rows = found.encode(category_flags(found.kinds))
+    rows = found.with_categories()
     chosen = _chosen_references(rows.coding, reference)
     flags = _references(estimator, rows.coding, given, chosen)
     orders = found.orders() if any(rows.coding.as_codes) else ()

@@ -185,8 +185,8 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, Estimator):
         {
             "rank_": float,
             "condition_": float,
-            "dispersion_": Numbers(float, "not negative"),
-            "ml_dispersion_": Numbers(float, "not negative"),
+            "dispersion_": Numbers(float | Array, "not negative"),  # one for each target
+            "ml_dispersion_": Numbers(float | Array, "not negative"),
         },
     )
 

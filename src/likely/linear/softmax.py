@@ -104,7 +104,7 @@ from likely.penalties.base import Penalty
 from likely.solvers.stochastic import StochasticDescent
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
-from likely.storage.declared import FITTED_CLASSES, OneForEachPredictor, Saved
+from likely.storage.declared import FITTED_CLASSES, Numbers, OneForEachPredictor, Saved
 
 CENTRED = (
     "the coefficients of a term sum to 0 over the classes: each is a log-odds of its class against "
@@ -197,7 +197,14 @@ class SoftmaxRegression(StandardErrors, ClassProbabilities, PathModel, Classifie
     array([[0.982, 0.018, 0.   ]])
     """
 
-    saved: ClassVar = WITH_INTERCEPT | FITTED_CLASSES | Saved(rules=(OneForEachPredictor("coef_"),))
+    saved: ClassVar = (
+        WITH_INTERCEPT
+        | FITTED_CLASSES
+        | Saved(
+            sometimes={"l2_": Numbers(float, "not negative")},
+            rules=(OneForEachPredictor("coef_"),),
+        )
+    )
 
     def __init__(
         self,

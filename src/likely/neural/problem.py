@@ -28,7 +28,7 @@ from likely.data.copies import copies_in
 from likely.data.split import share_of_each_class
 from likely.errors import InvalidInput
 from likely.host_arrays import is_tensor
-from likely.inputs.coding import category_flags, new_rows
+from likely.inputs.coding import new_rows
 from likely.inputs.estimators import columns_named, generator
 from likely.inputs.rows import RowExtras, TargetForm, check_rows
 from likely.inputs.tables import own_columns, refuse_file
@@ -312,8 +312,7 @@ def open_rows(
     """Check everything; a table in memory becomes one array, a file stays where it is."""
     device, dtype = device_for(model.device, X), options.dtype
     model.beside_ = tuple(name for name in (y, sample_weight) if isinstance(name, str))
-    found = check_rows(model, X, y, RowExtras(sample_weight), target=target)
-    rows = found.encode(category_flags(found.kinds))
+    rows = check_rows(model, X, y, RowExtras(sample_weight), target=target).with_categories()
     coding = Coding(rows.coding, (False,) * sum(rows.coding.as_codes))
     with columns_named(model):
         blocks = coding.to_fit(rows.blocks)

@@ -22,6 +22,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.numerics.additive import Additive
+from likely.storage.declared import SameCount
 
 LIMIT = 8192  # pairs: 128 KiB for a column, and ranks to 1/4096
 TIE = 1e-12  # of W: sums of soft weights that differ by less are the same rank
@@ -31,6 +32,8 @@ TIE = 1e-12  # of W: sums of soft weights that differ by less are the same rank
 @dataclass(frozen=True, eq=False)
 class QuantileSummary(Additive):
     """The weight of each distinct value of one column, in increasing order of value."""
+
+    saved_rules = (SameCount(1, "values.shape", "weight.shape"), SameCount("values", "weight"))
 
     values: Array  # (m,), increasing
     weight: Array  # (m,), positive

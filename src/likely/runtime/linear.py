@@ -35,7 +35,6 @@ from likely.runtime.table_model import (
     refuse_moves,
 )
 from likely.special import log_softmax
-from likely.storage.values import same_count
 
 MEANS = {  # of responses that may have other means than those above 0
     "likelihoods.Gaussian": Interval(-np.inf, np.inf),
@@ -57,10 +56,6 @@ class LinearModel(TableModel):
         self.coding = model.required("coding_")
         self.coef = np.atleast_2d(model.required("coef_"))
         self.intercept = np.asarray(model.learned("intercept_", 0.0))
-        same_count("The columns of the coding", len(self.coding.schema.kinds), self.n_columns)
-        same_count("A row of coef_", self.coef.shape[1:], (self.coding.n_coefficients,))
-        if self.intercept.ndim:
-            same_count("intercept_", self.intercept.shape, (len(self.coef),))
 
     @abstractmethod
     def response(self, eta: Array) -> Array:
@@ -165,7 +160,6 @@ class LogisticModel(LinearModel):
 
     def __init__(self, model: SavedModel) -> None:
         super().__init__(model)
-        same_count("classes_", len(model.required("classes_")), 2)
         self.link, self.means = _likelihood(model)
 
     def link_name(self) -> str:
@@ -186,11 +180,6 @@ class LogisticModel(LinearModel):
 class SoftmaxModel(LinearModel):
     """A saved ``SoftmaxRegression``; two classes have one predictor."""
 
-    def __init__(self, model: SavedModel) -> None:
-        super().__init__(model)
-        n_classes = len(model.required("classes_"))
-        same_count("coef_", len(self.coef), 1 if n_classes == 2 else n_classes)
-
     def response(self, eta: Array) -> Array:
         if eta.shape[1] == 1:
             eta = np.column_stack([np.zeros(len(eta)), eta])
@@ -204,7 +193,6 @@ class OrdinalModel(LinearModel):
     def __init__(self, model: SavedModel) -> None:
         super().__init__(model)
         self.thresholds = model.required("thresholds_")
-        same_count("thresholds_", len(self.thresholds), len(model.required("classes_")) - 1)
         self.link = model.required("likelihood_")["link"]
 
     def response(self, eta: Array) -> Array:

@@ -10,6 +10,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from likely import distributions
 from likely._typing import Array, NumbersAndCodes
 from likely.data.layouts.base import Design
 from likely.data.layouts.intercept import Mixed
@@ -31,7 +32,6 @@ from likely.runtime.table_model import (
     named,
     refuse_moves,
 )
-from likely.storage.values import same_count
 
 
 @final
@@ -45,7 +45,6 @@ class NaiveBayesScores:
         model.required("temperature_")
         self.evidence = CooledEvidence.of_attributes(model.learned)
         self._refuse_others()
-        self._check_counts(len(model.required("classes_")), int(model.required("n_features_in_")))
         self.weights: Array | None = None  # of words, where scores are sums of them
 
     @classmethod
@@ -67,27 +66,15 @@ class NaiveBayesScores:
         length = row_lengths(self.family, X) if self.evidence.needs_length else None
         return self.evidence.log_posterior_or_prior(self.log_prior, X @ self.weights, length)
 
-    def _check_counts(self, n_classes: int, n_columns: int) -> None:
-        """Refuse parts that do not belong together."""
-        same_count("The class prior", np.shape(self.log_prior), (n_classes,))
-        same_count("The classes", self.distribution.n_components, n_classes)
-        same_count("The columns", self.distribution.n_features, n_columns)
-        same_count("The event models", self.family.n_features, n_columns)
-        if self.evidence.absence is not None:
-            same_count("empty_score_", np.shape(self.evidence.absence.score), (n_classes,))
-        for each in (self.evidence, self.evidence.others):
-            if each is not None and each.outlier_share is not None:
-                same_count("outlier_share_", np.shape(each.outlier_share), (n_classes,))
-
     def _refuse_others(self) -> None:
         """Refuse event models that need more than NumPy."""
         product = self.distribution
         parts = product.parts if isinstance(product, Product) else [product]
         for part in parts:
-            if isinstance(part, Record):
+            if isinstance(part, distributions.FullGaussian):
                 raise InvalidInput(
-                    f"it has columns with the event model {part.name}, which likely.runtime does "
-                    "not have. Use likely.load."
+                    f"it has columns with the event model {type(part).__name__}, which "
+                    "likely.runtime does not have. Use likely.load."
                 )
 
 
@@ -100,9 +87,8 @@ class NaiveBayesModel(TableModel):
         self.names, self.n_columns = columns_of(model)
         self.classes = model.required("classes_")
         self.schema, self.scores = model.required("schema_"), NaiveBayesScores(model)
-        same_count("The columns of the schema", len(self.schema.kinds), self.n_columns)
         self.reads_ids = bool(model.learned("reads_ids_", False))
-        self.presence = model.arguments().get("event") == "bernoulli"
+        self.presence = model.arguments.get("event") == "bernoulli"
         bins = model.learned("discretizer_")
         self.bins = None if bins is None else SavedBins.of(bins, model.required("plan_"))
 

@@ -24,10 +24,18 @@ from likely.runtime.linear import (
     SoftmaxModel,
 )
 from likely.runtime.naive_bayes import NaiveBayesModel
-from likely.runtime.saved_model import RuntimeValues, SavedModel, SavedText, documents_of
+from likely.runtime.saved_model import (
+    Records,
+    RuntimeValues,
+    SavedModel,
+    SavedText,
+    documents_of,
+    not_predicted,
+)
 from likely.runtime.table_model import Moves, TableModel, columns_of
 from likely.runtime.words import TextModel, WordCounts
-from likely.storage.values import read_content, refusals
+from likely.storage.checks import check
+from likely.storage.values import check_feature_names, read_content, refusals
 from likely.workbench.preparation.cells import Cells, gaps_of, read_cells
 from likely.workbench.preparation.dates import DateColumns
 from likely.workbench.preparation.steps import (
@@ -47,7 +55,6 @@ TABLE_MODELS: dict[str, Callable[[SavedModel], TableModel]] = {
     "OrdinalRegression": OrdinalModel,
     "SoftmaxRegression": SoftmaxModel,
 }
-SUPPORTED = (*TABLE_MODELS, "BagOfWords", "Prepared", "TextClassifier")
 
 
 class Predictor(ABC):
@@ -151,7 +158,11 @@ def load(path: str | os.PathLike[str]) -> Predictor | WordCounts:
     """
     with refusals(path):
         content = read_content(path)
-        return _predictor(RuntimeValues(content.arrays).model(content.coded))
+        model = RuntimeValues(content.arrays).model(content.coded)
+        check(model, Records())
+        names = model.feature_names
+        check_feature_names(None if names is None else list(names), content.feature_names)
+        return _predictor(model)
 
 
 def _predictor(model: SavedModel) -> Predictor | WordCounts:
@@ -167,10 +178,7 @@ def _table_model(model: SavedModel) -> TableModel:
         inner = model.required("model_")
         return PreparedModel(model, _table_model(inner))
     if model.name not in TABLE_MODELS:
-        raise InvalidInput(
-            f"it holds a {model.name}; likely.runtime predicts from {', '.join(sorted(SUPPORTED))}."
-            " Use likely.load, which needs the other packages."
-        )
+        raise not_predicted(model.name)
     return TABLE_MODELS[model.name](model)
 
 

@@ -14,7 +14,6 @@ from likely.errors import BadCell, InvalidInput
 from likely.runtime.columns import ColumnTable
 from likely.runtime.count_rows import CountRows
 from likely.runtime.saved_model import SavedModel
-from likely.storage.values import same_count
 
 CHUNK_CELLS = 50_000  # rows are scored in pieces of so many cells, which bounds the memory
 CHUNK_TEXTS = 1000  # rows with words
@@ -107,8 +106,6 @@ def refuse_moves(model: TableModel, moves: Moves) -> None:
 def columns_of(model: SavedModel) -> tuple[tuple[str, ...] | None, int]:
     """The names of the columns of the fit, and their number."""
     names, n_columns = model.feature_names, int(model.required("n_features_in_"))
-    if names is not None:
-        same_count("The names of the columns", len(names), n_columns)
     return names, n_columns
 
 

@@ -19,8 +19,9 @@ from likely.errors import InvalidInput
 from likely.runtime.count_rows import CountRows
 from likely.runtime.linear import LogisticModel, SoftmaxModel
 from likely.runtime.naive_bayes import NaiveBayesScores
-from likely.runtime.saved_model import Record, SavedModel
+from likely.runtime.saved_model import SavedModel
 from likely.text.analysis import analysis_of
+from likely.text.documents import Vocabulary
 from likely.text.term_counts import column_of_term, inverse_frequency
 
 UNKNOWN_NAME = "<unknown>"
@@ -32,7 +33,7 @@ class WordCounts:
     """The terms of documents, as a saved ``BagOfWords`` finds and counts them."""
 
     def __init__(self, model: SavedModel) -> None:
-        options = SimpleNamespace(**model.arguments())
+        options = SimpleNamespace(**model.arguments)
         self.analysis = analysis_of(options)
         self.columns = _hashed(options) if options.n_features else _known(model, options)
         self.binary, self.norm = bool(options.binary), options.norm
@@ -129,8 +130,8 @@ class TermColumns:
 
 def _known(model: SavedModel, options: Any) -> TermColumns:
     """The columns of a vocabulary; others have none, or share the last one."""
-    vocabulary: Record = model.required("terms_")
-    letters, starts = vocabulary["letters"].tobytes(), vocabulary["starts"].tolist()
+    vocabulary: Vocabulary = model.required("terms_")
+    letters, starts = vocabulary.letters.tobytes(), vocabulary.starts.tolist()
     names = [letters[start:stop].decode() for start, stop in pairwise(starts)]
     place = {name: j for j, name in enumerate(names)}
     other = -1

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from reprlib import repr as shortened
-from typing import Any, final
+from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
 
@@ -25,8 +25,10 @@ from likely.errors import InvalidInput
 from likely.storage.declared import RULES, Rule, check_range
 from likely.storage.values import all_equal
 
+EXPONENTIAL = "exponential family"  # the name of any
 Kind = Any  # text, or a list whose first item is text
 INTEGERS = range(-(2**63), 2**64)  # what arrays and compiled loops can hold
+OTHERS = ("sometimes", "together", "arguments", "before")
 LONG = 1000  # items of a sequence that are not looked at one by one
 LEAVES = frozenset({type(None), str, bool, int, float, range, np.ndarray})  # hold nothing to check
 
@@ -41,6 +43,7 @@ class Declared:
     together: Mapping[str, Kind] = field(default_factory=dict)
     arguments: Mapping[str, Kind] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
+    before: Mapping[str, Any] = field(default_factory=dict)  # what files of earlier versions lack
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -51,12 +54,12 @@ class Declared:
     def of(cls, plain: Mapping[str, Any]) -> "Declared":
         """The declaration of a table."""
         rules = tuple(RULES[name](*given) for name, *given in plain.get("rules", ()))
-        kinds = {name: plain.get(name, {}) for name in ("sometimes", "together", "arguments")}
+        kinds = {name: plain.get(name, {}) for name in OTHERS}
         return cls(plain["always"], **kinds, rules=rules)
 
     def plain(self) -> dict[str, Any]:
         """The declaration as JSON, without what is empty."""
-        parts = {name: dict(getattr(self, name)) for name in ("sometimes", "together", "arguments")}
+        parts = {name: dict(getattr(self, name)) for name in OTHERS}
         rules = [rule.plain() for rule in self.rules]
         found = {"always": dict(self.always), **parts, "rules": rules}
         return {name: value for name, value in found.items() if value or name == "always"}
@@ -109,6 +112,14 @@ class Contents:
             else:
                 value = getattr(value, name, None)
         return value
+
+
+@runtime_checkable
+class ChecksItself(Protocol):
+    """A class with rules of its own."""
+
+    def check_saved(self) -> None:
+        """Refuse attributes that no fit gives."""
 
 
 def check(value: Any, reader: Reader) -> None:

@@ -357,11 +357,28 @@ class MemberOf(Rule):
             member.check_family(family)
 
 
+@final
+@dataclass(frozen=True)
+class StatisticsOf(Rule):
+    """Sums from which a distribution of a family was learned."""
+
+    statistics: str
+    family: str
+    distribution: str
+
+    def check(self, held: Held) -> None:
+        sums, member = held.at(self.statistics), held.at(self.distribution)
+        if sums is not None and isinstance(member, ChecksFamily):
+            member.check_statistics(held.at(self.family), sums)
+
+
 @runtime_checkable
 class ChecksFamily(Protocol):
-    """A distribution that knows its family."""
+    """A distribution that knows its family, and the sums that it is learned from."""
 
     def check_family(self, family: Any) -> None: ...
+
+    def check_statistics(self, family: Any, statistics: Any) -> None: ...
 
 
 @final
@@ -439,7 +456,7 @@ RULES: dict[str, Callable[..., Rule]] = {
     for kind in (
         *(Between, BinsOf, Covariance, Decreasing, Difference, Estimates, InRange, Increasing),
         *(Labelled, MemberOf, Needed, OneForEachPredictor, OneOf, Places, Present, Same),
-        *(SameCount, SameShape, SumTo1),
+        *(SameCount, SameShape, StatisticsOf, SumTo1),
     )
 }
 

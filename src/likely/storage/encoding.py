@@ -46,6 +46,7 @@ from likely.storage.values import (
     PLAIN,
     SavedValues,
     all_equal,
+    check_output,
     same_names,
     unknown,
 )
@@ -54,13 +55,6 @@ OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
 FOREIGN = "skops"  # the class of a model of another library
 LONG = 1000  # items of a sequence from which on it is written as runs
 FEW = 8  # items that a run has on average, at least
-ADDED: dict[str, dict[str, Json]] = {  # what files of earlier versions lack, with its value there
-    "DiagonalMoments": {"values": None},
-    "FullFamily": {"rounded": False},
-    "FullMoments": {"values": None},
-    "MomentStatistics": {"origin": 0.0},
-    "FitReport": {"structure": "", "limits": "", "library": None},
-}
 
 
 @final
@@ -275,8 +269,9 @@ class Decoder(SavedValues):
             _check_learned_name(kind, name)
         vars(model).update(fitted)
         output = self.value(coded["output"])
+        check_output(output)
         if output is not None:
-            vars(model)[OUTPUT_CONFIG] = _checked_output(output)
+            vars(model)[OUTPUT_CONFIG] = output
         return model
 
     def foreign(self, content: Json) -> Any:
@@ -292,7 +287,7 @@ class Decoder(SavedValues):
         name, coded = content
         kind = self.named_class(name)
         if isinstance(coded, dict):
-            coded = ADDED.get(name, {}) | coded
+            coded = dict(declared_by(kind).before) | coded
         same_names(f"The fields of {name}", coded, field_names(kind))
         return kind(**self.each(coded))
 
@@ -308,9 +303,3 @@ def _check_learned_name(kind: type[Any], name: str) -> None:
     taken = found is not None and not (isinstance(found, property) and found.fset is not None)
     if taken or not name.isidentifier() or name.startswith("_") or not name.endswith("_"):
         raise unknown(f"attribute of {kind.__name__}", name)
-
-
-def _checked_output(output: Any) -> dict[str, str]:
-    if not isinstance(output, dict) or not all(isinstance(v, str) for v in output.values()):
-        raise unknown("output", output)
-    return output

@@ -22,6 +22,7 @@ from likely.storage.tensors import Json, TensorContent
 from likely.storage.values import (
     FORMAT,
     MODELS,
+    check_feature_names,
     most_repeated,
     n_repeated,
     read_content,
@@ -108,21 +109,13 @@ def load(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
         model = Decoder(content.arrays, trusted=trusted).model(content.coded)
         if not is_foreign_estimator(model):
             check(model, Classes())
-        _check_feature_names(model, content.feature_names)
+        check_feature_names(_feature_names(model), content.feature_names)
     return model
 
 
 def _feature_names(model: Any) -> list[str] | None:
     names = vars(model).get("feature_names_in_")
     return None if names is None else [str(name) for name in names]
-
-
-def _check_feature_names(model: Any, names: Json) -> None:
-    if _feature_names(model) != names:
-        raise InvalidInput(
-            "its feature names differ from the model's feature_names_in_; expected the same. "
-            "Save the model again."
-        )
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

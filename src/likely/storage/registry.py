@@ -12,6 +12,7 @@ What each of them may hold is declared on it (``declared.py``); here the declara
 kinds and rules that the walker checks, and the table of them that ``likely.runtime`` reads.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
@@ -41,7 +42,7 @@ from likely.distributions.exponential_family import ExponentialFamily
 from likely.errors import InvalidInput
 from likely.inputs.estimators import Settings
 from likely.names import has_method
-from likely.storage.checks import Contents, Declared, Kind, Reader
+from likely.storage.checks import EXPONENTIAL, ChecksItself, Contents, Declared, Kind, Reader
 from likely.storage.declared import Numbers, Rule, Saved
 from likely.storage.graphs import GRAPHS, REPORT, graph_class
 
@@ -219,7 +220,6 @@ def defined_parts(module: str) -> Iterator[type[Any]]:
 
 # ── What classes declare, as the walker checks it ─────────────────────────────────────────────────
 
-EXPONENTIAL = "exponential family"  # the name of any
 LABELS = ("categories", "states", "classes", "levels", "values")  # fields with arrays of text
 
 
@@ -267,7 +267,8 @@ def _of_part(kind: type[Any]) -> Declared:
         expected = kind_of(hints.get(name, Any))
         always[name] = _or(expected, "label rows") if name in LABELS else expected
     rules: tuple[Rule, ...] = getattr(kind, "saved_rules", ())
-    return Declared(always, rules=rules)
+    before: Mapping[str, Any] = getattr(kind, "saved_before", {})
+    return Declared(always, rules=rules, before=before)
 
 
 def _hints(owner: Any) -> dict[str, Any]:
@@ -383,13 +384,17 @@ def saved_classes() -> dict[str, type[Any]]:
     return {**_parts(), **parts, **{name: kind for name, kind in models.items() if kind}}
 
 
-def table() -> dict[str, Any]:
-    """What all classes declare, as JSON: ``declared.json``, which ``likely.runtime`` reads."""
+def table_text() -> str:
+    """What all classes declare, as JSON, a line each: what ``likely.runtime`` reads."""
     classes = {name: declared_by(kind).plain() for name, kind in sorted(saved_classes().items())}
-    return {
-        "groups": {name: sorted(group_names(name)) for name in sorted(GROUPS)},
-        "classes": classes,
-    }
+    groups = {name: group_names(name) for name in sorted(GROUPS)}
+    lines = [_lines(name, part) for name, part in (("groups", groups), ("classes", classes))]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _lines(name: str, part: Mapping[str, Any]) -> str:
+    inside = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in part.items())
+    return f"{json.dumps(name)}: {{\n{inside}\n}}"
 
 
 @final
@@ -440,11 +445,3 @@ def learned_attributes(model: Any) -> dict[str, Any]:
 
 def _last(value: Any) -> Callable[[], None] | None:
     return value.check_saved if isinstance(value, ChecksItself) else None
-
-
-@runtime_checkable
-class ChecksItself(Protocol):
-    """A class with rules of its own."""
-
-    def check_saved(self) -> None:
-        """Refuse attributes that no fit gives."""

@@ -292,6 +292,22 @@ def _range(content: Json) -> range:
     return range(start, stop, step)
 
 
+def check_feature_names(found: list[str] | None, names: Json) -> None:
+    """Refuse names of columns in the header that are not those of the model."""
+    if found != names:
+        raise InvalidInput(
+            "its feature names differ from the model's feature_names_in_; expected the same. "
+            "Save the model again."
+        )
+
+
+def check_output(output: Any) -> None:
+    """Refuse settings of ``set_output`` that are not text."""
+    named = isinstance(output, dict) and all(isinstance(v, str) for v in output.values())
+    if not (output is None or named):
+        raise unknown("output", output)
+
+
 def all_equal(items: Sequence[Any]) -> bool:
     """Whether all items are the same text, whole number, truth value or None; not of none."""
     types = {*map(type, items)}  # of more than one, 1 == True

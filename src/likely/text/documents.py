@@ -6,10 +6,11 @@ are read once, some megabytes at a time.
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, final
 
@@ -388,8 +389,6 @@ class Vocabulary:
 
     def check(self) -> None:
         """Refuse arrays that are no terms: compiled loops trust them."""
-        import pyarrow as pa
-
         letters, starts = self.letters, self.starts
         if letters.dtype != np.uint8 or letters.ndim != 1 or starts.dtype != np.int64:
             raise _invalid("bytes, and the place where each term starts")
@@ -397,14 +396,13 @@ class Vocabulary:
             raise _invalid(f"terms that start at 0 and end at {letters.size}")
         if (np.diff(starts) < 0).any():
             raise _invalid("terms one after the other")
-        array = self.to_arrow()
+        text = letters.tobytes()
         try:
-            array.validate(full=True)
-        except pa.ArrowInvalid:
+            names = [text[start:stop].decode() for start, stop in pairwise(starts.tolist())]
+        except UnicodeDecodeError:
             raise _invalid("valid UTF-8") from None
-        counts = array.value_counts()
-        if len(counts) < len(self):
-            twice = [each["values"].as_py() for each in counts if each["counts"].as_py() > 1]
+        if len({*names}) < len(names):
+            twice = [name for name, times in Counter(names).items() if times > 1]
             raise InvalidInput(
                 f"the vocabulary repeats {listed(twice[:3], 3)}; expected each once."
             )

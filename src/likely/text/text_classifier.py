@@ -38,7 +38,7 @@ from likely.inputs.targets import all_classes, is_soft
 from likely.names import has_method
 from likely.output.description import Description, NamedColumn, NamedTable, settings_of
 from likely.output.formatting import count
-from likely.storage.declared import FITTED_CLASSES, MODEL, Numbers, Present, Same, Saved
+from likely.storage.declared import FITTED_CLASSES, MODEL, NAMES, Numbers, Present, Same, Saved
 from likely.storage.values import same_count
 from likely.text.bag_of_words import BagOfWords
 from likely.text.documents import documents
@@ -117,6 +117,7 @@ class TextClassifier(ClassProbabilities, ClassifierMixin, Estimator):
             "model_": MODEL,
             "n_documents_": Numbers(int, "not negative"),
         },
+        {"feature_names_in_": NAMES, "n_features_in_": Numbers(int, "not negative")},
         rules=(
             Present("words_.n_documents_"),
             Present("model_.classes_"),

@@ -1,7 +1,7 @@
 """How the tables of a graph were learned."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from likely.output.formatting import count, fixed
 from likely.solvers.minimise import Solution
@@ -11,6 +11,12 @@ from likely.solvers.minimise import Solution
 @dataclass(frozen=True, eq=False)
 class FitReport:
     """The method, the likelihood it reached, and how its search ended."""
+
+    saved_before: ClassVar = {
+        "structure": "",
+        "limits": "",
+        "library": None,
+    }  # what files of earlier versions lack
 
     method: str  # "counts", "em" or "gradient"
     weight: float  # Σ_i w_i of the rows

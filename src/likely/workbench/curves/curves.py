@@ -7,7 +7,8 @@
 A gap between the two curves shows what more rows, or a stronger penalty, could gain; two curves
 that meet at a bad score suggest another model.  The score of held-out rows is computed from all
 folds together, as in ``compare``, and so is its baseline; that of training rows is the mean over
-fits (``curve_fits``).  Bands are 95 % intervals.
+fits.  Of a mixture, which has no target, the scores are log p(x) per row, and the baseline is one
+component, fitted to the same rows.  Bands are 95 % intervals.
 
 References
 ----------
@@ -15,26 +16,30 @@ Cortes et al. (1994), Learning curves: asymptotic values and rate of convergence
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack, final
+from typing import Any, Literal, NamedTuple, Protocol, Unpack, final
 
 import numpy as np
+from sklearn.base import clone
 
+from likely._typing import Array, Codes
 from likely.compute.executor import Executor, executor_for, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import steps_of
-from likely.metrics import METRICS, Metric, metric_named
+from likely.metrics import METRICS, Metric, Score, mean_score, metric_named
+from likely.metrics.numbers import LogLikelihood
+from likely.metrics.prediction import Prediction, Truth
+from likely.metrics.score import score_of
 from likely.numerics.intervals import NO_ESTIMATE, Estimate
 from likely.output.progress import report, stage
 from likely.spaces import Dimension
 from likely.workbench.comparison.records import keep_curve
-from likely.workbench.curves.curve_fits import CurveFits, DensityFits, TargetFits
 from likely.workbench.curves.curve_text import draw, html_of, text_of
 from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.dataset_notes import target_left_out
-from likely.workbench.data.folds import share_of_rows
+from likely.workbench.data.folds import Fold, Folds, share_of_rows
 from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
 from likely.workbench.look.look import about_scores
 from likely.workbench.models.model_entry import ModelEntry
@@ -43,10 +48,13 @@ from likely.workbench.preparation.prepared import Prepared, built
 from likely.workbench.scoring.cross_validation import (
     Learned,
     Loop,
+    attempt,
     caught_warnings,
     settings_of,
     warnings_by_thread,
+    with_settings,
 )
+from likely.workbench.scoring.held_out import one_component
 from likely.workbench.scoring.predictions import metric_of_models
 from likely.workbench.search.question import space_for
 
@@ -264,6 +272,31 @@ def _for_density(
     return given.for_density("learning_curve"), main, tuple(notes)
 
 
+class PointScores(NamedTuple):
+    """The scores of the fits of one point; ``error`` says why there are none."""
+
+    train: Estimate
+    validation: Estimate
+    n_learned: float  # training rows of a fit, on average
+    error: Exception | None = None
+
+
+class CurveFits(Protocol):
+    """The rows of a curve, its folds and its model."""
+
+    @property
+    def rows(self) -> Dataset: ...
+
+    @property
+    def folds(self) -> Folds: ...
+
+    def scores(self, settings: Mapping[str, Any], learned: Learned | None) -> PointScores:
+        """The scores under some settings, from all training rows or some."""
+
+    def fitted(self, train: Dataset) -> Any:
+        """The model, without its preparation, fitted to training rows."""
+
+
 class _CurvePlan(NamedTuple):
     """The fits that all points of a curve share, and its axis."""
 
@@ -362,3 +395,95 @@ def _steps(plan: _CurvePlan) -> tuple[int, ...]:
             "iterative fit. Use of='size'."
         )
     return tuple(dict.fromkeys(np.rint(np.geomspace(1, last, MOST_STEPS)).astype(int).tolist()))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TargetFits:
+    """Fits of a model that predicts a target."""
+
+    loop: Loop
+    metric: Metric
+    model: Any  # not fitted
+    executor: Executor
+
+    @property
+    def rows(self) -> Dataset:
+        return self.loop.rows
+
+    @property
+    def folds(self) -> Folds:
+        return self.loop.folds
+
+    def scores(self, settings: Mapping[str, Any], learned: Learned | None) -> PointScores:
+        loop = replace(self.loop, learned=learned)
+        found = attempt(with_settings(self.model, settings), loop, self.executor)
+        n_learned = float(np.mean(found.n_learned))
+        if found.error is not None:
+            return PointScores(NO_ESTIMATE, NO_ESTIMATE, n_learned, found.error)
+        train = mean_score([part.score([self.metric]) for part in found.training])
+        return PointScores(train.main, found.held.score([self.metric]).main, n_learned)
+
+    def fitted(self, train: Dataset) -> Any:
+        return train.fit(with_settings(self.model, {}).for_prediction()).model_
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DensityFits:
+    """Fits of a mixture to rows without a target; columns are read as they are."""
+
+    rows: Dataset
+    folds: Folds
+    model: Any  # not fitted
+    executor: Executor
+
+    def scores(self, settings: Mapping[str, Any], learned: Learned | None) -> PointScores:
+        model, folds = clone(self.model).set_params(**settings), self._folds(learned)
+        n_learned = float(np.mean([len(fold.train) for fold in folds]))
+        try:
+            with self.executor.mapping(lambda fold: self._part(model, fold), folds) as found:
+                parts = list(found)
+        except (ValueError, ArithmeticError, TypeError) as error:
+            return PointScores(NO_ESTIMATE, NO_ESTIMATE, n_learned, error)
+        train = mean_score([part.training for part in parts])
+        rows = np.concatenate([fold.test for fold in folds])
+        ours, one = (np.concatenate([part.held[k] for part in parts]) for k in range(2))
+        return PointScores(train.main, self._score(rows, ours, one).main, n_learned)
+
+    def fitted(self, train: Dataset) -> Any:
+        return train.fit(clone(self.model))
+
+    def _folds(self, learned: Learned | None) -> list[Fold]:
+        folds = list(self.folds.of_repeat(0))
+        if learned is None:
+            return folds
+        return [fold._replace(train=learned(fold.train)) for fold in folds]
+
+    def _part(self, model: Any, fold: Fold) -> "_DensityPart":
+        """The mixture and one component, fitted without the fold."""
+        train, held = self.rows.take(fold.train), self.rows.take(fold.test)
+        with caught_warnings():
+            fits = [train.fit(clone(model)), train.fit(one_component(clone(model)))]
+        inside, outside = (
+            tuple(np.asarray(fit.log_likelihoods(rows.features)) for fit in fits)
+            for rows in (train, held)
+        )
+        return _DensityPart(outside, self._score(fold.train, *inside))
+
+    def _score(self, rows: Codes, ours: Array, one: Array) -> Score:
+        weight, groups = self.rows.weights, self.folds.groups
+        return score_of(
+            [LogLikelihood()],
+            Truth(np.zeros(len(rows)), None if weight is None else weight[rows], kind="real"),
+            Prediction(log_density=ours),
+            Prediction(log_density=one),
+            groups=None if groups is None else groups[rows],
+        )
+
+
+class _DensityPart(NamedTuple):
+    """log p(x) of the held-out rows of a fold, and the score of its training rows."""
+
+    held: tuple[Array, ...]  # by the mixture, and by one component
+    training: Score

@@ -1,4 +1,4 @@
-"""Search methods: grid, random, successive halving, and a refined grid.
+"""Search methods: grid, random, successive halving, a refined grid, and Bayesian search.
 
 A search proposes generations.  Each is a pure function of the space, the plan and the trials of
 the generations before it, so an interrupted search is replayed, and continues as if it
@@ -11,35 +11,40 @@ had never stopped:
 * random     trial t is drawn from a generator keyed by (seed, t)
 * halving    n settings on a share f⁻ᴿ of the rows, the best n/f on f¹⁻ᴿ, … the last on all rows
 * refine     a grid, then thirds of its step around the best, along each setting in turn
-* bayes      in ``bayes.py``
+* bayes      optuna's tree-structured Parzen estimator proposes argmax l(u)/g(u) among candidates,
+             where l is the density of the good trials and g that of the rest, which ranks them
+             like the expected improvement
+
+The densities of ``bayes`` are of all settings together, and a trial that has been proposed and not
+yet run counts as a bad one, so that a batch spreads out.  The sampler is used by ask and tell only:
+folds, scores and storage are those of likely.  It is given the earlier generations each time and
+seeded by (seed, trial), so its proposals depend on the log alone and a study resumes exactly.
+Optuna is imported when it is asked, and need not be installed.
 
 To add a search, write one class and list it in ``SEARCHES``.
 
 References
 ----------
+Bergstra, Bardenet, Bengio & Kégl (2011), Algorithms for hyper-parameter optimization, NeurIPS, §4.
 Bergstra & Bengio (2012), JMLR 13.  Jamieson & Talwalkar, Non-stochastic best arm
 identification and hyperparameter optimization, AISTATS 2016, algorithm 1.
 """
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
-from math import isnan
+from math import isfinite, isnan
+from types import ModuleType
 from typing import Any, ClassVar, final
+
+import numpy as np
 
 from likely.errors import InvalidInput
 from likely.names import known_name
 from likely.spaces import Parameters, Space
 from likely.workbench.search.trials import Proposal, Trial
-
-SEARCHES = {  # imported when they are named: optuna need not be installed
-    "grid": "likely.workbench.search.strategies:Grid",
-    "random": "likely.workbench.search.strategies:Random",
-    "halving": "likely.workbench.search.strategies:Halving",
-    "refine": "likely.workbench.search.strategies:Refine",
-    "bayes": "likely.workbench.search.bayes:Bayes",
-}
 
 USUAL_TRIALS = 50  # where neither trials nor time were limited
 MOST_AGAIN = 300  # draws in a row that are known, after which a space is taken to have no more
@@ -253,9 +258,7 @@ def search_named(search: "str | Search") -> Search:
     """The search of that name, with its usual settings."""
     if isinstance(search, Search):
         return search
-    module, _, name = SEARCHES[known_name("search", search, SEARCHES)].partition(":")
-    made: Search = getattr(import_module(module), name)()
-    return made
+    return SEARCHES[known_name("search", search, SEARCHES)]()
 
 
 def drawn(space: Space, number: int, plan: Plan) -> Parameters:
@@ -328,3 +331,124 @@ def _too_large(space: Space, size: int, allowed: int) -> InvalidInput:
         f"The grid over {', '.join(space.names)} has {size} combinations or more; "
         f"{max(allowed, 0)} trials were allowed. Raise trials, or search at random."
     )
+
+
+@final
+@dataclass(frozen=True)
+class Bayes(Search):
+    """Draws at first, then proposals by a model of the trials before.
+
+    ``batch`` trials are proposed at a time for any number of cores, so that the result does
+    not depend on the machine.
+    """
+
+    name: ClassVar[str] = "bayes"
+    endless: ClassVar[bool] = True
+    first: int = 5  # draws before the model proposes
+    batch: int = 2
+
+    def settings(self) -> dict[str, Any]:
+        return {"first": self.first, "batch": self.batch}
+
+    def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
+        optuna = _optuna()
+        start = len(past)
+        first = max(self.first, len(plan.by_hand))
+        drawing = start < first
+        stop = first if drawing else start + self.batch
+        numbers = range(start, stop if plan.trials is None else min(stop, plan.trials))
+        if drawing:
+            return [Proposal(number, drawn(space, number, plan)) for number in numbers]
+        if not numbers:
+            return []
+        with _quiet(optuna):
+            study = _study_of(optuna, space, past, plan)
+            return [Proposal(n, _proposed(optuna, study, space, n, plan)) for n in numbers]
+
+
+def _study_of(optuna: ModuleType, space: Space, past: Sequence[Trial], plan: Plan) -> Any:
+    """An optuna study in memory with the earlier trials, without failed or invalid ones."""
+    direction = "minimize" if plan.better == "lower" else "maximize"
+    study = optuna.create_study(direction=direction, storage=None)
+    for trial in past:
+        point = space.to_unit(trial.parameters)
+        if point is None or not isfinite(trial.value):
+            continue
+        placed = _coordinates(optuna, space, trial.parameters, point)
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={name: value for name, (value, _) in placed.items()},
+                distributions={name: distribution for name, (_, distribution) in placed.items()},
+                value=trial.value,
+            )
+        )
+    return study
+
+
+def _coordinates(
+    optuna: ModuleType, space: Space, parameters: Parameters, point: Sequence[float]
+) -> dict[str, tuple[Any, Any]]:
+    """Each used setting: its position in the unit interval, or the index of its level."""
+    distributions = optuna.distributions
+    placed: dict[str, tuple[Any, Any]] = {}
+    for u, (name, dimension) in zip(point, space.dimensions.items(), strict=True):
+        if not dimension.active(parameters):
+            continue
+        if dimension.levels is None:
+            placed[name] = u, distributions.FloatDistribution(0.0, 1.0)
+        else:
+            levels = tuple(range(dimension.levels))
+            placed[name] = int(u * len(levels)), distributions.CategoricalDistribution(levels)
+    return placed
+
+
+def _proposed(optuna: ModuleType, study: Any, space: Space, number: int, plan: Plan) -> Parameters:
+    seed = int(np.random.default_rng([plan.seed, number]).integers(2**31))
+    study.sampler = optuna.samplers.TPESampler(
+        seed=seed, n_startup_trials=0, multivariate=True, constant_liar=True
+    )
+    trial = study.ask()
+    chosen: Parameters = {}
+    for name, dimension in space.dimensions.items():
+        if not dimension.active(chosen):
+            continue
+        if dimension.levels is None:
+            u = trial.suggest_float(name, 0.0, 1.0)
+        else:
+            level = trial.suggest_categorical(name, tuple(range(dimension.levels)))
+            u = (level + 0.5) / dimension.levels
+        chosen[name] = dimension.from_unit(u)
+    return chosen
+
+
+def _optuna() -> ModuleType:
+    try:
+        import optuna
+    except ImportError:
+        raise InvalidInput(
+            "search='bayes' was given; it needs the package optuna, which is not installed. "
+            "Run: pip install 'likely[search]', or use random or halving."
+        ) from None
+    return optuna
+
+
+@contextmanager
+def _quiet(optuna: ModuleType) -> Iterator[None]:
+    """Silence optuna's messages about each study; the user's setting is restored.
+
+    Before its version 5 it also warned that joint densities and the constant liar were
+    experimental.
+    """
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+SEARCHES: Mapping[str, type[Search]] = {
+    each.name: each for each in (Grid, Random, Halving, Refine, Bayes)
+}
