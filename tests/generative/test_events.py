@@ -36,7 +36,9 @@ def test_auto_reads_types_and_never_values():
     ones = pd.DataFrame({"a": [0, 1, 1]})
     assert plan_events("auto", kinds_of(as_table(ones))).events == ("gaussian",)
     counts = sparse.csr_array(np.eye(2))
-    assert plan_events("auto", kinds_of(as_table(counts)), sparse=True).events == ("multinomial",) * 2
+    assert (
+        plan_events("auto", kinds_of(as_table(counts)), sparse=True).events == ("multinomial",) * 2
+    )
 
 
 def test_a_mapping_names_columns_and_leaves_the_rest_to_auto():
