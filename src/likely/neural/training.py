@@ -371,7 +371,11 @@ def train(
     ``keep`` writes a checkpoint after every epoch: of the arrays of the state, the best θ, the
     curve and the loss at the start.
     """
-    run = begun(steps, theta, losses) if resumed is None else _continued(steps, resumed)
+    if resumed is None:
+        run = begun(steps, theta, losses)
+    else:
+        state, best, start_loss = steps.restored(resumed.state), resumed.best, resumed.start_loss
+        run = TrainingRun(state, best, resumed.curve, start_loss)
     try:
         ending = _loop(steps, rules, losses, run, keep, callbacks)
     except KeyboardInterrupt:
@@ -413,12 +417,6 @@ def begun(steps: Steps[Any], theta: Array, losses: Losses) -> TrainingRun:
     evaluate = losses.training or losses.validation
     start_loss = 1.0 if evaluate is None else evaluate(steps.theta(state))
     return TrainingRun(state, steps.theta(state), LossCurve(), start_loss)
-
-
-def _continued(steps: Steps[Any], resumed: Checkpoint) -> TrainingRun:
-    return TrainingRun(
-        steps.restored(resumed.state), resumed.best, resumed.curve, resumed.start_loss
-    )
 
 
 def advance(steps: Steps[Any], rules: TrainingRules, losses: Losses, run: TrainingRun) -> Epoch:
