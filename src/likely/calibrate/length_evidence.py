@@ -63,7 +63,7 @@ from likely.calibrate.length_cooling import (
 )
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.data.split import FOLD_SEED, hashed_uniforms, hashed_values
+from likely.data.hashed_splits import FOLD_SEED, hashed_uniforms, hashed_values
 from likely.distributions.lengths import (
     SplitScores,
     absence_is_evidence,
