@@ -157,17 +157,23 @@ class Distribution(ABC):
         return cls.from_statistics(statistics)  # type: ignore[attr-defined]  # of every family
 
     @property
-    @abstractmethod
-    def n_components(self) -> int: ...
+    def n_components(self) -> int:
+        """The rows of the first parameter, whose columns are the features."""
+        return int(self._first_parameter.shape[0])
 
     @property
-    @abstractmethod
-    def n_features(self) -> int: ...
+    def n_features(self) -> int:
+        return int(self._first_parameter.shape[1])
 
     @property
-    @abstractmethod
     def n_parameters(self) -> int:
         """Free parameters of all components together."""
+        return int(self._first_parameter.size)
+
+    @property
+    def _first_parameter(self) -> Array:
+        first: Array = getattr(self, fields(self)[0].name)  # type: ignore[arg-type]  # a dataclass
+        return first
 
     def own_family(self) -> Any:
         """The family that the member belongs to."""

@@ -204,10 +204,8 @@ class JudgedRows(NamedTuple):
 
 
 class AverageFit(NamedTuple):
-    """Several fits, and the rows that judge them together; None where nothing was held out."""
+    """What several networks say together, and the rows that judge them; None if none was held."""
 
-    fits: list[NetworkFit]
-    problems: list[TrainingProblem]
     held: JudgedRows | None
     constant: Array
     shrinkage: float
@@ -242,16 +240,16 @@ def averaged(
     averaging: Averaging, problems: Sequence[TrainingProblem], fits: Sequence[NetworkFit]
 ) -> AverageFit:
     """What networks say together, each with its problem."""
-    first, fits = problems[0], list(fits)
+    first = problems[0]
     output = first.output
     every = [first.training] if first.validation is None else [first.training, first.validation]
     y = np.concatenate([output.target(each.y) for each in every])
     weight = np.concatenate([_weight(each) for each in every])
     constant = averaging.constant(output, y, weight)
     common = all(each.validation is first.validation for each in problems)
-    held = _held_rows(fits, list(problems), averaging, common=common)
+    held = _held_rows(fits, problems, averaging, common=common)
     s = 1.0 if held is None else best_shrinkage(held, constant, averaging, len(fits) + 1)
-    return AverageFit(fits, list(problems), held, constant, s)
+    return AverageFit(held, constant, s)
 
 
 def best_shrinkage(
@@ -316,25 +314,25 @@ def parts_of_rows(y: Array, n_parts: int, seed: int) -> Codes:
 
 
 def _held_rows(
-    fits: list[NetworkFit], problems: list[TrainingProblem], averaging: Averaging, *, common: bool
+    fits: Sequence[NetworkFit],
+    problems: Sequence[TrainingProblem],
+    averaging: Averaging,
+    *,
+    common: bool,
 ) -> JudgedRows | None:
     """Each network on the rows that judged it; on one common set, their average."""
-    if any(problem.validation is None for problem in problems):
-        return None
-    parts = [
-        _predicted(fit, problem, averaging) for fit, problem in zip(fits, problems, strict=True)
-    ]
+    parts = list[JudgedRows]()
+    for fit, problem in zip(fits, problems, strict=True):
+        if problem.validation is None:
+            return None
+        theta = fit.trained.theta  # before any end game
+        parts.append(
+            judged_rows(problem.validation, problem.architecture, problem.output, theta, averaging)
+        )
     if common:
         mean = averaging.mean(np.stack([part.prediction for part in parts]))
         return parts[0]._replace(prediction=mean)
     return JudgedRows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def _predicted(fit: NetworkFit, problem: TrainingProblem, averaging: Averaging) -> JudgedRows:
-    """The rows that judged a network, and what it predicted before any end game."""
-    held = problem.validation
-    assert held is not None, "the caller has looked"
-    return judged_rows(held, problem.architecture, problem.output, fit.trained.theta, averaging)
 
 
 def judged_rows(

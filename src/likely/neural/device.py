@@ -238,8 +238,8 @@ def on_device(X: Any, dtype: Any, device: Any) -> Any:
     if is_tensor(X):
         return X.detach().to(device=device, dtype=tensor_dtype(dtype)).contiguous()
     if not sparse.issparse(X):
-        array = np.ascontiguousarray(X, dtype=dtype)
-        return torch.from_numpy(_writable(array)).to(device)
+        array = np.require(X, dtype=dtype, requirements=["C", "W"])  # torch warns of read-only ones
+        return torch.from_numpy(array).to(device)
     X = sparse.csr_array(X, dtype=dtype)
     X.sum_duplicates()
     longest = int(np.diff(X.indptr).max(initial=0))
@@ -269,11 +269,6 @@ def _padded(X: Matrix, longest: int, device: Any) -> PaddedRows:
     return PaddedRows(
         torch.from_numpy(values).to(device), torch.from_numpy(columns).to(device), X.shape[1]
     )
-
-
-def _writable(array: Any) -> Any:
-    """The array, or a copy of one that must not be written: torch would warn of it."""
-    return array if array.flags.writeable else array.copy()
 
 
 HALF = WORD // 2

@@ -24,7 +24,8 @@ from sklearn.exceptions import ConvergenceWarning
 from likely._typing import Array
 from likely.compute.executor import one_blas_thread
 from likely.errors import warn_user
-from likely.neural.checkpoint import Checkpoint, Keeper
+from likely.neural.architecture import check_parameters
+from likely.neural.checkpoint import Checkpoint, Keeper, check_state
 from likely.neural.engine import Engine, EngineSettings, engine_for
 from likely.neural.examples import Examples
 from likely.neural.history import History, LossCurve
@@ -87,6 +88,9 @@ class NetworkFit(NamedTuple):
 def fit_network(begin: TrainingStart, *, callbacks: Sequence[Callback] = ()) -> NetworkFit:
     """Train, and play the end game if there is one; θ and losses are in the unit of y."""
     problem, start, _, keeper, resumed = begin
+    if resumed is not None:
+        for theta in (resumed.best, resumed.state["theta"]):
+            check_parameters(problem.architecture, theta, problem.output)
     called = (*problem.options.callbacks, *callbacks)
     with one_blas_thread():
         if resumed is None or resumed.phase == 0:
@@ -216,7 +220,9 @@ def one_epoch(
         steps, losses = steps_on(problem.in_units())
         run = begun(steps, inner, losses)
         if state:
-            run.state = steps.restored({**state, "theta": np.array(inner)})
+            state = {**state, "theta": np.array(inner)}
+            check_state(state, steps.arrays(run.state))
+            run.state = steps.restored(state)
         run.curve = curve.times(1 / problem.units.square)
         epoch = rules.shown(advance(steps, rules, losses, run))
     return _frozen_kept(problem, epoch.theta, start), steps.arrays(run.state), epoch

@@ -134,7 +134,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
             "column_strengths_": Array,
             "response_centre_": Numbers(float | Array, "finite"),  # one for each response
             "response_scale_": Numbers(float, "finite", "positive"),
-            "state_": dict,
+            "state_": dict[str, Array],
             "chosen_": dict,
             "seed_": int,
             "held_out_": tuple[float, float],

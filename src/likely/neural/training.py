@@ -30,7 +30,7 @@ from sklearn.callback import CallbackSupportMixin
 
 from likely._typing import Array, Codes
 from likely.errors import TrainingDiverged
-from likely.neural.checkpoint import Checkpoint
+from likely.neural.checkpoint import Checkpoint, check_state
 from likely.neural.engine import Engine, TrainingState
 from likely.neural.examples import PreparedExamples
 from likely.neural.history import LossCurve
@@ -44,6 +44,8 @@ from likely.solvers.mini_batches import BatchPlan, ShuffledBatches, epoch_order
 from likely.solvers.schedules import Schedule
 from likely.solvers.stopping import steps_since_best
 from likely.solvers.updates import Update
+from likely.storage.declared import check_range
+from likely.storage.values import same_count, same_names
 
 S = TypeVar("S")
 NEAR = 1e-8  # a gap at which a search that finds no lower value has reached its optimum
@@ -159,7 +161,21 @@ def kept_state(state: dict[str, Array], update: Update | None) -> dict[str, Arra
 def continued_state(state: dict[str, Array], update: Update | None) -> dict[str, Array] | None:
     """The memory to continue from; None where another rule left it, to which it means nothing."""
     same = update is not None and "rule" in state and state["rule"][0] == update.compiled().kind
-    return state if same else None
+    return {name: array for name, array in state.items() if name != "rule"} if same else None
+
+
+def check_memory(state: dict[str, Array], n_parameters: int) -> None:
+    """Refuse what no update rule remembers."""
+    if not state:
+        return
+    same_names("What the update rule remembers", state, ("slots", "step", "rule"))
+    slots, whole = state["slots"], (state["step"], state["rule"])
+    same_count("A row of the slots", slots.shape[1:], (n_parameters,))
+    same_count("The type of the slots", slots.dtype.kind, "f")
+    check_range("The slots", slots, "finite")
+    for each in whole:
+        same_count("The steps and the rule", (each.shape, each.dtype.kind), ((1,), "i"))
+        check_range("The steps and the rule", each, "not negative")
 
 
 @final
@@ -371,7 +387,12 @@ def train(
     ``keep`` writes a checkpoint after every epoch: of the arrays of the state, the best θ, the
     curve and the loss at the start.
     """
-    run = begun(steps, theta, losses) if resumed is None else _continued(steps, resumed)
+    if resumed is None:
+        run = begun(steps, theta, losses)
+    else:
+        check_state(resumed.state, steps.arrays(steps.start(theta)))
+        state, best, start_loss = steps.restored(resumed.state), resumed.best, resumed.start_loss
+        run = TrainingRun(state, best, resumed.curve, start_loss)
     try:
         ending = _loop(steps, rules, losses, run, keep, callbacks)
     except KeyboardInterrupt:
@@ -413,12 +434,6 @@ def begun(steps: Steps[Any], theta: Array, losses: Losses) -> TrainingRun:
     evaluate = losses.training or losses.validation
     start_loss = 1.0 if evaluate is None else evaluate(steps.theta(state))
     return TrainingRun(state, steps.theta(state), LossCurve(), start_loss)
-
-
-def _continued(steps: Steps[Any], resumed: Checkpoint) -> TrainingRun:
-    return TrainingRun(
-        steps.restored(resumed.state), resumed.best, resumed.curve, resumed.start_loss
-    )
 
 
 def advance(steps: Steps[Any], rules: TrainingRules, losses: Losses, run: TrainingRun) -> Epoch:

@@ -69,6 +69,23 @@ def test_a_csv_file_of_a_million_columns_is_refused_in_little_memory(tmp_path):
     assert peak < MOST_MEGABYTES
 
 
+def test_an_object_of_a_million_keys_is_refused_in_little_memory(tmp_path):
+    path = tmp_path / "wide.jsonl"
+    path.write_text("{" + ",".join(f'"x{j}":1' for j in range(10**6)) + "}\n")
+    peak, said = peak_megabytes(REFUSED.format(f"lk.read({str(path)!r})"))
+    assert "there are 1,000,000 columns; a table may have 100,000" in said
+    assert peak < MOST_MEGABYTES
+
+
+def test_keys_of_all_lines_together_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr("likely.data.formats.text_files.MOST_COLUMNS", 3)
+    monkeypatch.setattr("likely.data.formats.json_lines.PIECE_BYTES", 8)
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(f'{{"x{j}": 1}}\n' for j in range(4)))
+    with pytest.raises(InvalidFile, match="there are 4 columns; a table may have 3"):
+        likely.read(path)
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "arff"])
 def test_more_columns_than_a_table_may_have_are_refused(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr("likely.data.formats.text_files.MOST_COLUMNS", 3)

@@ -182,6 +182,9 @@ def test_rows_of_a_table_carry_their_marks(graph):
     errors = found.standard_errors("b")
     assert (np.abs(found["b"] - exact["b"]) < 4 * errors).all()
     assert_allclose(found.log_evidence, exact.log_evidence, atol=0.2)
+    apart = np.abs(found.log_evidence - exact.log_evidence)
+    assert (apart < 4 * found.log_evidence_errors).all()
+    assert exact.log_evidence_errors.tolist() == [0.0] * 3
     assert "weighing, approximate" in repr(found)
     frame = found.to_frame()
     assert frame["approximate"].tolist() == ["weighing"] * 3
@@ -322,6 +325,7 @@ def test_a_method_that_does_not_say_how_exact_it_is_is_not(graph, monkeypatch):
     assert (rows.exact, states.exact) == (False, False)
     assert rows.bounds == ("estimate",) * 2
     assert np.isnan(rows.standard_errors("b")).all()
+    assert np.isnan(rows.log_evidence_errors).all()
     assert states.upper_bound.tolist() == [inf, inf]
 
 

@@ -25,7 +25,7 @@ from likely.data.formats.column_types import (
     join,
     type_of_value,
 )
-from likely.data.formats.text_files import TextFile, refuse_many_columns
+from likely.data.formats.text_files import MOST_COLUMNS, TextFile, refuse_many_columns
 from likely.data.source import Source, column_indices
 from likely.errors import InvalidFile
 from likely.kinds import ColumnKind
@@ -77,6 +77,7 @@ def open_json_lines(file: TextFile) -> JsonLinesSource:
         raise InvalidFile(
             file.label, "there is no object with a key; rows were expected. Check how it was made."
         )
+    refuse_many_columns(file.label, len(found.types))  # of all lines together
     return JsonLinesSource(
         file, found.types, tuple(found.types), found.kinds(), found.n_rows, file.nbytes
     )
@@ -116,8 +117,22 @@ def _refuse_deep(file: TextFile, piece: Piece) -> None:
             _refuse(file, piece.line + number, f"the line has {most:,} brackets within brackets")
 
 
+def _refuse_wide(file: TextFile, piece: Piece) -> None:
+    """Refuse an object of very many keys before a column is made of each."""
+    if piece.data.count(b'":') <= MOST_COLUMNS:
+        return
+    for line in piece.data.split(b"\n"):
+        if line.count(b'":') > MOST_COLUMNS:
+            try:
+                row = json.loads(line)
+            except ValueError:  # refused later, with the reason
+                continue
+            refuse_many_columns(file.label, len(row))
+
+
 def _types_of(file: TextFile, piece: Piece) -> ColumnTypes:
     _refuse_deep(file, piece)
+    _refuse_wide(file, piece)
     table = _parse(piece, None)
     refuse_many_columns(file.label, 0 if table is None else table.num_columns)
     if table is None:

@@ -75,8 +75,18 @@ class TableBeliefs(Mapping[Any, Array]):
 
         Both are by the same method; a difference of bounds that bounds nothing is refused.
         """
-        prior = LogPartition.of(self.log_prior_partition())
-        return minus_rows(self.log_partition, self.row_exactness, prior)
+        return minus_rows(self.log_partition, self.row_exactness, self._log_prior_partition)
+
+    @property
+    def log_evidence_errors(self) -> Array:
+        """The standard error of each ``log_evidence``: 0 if it is exact, nan if not known."""
+        prior = self._log_prior_partition.standard_error
+        own = [each.log_partition_error for each in self.row_exactness or [EXACT] * self.n_rows]
+        return np.hypot(np.array(own, dtype=float), np.nan if prior is None else prior)
+
+    @cached_property
+    def _log_prior_partition(self) -> LogPartition:
+        return LogPartition.of(self.log_prior_partition())
 
     def standard_errors(self, name: str | tuple[str, ...]) -> Array:
         """Of a marginal or joint in every row: 0 in exact rows, nan where it is not known."""
