@@ -1,11 +1,20 @@
 """Checkpoints: what is written is read, and what does not fit is refused in words."""
 
+import json
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from likely.errors import InvalidFile
-from likely.neural.checkpoint import Checkpoint, digest_of, read_checkpoint, write_checkpoint
+from likely.errors import InvalidFile, InvalidInput
+from likely.neural.checkpoint import (
+    CHECKPOINTS,
+    Checkpoint,
+    check_state,
+    digest_of,
+    read_checkpoint,
+    write_checkpoint,
+)
 from likely.neural.history import LossCurve
 
 MEANING = {"the architecture": "2-3-1", "l2": "0.5"}
@@ -15,7 +24,15 @@ STATE = {"theta": np.arange(5, dtype=np.float32), "slots": np.zeros((2, 5)), "st
 @pytest.fixture
 def path(tmp_path):
     curve = LossCurve((2.0, 1.0), (3.0, 2.5), (0.1, 0.05), (0.2, 0.3))
-    found = Checkpoint(STATE, np.ones(5), curve, 4.0, seed=3, phase=1, earlier=LossCurve((9.0,)))
+    found = Checkpoint(
+        STATE,
+        np.ones(5),
+        curve,
+        4.0,
+        seed=3,
+        phase=1,
+        earlier=LossCurve((9.0,), (), (0.1,), (0.2,)),
+    )
     write_checkpoint(tmp_path / "a.checkpoint", MEANING, found)
     return tmp_path / "a.checkpoint"
 
@@ -83,3 +100,58 @@ def test_a_digest_tells_arrays_apart():
     a = np.arange(6.0)
     assert digest_of(a) == digest_of(a.copy())
     assert len({digest_of(a), digest_of(a.reshape(2, 3)), digest_of(a + 1), digest_of(a, a)}) == 4
+
+
+def changed_file(path, header=lambda head: None, arrays=lambda tensors: None):
+    """The checkpoint after changes, its checksum right."""
+    content = path.read_bytes()
+    head = CHECKPOINTS.header(content, path)
+    del head["checksum"]
+    tensors = dict(CHECKPOINTS.arrays(head.pop("tensors"), CHECKPOINTS.tensors(content, path)))
+    header(head)
+    arrays(tensors)
+    path.write_bytes(bytes(CHECKPOINTS.content(head, tensors)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"header": lambda head: head.update(phase=2)}, "phase is '2'"),
+        ({"header": lambda head: head.update(seed=-1)}, "seed must be 0 or more"),
+        ({"header": lambda head: head.update(start_loss="nan")}, "start_loss must be numbers"),
+        ({"header": lambda head: head.update(start_loss=[[1]])}, "not well formed"),
+        ({"arrays": lambda arrays: arrays.pop("earlier.loss")}, "without the epochs before it"),
+        ({"arrays": lambda arrays: arrays.pop("best")}, "not well formed"),
+        ({"arrays": lambda arrays: arrays.update(best=np.full(5, np.nan))}, "best must be finite"),
+        ({"arrays": lambda arrays: arrays.update(best=np.ones(4))}, "state.theta has"),
+        (
+            {"arrays": lambda arrays: arrays.update({"state.slots": np.full((2, 5), np.inf)})},
+            "The state's slots must be finite",
+        ),
+        (
+            {"arrays": lambda arrays: arrays.update({"curve.rate": np.ones(9)})},
+            "rate has 9 entries",
+        ),
+    ],
+)
+def test_what_no_training_writes_is_refused(path, change, message):
+    changed_file(path, **change)
+    with pytest.raises(InvalidFile, match=message):
+        read_checkpoint(path, MEANING)
+
+
+def test_a_nested_header_is_refused(path):
+    deep = "[" * 100_000 + "]" * 100_000
+    header = json.dumps({"__metadata__": {CHECKPOINTS.key: deep}}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(InvalidFile):
+        read_checkpoint(path, MEANING)
+
+
+def test_a_state_of_another_shape_is_refused():
+    check_state(STATE, STATE)
+    name = next(iter(STATE))
+    with pytest.raises(InvalidInput, match=f"The state's {name}"):
+        check_state({**STATE, name: STATE[name][..., :-1]}, STATE)
+    with pytest.raises(InvalidInput, match="The arrays of the state"):
+        check_state({**STATE, "more": np.ones(1)}, STATE)

@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 from safetensors.numpy import load_file, save_file
 
 import likely
+import likely.runtime
 from likely.distributions import (
     DiagonalGaussian,
 )
@@ -398,3 +399,12 @@ def test_a_run_is_loaded_by_its_folder(tmp_path):
     model = NaiveBayes().fit(X, y)
     save(model, tmp_path / "model.likely")
     assert_array_equal(load(tmp_path).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("load_file_of", [load, likely.runtime.load])
+def test_a_nested_header_is_refused(tmp_path, load_file_of):
+    deep = "[" * 100_000 + "]" * 100_000
+    header = json.dumps({"__metadata__": {"likely": deep}}).encode()
+    (tmp_path / "m.likely").write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(InvalidFile):
+        load_file_of(tmp_path / "m.likely")

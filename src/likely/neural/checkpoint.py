@@ -20,14 +20,17 @@ import numpy as np
 from scipy import sparse
 
 from likely._typing import Array
-from likely.errors import InvalidFile, InvalidInput
+from likely.errors import InvalidInput
 from likely.neural.examples import Examples
 from likely.neural.history import LossCurve
 from likely.neural.options import Options
 from likely.neural.outputs import Output
 from likely.neural.settings import Batches, Training
+from likely.storage.checks import Contents, Declared, Reader, check
+from likely.storage.declared import Present, SameCount, SameShape, check_range
 from likely.storage.files import write_atomically
 from likely.storage.tensors import TensorFormat
+from likely.storage.values import refusals, same_count, same_names
 
 ROWS_IN_DIGEST = 64
 FORMAT = 1  # raised when an older version of likely could misread the file
@@ -38,6 +41,7 @@ CHECKPOINTS = TensorFormat(
     "Start a new training, without resume.",
 )
 HEADER_FIELDS = {"format", "meaning", "phase", "seed", "start_loss", "tensors"}
+PAIRS, MEASURES = ("steps", "changes"), "measures"  # of the state of L-BFGS
 CURVES = ("curve", "earlier")  # of this phase, and of the one before
 Meaning = dict[str, str]  # settings in words, by name
 AnyPath = str | os.PathLike[str]
@@ -55,6 +59,75 @@ class Checkpoint:
     seed: int
     phase: int = 0  # 0: training; 1: the end game
     earlier: LossCurve | None = None  # of phase 0, in phase 1
+
+    def check_saved(self) -> None:
+        """Refuse an end game without the epochs before it, and a state that cannot go on."""
+        if self.phase and (self.earlier is None or not self.earlier.n_epochs):
+            raise InvalidInput(
+                "it is of an end game, without the epochs before it. Start a new training, without "
+                "resume."
+            )
+        for name, array in self.state.items():
+            if name != MEASURES:
+                check_range(f"The state's {name}", array, "finite")
+
+
+def check_state(found: Mapping[str, Array], like: Mapping[str, Array]) -> None:
+    """Refuse arrays of a state that have not the shapes of those at the start of a training."""
+    same_names("The arrays of the state", dict(found), like)
+    for name, array in like.items():
+        ours, theirs = array.shape, found[name].shape
+        if name in PAIRS:  # as many as there were steps
+            same_count(f"The state's {name}", len(found[name]), len(found[PAIRS[0]]))
+            ours, theirs = ours[1:], theirs[1:]
+        same_count(f"The state's {name}", theirs, ours)
+        same_count(f"The type of the state's {name}", found[name].dtype.kind, array.dtype.kind)
+        if array.dtype.kind == "i":
+            check_range(f"The state's {name}", found[name], "not negative")
+
+
+CURVE = Declared(
+    {each.name: ["numbers", ["row", "float"], "not NaN"] for each in fields(LossCurve)},
+    rules=(SameCount("loss", "rate", "seconds"),),
+)
+DECLARED = Declared(
+    {
+        "state": ["dict", "text", "array"],
+        "best": ["numbers", "array", "finite"],
+        "curve": ["named", LossCurve.__name__],
+        "start_loss": ["numbers", "float", "not NaN"],
+        "seed": ["numbers", "int", "not negative"],
+        "phase": ["literal", 0, 1],
+        "earlier": ["or", "none", ["named", LossCurve.__name__]],
+    },
+    rules=(
+        Present("state.theta"),
+        SameShape("best", "state.theta"),
+        SameCount(1, "best.shape"),
+    ),
+)
+
+
+@final
+@dataclass(frozen=True)
+class CheckpointValues(Reader):
+    """What the walker asks, of a checkpoint."""
+
+    def contents(self, value: Any) -> Contents | None:
+        if isinstance(value, Checkpoint):
+            return Contents("Checkpoint", vars(value), DECLARED, self, last=value.check_saved)
+        if isinstance(value, LossCurve):
+            return Contents("LossCurve", vars(value), CURVE, self, last=value.check_saved)
+        return None
+
+    def is_model(self, value: Any) -> bool:
+        return False
+
+    def is_class(self, value: Any) -> bool:
+        return False
+
+    def belongs(self, value: Any, group: str) -> bool:
+        return type(value).__name__ == group
 
 
 @final
@@ -141,7 +214,7 @@ def write_checkpoint(path: AnyPath, meaning: Meaning, checkpoint: Checkpoint) ->
 def read_checkpoint(path: AnyPath, meaning: Meaning) -> Checkpoint:
     """The training of a file, if it has this meaning."""
     content = CHECKPOINTS.read(Path(path), path)
-    try:
+    with refusals(path, CHECKPOINTS):
         tensors = CHECKPOINTS.tensors(content, path)
         header = CHECKPOINTS.header(content, path)
         CHECKPOINTS.check(header, tensors, path)
@@ -151,17 +224,9 @@ def read_checkpoint(path: AnyPath, meaning: Meaning) -> Checkpoint:
                 "Use the version of likely that wrote it."
             )
         _refuse_other_meaning(header["meaning"], meaning)
-        return _checkpoint(header, CHECKPOINTS.arrays(header["tensors"], tensors))
-    except InvalidFile:
-        raise
-    except InvalidInput as error:
-        raise InvalidFile(path, str(error)) from None
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InvalidFile(
-            path,
-            f"its header is not well formed ({type(error).__name__}: {str(error)[:80]}); expected "
-            f"{CHECKPOINTS.what}. {CHECKPOINTS.remedy}",
-        ) from None
+        found = _checkpoint(header, CHECKPOINTS.arrays(header["tensors"], tensors))
+        check(found, CheckpointValues())
+        return found
 
 
 def meaning_of(

@@ -19,12 +19,14 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from likely._typing import Array
 from likely.compute.executor import one_blas_thread
 from likely.errors import warn_user
-from likely.neural.checkpoint import Checkpoint, Keeper
+from likely.neural.architecture import check_parameters
+from likely.neural.checkpoint import Checkpoint, Keeper, check_state
 from likely.neural.engine import Engine, EngineSettings, engine_for
 from likely.neural.examples import Examples
 from likely.neural.history import History, LossCurve
@@ -87,6 +89,9 @@ class NetworkFit(NamedTuple):
 def fit_network(begin: TrainingStart, *, callbacks: Sequence[Callback] = ()) -> NetworkFit:
     """Train, and play the end game if there is one; θ and losses are in the unit of y."""
     problem, start, _, keeper, resumed = begin
+    if resumed is not None:
+        for theta in (resumed.best, resumed.state["theta"]):
+            check_parameters(problem.architecture, theta, problem.output)
     called = (*problem.options.callbacks, *callbacks)
     with one_blas_thread():
         if resumed is None or resumed.phase == 0:
@@ -216,7 +221,9 @@ def one_epoch(
         steps, losses = steps_on(problem.in_units())
         run = begun(steps, inner, losses)
         if state:
-            run.state = steps.restored({**state, "theta": np.array(inner)})
+            state = {**state, "theta": np.array(inner)}
+            check_state(state, steps.arrays(run.state))
+            run.state = steps.restored(state)
         run.curve = curve.times(1 / problem.units.square)
         epoch = rules.shown(advance(steps, rules, losses, run))
     return _frozen_kept(problem, epoch.theta, start), steps.arrays(run.state), epoch
@@ -344,3 +351,36 @@ def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engi
     from likely.neural.torch_networks import TorchEngine  # here: most users have no GPU
 
     return TorchEngine(settings, device)
+
+
+def scikit_learn_callbacks(
+    model: CallbackSupportMixin, learned: dict[str, Any], max_epochs: int, X: Any, y: Any
+) -> tuple[Callback, ...]:
+    """The callbacks that were set in scikit-learn's way, as one that is called with each epoch.
+
+    ``ProgressBar`` and ``ScoringMonitor`` of ``sklearn.callback`` are set by ``set_callbacks``: the
+    fit is a task, and each epoch is one inside it.
+    """
+    context = model._init_callback_context(max_subtasks=max_epochs)
+    if not vars(model).get("_skl_callbacks"):
+        return ()
+    context.call_on_fit_task_begin(estimator=model, X=X, y=y)
+
+    def after(epoch: Epoch) -> bool:
+        part = context.subcontext(task_name="epoch")
+        part.call_on_fit_task_begin(estimator=model, X=X, y=y)
+        fitted = {**learned, "parameters_": np.array(epoch.theta)}
+        return bool(
+            part.call_on_fit_task_end(estimator=model, X=X, y=y, reconstruction_attributes=fitted)
+        )
+
+    return (after,)
+
+
+def end_of_fit(model: CallbackSupportMixin, X: Any, y: Any) -> None:
+    """Tell the callbacks of scikit-learn that the fit is done."""
+    if vars(model).get("_skl_callbacks"):
+        fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
+        model._callback_fit_ctx.call_on_fit_task_end(
+            estimator=model, X=X, y=y, reconstruction_attributes=fitted
+        )

@@ -21,7 +21,7 @@ from likely.data.frames import frame_of
 from likely.output.formatting import count, html_block, html_paragraph, html_table, text_table
 from likely.output.loss_curves import draw_losses, shown_rows
 from likely.storage.declared import SameCount
-from likely.storage.values import unlike
+from likely.storage.values import same_count, unlike
 
 
 @final
@@ -33,6 +33,11 @@ class LossCurve:
     validation: tuple[float, ...] = ()  # of the validation rows; empty where there are none
     rate: tuple[float, ...] = ()
     seconds: tuple[float, ...] = ()
+
+    def check_saved(self) -> None:
+        """Refuse validation losses of some epochs only."""
+        if self.validation:
+            same_count("validation", len(self.validation), len(self.loss))
 
     @property
     def n_epochs(self) -> int:

@@ -26,11 +26,10 @@ from time import perf_counter
 from typing import Any, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin
 
 from likely._typing import Array, Codes
 from likely.errors import TrainingDiverged
-from likely.neural.checkpoint import Checkpoint
+from likely.neural.checkpoint import Checkpoint, check_state
 from likely.neural.engine import Engine, TrainingState
 from likely.neural.examples import PreparedExamples
 from likely.neural.history import LossCurve
@@ -44,6 +43,8 @@ from likely.solvers.mini_batches import BatchPlan, ShuffledBatches, epoch_order
 from likely.solvers.schedules import Schedule
 from likely.solvers.stopping import steps_since_best
 from likely.solvers.updates import Update
+from likely.storage.declared import check_range
+from likely.storage.values import same_count, same_names
 
 S = TypeVar("S")
 NEAR = 1e-8  # a gap at which a search that finds no lower value has reached its optimum
@@ -159,7 +160,21 @@ def kept_state(state: dict[str, Array], update: Update | None) -> dict[str, Arra
 def continued_state(state: dict[str, Array], update: Update | None) -> dict[str, Array] | None:
     """The memory to continue from; None where another rule left it, to which it means nothing."""
     same = update is not None and "rule" in state and state["rule"][0] == update.compiled().kind
-    return state if same else None
+    return {name: array for name, array in state.items() if name != "rule"} if same else None
+
+
+def check_memory(state: dict[str, Array], n_parameters: int) -> None:
+    """Refuse what no update rule remembers."""
+    if not state:
+        return
+    same_names("What the update rule remembers", state, ("slots", "step", "rule"))
+    slots, whole = state["slots"], (state["step"], state["rule"])
+    same_count("A row of the slots", slots.shape[1:], (n_parameters,))
+    same_count("The type of the slots", slots.dtype.kind, "f")
+    check_range("The slots", slots, "finite")
+    for each in whole:
+        same_count("The steps and the rule", (each.shape, each.dtype.kind), ((1,), "i"))
+        check_range("The steps and the rule", each, "not negative")
 
 
 @final
@@ -374,6 +389,7 @@ def train(
     if resumed is None:
         run = begun(steps, theta, losses)
     else:
+        check_state(resumed.state, steps.arrays(steps.start(theta)))
         state, best, start_loss = steps.restored(resumed.state), resumed.best, resumed.start_loss
         run = TrainingRun(state, best, resumed.curve, start_loss)
     try:
@@ -454,36 +470,3 @@ def divergence(
 def _is_sound(loss: float, start_loss: float) -> bool:
     limit = EXPLODED * max(start_loss, 1.0) if isfinite(start_loss) else np.inf
     return isfinite(loss) and loss <= limit
-
-
-def scikit_learn_callbacks(
-    model: CallbackSupportMixin, learned: dict[str, Any], max_epochs: int, X: Any, y: Any
-) -> tuple[Callback, ...]:
-    """The callbacks that were set in scikit-learn's way, as one that is called with each epoch.
-
-    ``ProgressBar`` and ``ScoringMonitor`` of ``sklearn.callback`` are set by ``set_callbacks``: the
-    fit is a task, and each epoch is one inside it.
-    """
-    context = model._init_callback_context(max_subtasks=max_epochs)
-    if not vars(model).get("_skl_callbacks"):
-        return ()
-    context.call_on_fit_task_begin(estimator=model, X=X, y=y)
-
-    def after(epoch: Epoch) -> bool:
-        part = context.subcontext(task_name="epoch")
-        part.call_on_fit_task_begin(estimator=model, X=X, y=y)
-        fitted = {**learned, "parameters_": np.array(epoch.theta)}
-        return bool(
-            part.call_on_fit_task_end(estimator=model, X=X, y=y, reconstruction_attributes=fitted)
-        )
-
-    return (after,)
-
-
-def end_of_fit(model: CallbackSupportMixin, X: Any, y: Any) -> None:
-    """Tell the callbacks of scikit-learn that the fit is done."""
-    if vars(model).get("_skl_callbacks"):
-        fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
-        model._callback_fit_ctx.call_on_fit_task_end(
-            estimator=model, X=X, y=y, reconstruction_attributes=fitted
-        )

@@ -107,6 +107,8 @@ class Contents:
             inner = self.reader.contents(value)
             if name.lstrip("-").isdecimal():
                 value = value[int(name)]
+            elif isinstance(value, dict):
+                value = value.get(name)
             elif inner is not None and name in inner.values:
                 value = inner.values[name]
             else:

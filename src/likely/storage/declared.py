@@ -50,6 +50,7 @@ RANGES: dict[str, tuple[Callable[[Array], Any], str]] = {  # of numbers, by name
     "a threshold": (lambda x: np.abs(x) <= LARGEST_THRESHOLD, "at most 1e15 in size"),
     "at least 1": (lambda x: x >= 1, "1 or more"),
     "at least 2": (lambda x: x >= 2, "2 or more"),
+    "not NaN": (lambda x: ~np.isnan(x), "numbers"),
     "not infinite": (lambda x: ~np.isinf(x), "finite"),
 }
 

@@ -95,7 +95,7 @@ def read_content(path: str | os.PathLike[str]) -> ModelContent:
 
 
 @contextmanager
-def refusals(path: object) -> Iterator[None]:
+def refusals(path: object, form: TensorFormat = MODELS) -> Iterator[None]:
     """Whatever does not fit in a file becomes ``InvalidFile``, with its name."""
     try:
         yield
@@ -111,7 +111,7 @@ def refusals(path: object) -> Iterator[None]:
         raise InvalidFile(
             path,
             f"its header is not well formed ({type(error).__name__}: {str(error)[:80]}); expected "
-            "what likely.save writes. Save the model again.",
+            f"what {form.writer} writes. {form.remedy}",
         ) from None
 
 
