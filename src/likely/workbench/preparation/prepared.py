@@ -135,7 +135,7 @@ class Prepared(Estimator):
     """
 
     saved: ClassVar = FITTED_COLUMNS | Saved(
-        {"model_": MODEL, "preparation_": Any},
+        {"model_": MODEL, "preparation_": Preparation | None},
         rules=(SameCount("n_features_in_", "preparation_.steps"),),
     )
 
