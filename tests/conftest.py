@@ -32,6 +32,14 @@ def _position(item, mark):
     raise AssertionError(f"{item.nodeid} has none of the cases of {names!r}")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_waits_for_the_disk():
+    """A test does not outlive a power cut, and a disk takes milliseconds for each file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.hookimpl(tryfirst=True)  # before the cases that are marked slow are deselected
 def pytest_collection_modifyitems(items):
     """Leave to slow runs what is off the diagonals of a product of cases.

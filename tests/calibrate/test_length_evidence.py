@@ -17,8 +17,8 @@ from likely.calibrate.evidence import N_FOLDS
 from likely.calibrate.length_cooling import ScoredDocuments, best_cooling, length_loss
 from likely.calibrate.length_evidence import document_folds, folds_of, scored_documents
 from likely.data.block import Block
+from likely.data.hashed_splits import FOLD_SEED, fold_of
 from likely.data.layouts.dense import Dense
-from likely.data.split import FOLD_SEED, fold_of
 from likely.errors import InvalidInput, NothingToCalibrate
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pyarrow.parquet import read_table
 
-from likely.data.split import split_mask
+from likely.data.hashed_splits import split_mask
 from likely.workbench.scoring.held_out import FRACTION
 from tests.cli.conftest import patients
 

@@ -11,7 +11,7 @@ from scipy import optimize, stats
 
 import likely as lk
 from likely.data import arrow
-from likely.data.split import split_mask
+from likely.data.hashed_splits import split_mask
 from likely.workbench.data import dataset
 
 

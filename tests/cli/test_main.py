@@ -124,12 +124,12 @@ def test_jobs_hold_for_the_command_only(likely, monkeypatch):
 
 @pytest.mark.parametrize("words", [["--no-color"], []])
 def test_colours_can_be_turned_off(monkeypatch, words):
-    from likely.cli.terminal import Settings
+    from likely.cli.terminal import GlobalOptions
 
     monkeypatch.setenv("NO_COLOR", "" if words else "1")
-    assert Settings(no_color=bool(words)).color is False
+    assert GlobalOptions(no_color=bool(words)).color is False
     monkeypatch.delenv("NO_COLOR")
-    assert Settings().color is None
+    assert GlobalOptions().color is None
 
 
 @pytest.mark.diagonal(2)

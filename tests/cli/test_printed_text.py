@@ -7,7 +7,7 @@ import pytest
 
 from likely.cli import table_files
 from likely.cli.main import run
-from likely.cli.terminal import Settings, showing_progress
+from likely.cli.terminal import GlobalOptions, showing_progress
 from likely.output.progress import report
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -64,7 +64,7 @@ def test_a_run_trained_on_such_a_table_explains_itself_without_them(table, capsy
 
 def test_progress_has_none_of_them_and_no_markup(monkeypatch, capsys):
     monkeypatch.setattr("likely.cli.terminal.LINE_EVERY_S", 0.0)
-    with showing_progress(Settings(), "Reading [bold]x\x1b[2J"):
+    with showing_progress(GlobalOptions(), "Reading [bold]x\x1b[2J"):
         report("rows", 3, "of \x9bfile")
     said = capsys.readouterr().err
     assert "[bold]x" in said and not CONTROL.search(said)

@@ -5,7 +5,7 @@ import pytest
 
 import likely
 from likely.cli import terminal as screen
-from likely.cli.terminal import Settings
+from likely.cli.terminal import GlobalOptions
 from likely.output.progress import report
 
 
@@ -19,7 +19,7 @@ def work(settings, monkeypatch, *, terminal):
 
 
 def test_plain_lines_say_how_far_it_is(monkeypatch, capsys):
-    work(Settings(), monkeypatch, terminal=False)
+    work(GlobalOptions(), monkeypatch, terminal=False)
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.splitlines() == [
@@ -32,7 +32,7 @@ def test_epochs_of_rows_in_memory_are_said_without_a_count_of_rows(monkeypatch, 
     monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
     rows = np.random.default_rng(0).normal(size=(30, 2))
     network = likely.NeuralNetworkRegressor((2,), batch=10, max_epochs=1, tol=None)
-    with screen.showing_progress(Settings(), "cross-validating neural-network"):
+    with screen.showing_progress(GlobalOptions(), "cross-validating neural-network"):
         network.fit(rows, rows[:, 0])
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith("cross-validating neural-network: epoch 1 of at most 1: loss ")
@@ -43,7 +43,7 @@ def test_trials_are_counted_and_the_steps_of_their_fits_are_not(monkeypatch, cap
     monkeypatch.setattr(screen, "PATIENCE_S", 0.0)
     monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
     monkeypatch.setattr(screen.sys.stderr, "isatty", lambda: terminal, raising=False)
-    with screen.showing_progress(Settings(), "tuning", 50, unit="trials run"):
+    with screen.showing_progress(GlobalOptions(), "tuning", 50, unit="trials run"):
         report("EM step", 1, "objective 3.5")
         report("trials run", 1, "best 0.4")
     said = capsys.readouterr().err
@@ -54,26 +54,26 @@ def test_trials_are_counted_and_the_steps_of_their_fits_are_not(monkeypatch, cap
 
 def test_fits_are_counted_of_all_with_the_time_so_far(monkeypatch, capsys):
     monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
-    with screen.showing_progress(Settings(), "comparing", None, unit="fits"):
+    with screen.showing_progress(GlobalOptions(), "comparing", None, unit="fits"):
         report("fits", 1, "discriminant", total=70)
     assert capsys.readouterr().err == "comparing: 1 of 70 fits, discriminant, 0 s\n"
 
 
 def test_a_terminal_gets_a_bar_that_ends_with_the_work(monkeypatch, capsys):
-    work(Settings(), monkeypatch, terminal=True)
+    work(GlobalOptions(), monkeypatch, terminal=True)
     said = capsys.readouterr()
     assert said.out == ""
     assert "fitting" in said.err
 
 
-@pytest.mark.parametrize("settings", [Settings(quiet=True), Settings(json=True)])
+@pytest.mark.parametrize("settings", [GlobalOptions(quiet=True), GlobalOptions(json=True)])
 def test_quiet_and_json_say_nothing(monkeypatch, capsys, settings):
     work(settings, monkeypatch, terminal=False)
     assert capsys.readouterr() == ("", "")
 
 
 def test_short_work_says_nothing(monkeypatch, capsys):
-    with screen.showing_progress(Settings(), "fitting", 10):
+    with screen.showing_progress(GlobalOptions(), "fitting", 10):
         report("rows", 10)
     assert capsys.readouterr() == ("", "")
 
@@ -86,11 +86,11 @@ def test_a_long_fit_reports_its_rows(likely, table, monkeypatch):
 
 @pytest.mark.parametrize("unit", ["rows", "trials run"])
 def test_compiling_is_said_at_once_and_one_time(monkeypatch, capsys, unit):
-    with screen.showing_progress(Settings(), "fitting", 10, unit=unit):
+    with screen.showing_progress(GlobalOptions(), "fitting", 10, unit=unit):
         for _ in range(3):
             report("compiling", 0, "once")
     assert capsys.readouterr() == ("", "fitting: compiling, once\n")
     monkeypatch.setattr(screen.sys.stderr, "isatty", lambda: True, raising=False)
-    with screen.showing_progress(Settings(), "fitting", 10, unit=unit):
+    with screen.showing_progress(GlobalOptions(), "fitting", 10, unit=unit):
         report("compiling", 0, "once")
     assert "compiling, once" in capsys.readouterr().err

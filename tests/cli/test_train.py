@@ -77,7 +77,7 @@ def test_the_held_out_score_is_that_of_a_fit_on_the_other_rows(likely, table):
     import pyarrow as pa
     import pyarrow.csv
 
-    from likely.data.split import split_mask
+    from likely.data.hashed_splits import split_mask
 
     scores = likely("train", table, "naive-bayes", "--target", "ill", "--json").json["result"][
         "scores"

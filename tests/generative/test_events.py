@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils import get_tags
 
 from likely import Discretizer, NaiveBayes
+from likely.data.frames import as_table
 from likely.data.source import kinds_of
 from likely.distributions import (
     Bernoulli,
@@ -27,15 +28,17 @@ FRAME = pd.DataFrame(
 
 
 def plan(event, **options):
-    return plan_events(event, kinds_of(FRAME), **options)
+    return plan_events(event, kinds_of(as_table(FRAME)), **options)
 
 
 def test_auto_reads_types_and_never_values():
     assert plan("auto").events == ("gaussian", "gaussian", "bernoulli", "categorical")
     ones = pd.DataFrame({"a": [0, 1, 1]})
-    assert plan_events("auto", kinds_of(ones)).events == ("gaussian",)
+    assert plan_events("auto", kinds_of(as_table(ones))).events == ("gaussian",)
     counts = sparse.csr_array(np.eye(2))
-    assert plan_events("auto", kinds_of(counts), sparse=True).events == ("multinomial",) * 2
+    assert (
+        plan_events("auto", kinds_of(as_table(counts)), sparse=True).events == ("multinomial",) * 2
+    )
 
 
 def test_a_mapping_names_columns_and_leaves_the_rest_to_auto():

@@ -158,7 +158,7 @@ def test_a_weight_is_chosen_by_labelled_rows_that_are_held_out():
 
 
 def test_unlabelled_rows_that_do_harm_are_not_used():
-    X, y = clustered(0, 1500)
+    X, y = clustered(0, 700)
     new, truth = clustered(1, 1000)
     labels = few_labels(y, 40)
     alone, harmful, chosen = (
@@ -185,7 +185,7 @@ def test_a_weight_is_chosen_for_columns_of_numbers():
 
 def test_the_temperature_is_that_of_models_with_unlabelled_rows():
     """EM makes a model surer than its labelled rows alone would, and it is cooled more."""
-    X, y = clustered(0, 1500)
+    X, y = clustered(0, 700)
     labels = few_labels(y, 40)
     cooled = []
     for weight in (0.0, 0.1):

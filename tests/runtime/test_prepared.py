@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import likely as lk
 import likely.runtime
-from likely.data.categories import Factor
+from likely.data.categories import CodedValues
 from likely.errors import InvalidInput
 from likely.runtime.predictor import days_of_texts
 from likely.workbench.preparation.cells import days_of_text
@@ -25,7 +25,7 @@ Y = np.where(SIZE + [day.month / 4 for day in DAYS] > 1.6, "yes", "no")
 
 
 def factor(texts):
-    return Factor(np.arange(len(texts), dtype=np.int32), np.array(texts, dtype=object))
+    return CodedValues(np.arange(len(texts), dtype=np.int32), np.array(texts, dtype=object))
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block, Blocks, MappedBlocks
 from likely.data.copies import copies_in_blocks
-from likely.data.split import FOLD_SEED, fold_of
+from likely.data.hashed_splits import FOLD_SEED, fold_of
 from likely.distributions.base import Family
 from likely.errors import NothingToCalibrate, warn_user
 from likely.numerics.additive import Additive, FieldwiseAdditive, pairwise_total

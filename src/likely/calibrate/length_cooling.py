@@ -43,7 +43,7 @@ from likely.calibrate.evidence import (
     warn_no_information,
     warn_nothing_to_calibrate,
 )
-from likely.data.split import hashed_uniforms
+from likely.data.hashed_splits import hashed_uniforms
 from likely.distributions.lengths import SplitScores
 from likely.objectives.components import Components
 from likely.objectives.cooled_evidence import Absence, CooledEvidence

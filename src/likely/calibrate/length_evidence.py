@@ -63,7 +63,7 @@ from likely.calibrate.length_cooling import (
 )
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.data.split import FOLD_SEED, hashed_uniforms, hashed_values
+from likely.data.hashed_splits import FOLD_SEED, hashed_uniforms, hashed_values
 from likely.distributions.lengths import (
     SplitScores,
     absence_is_evidence,
@@ -326,22 +326,20 @@ def scored_block(
     chosen = np.flatnonzero((document_folds(family, block) == fold) & (block.target >= 0))
     rows = _rows_of(block, chosen)
     X = rows.X.stored()
+    member: Any = model.distribution  # a product of these families
+    if has_other_columns(family):
+        scores = split_scores(family, member, X)
+    else:
+        scores = of_words(member.log_score(X))
     weight = np.ones(len(chosen)) if rows.weight is None else rows.weight
     return documents_scored(
         model,
-        _scores(family, model.distribution, X),
+        scores,
         rows.target,
         weight,
         row_lengths(family, X),
         absence_of(family, model, mean_length),
     )
-
-
-def _scores(family: ProductFamily, distribution: Any, X: Any) -> SplitScores:
-    """log p(x | k) of the words, and of other columns where there are any."""
-    if has_other_columns(family):
-        return split_scores(family, distribution, X)
-    return of_words(distribution.log_score(X))
 
 
 def of_words(score: Array) -> SplitScores:

@@ -12,7 +12,7 @@ import click
 
 import likely
 from likely.cli.streams import encodable
-from likely.cli.terminal import Settings, echo, wrapped
+from likely.cli.terminal import GlobalOptions, echo, wrapped
 from likely.output.control_characters import printable_json
 from likely.storage.json import as_ascii_json, as_json
 from likely.tasks.request import Exit
@@ -31,7 +31,7 @@ class Answer:
     aside: bool = False  # the data are on standard output, so messages go to standard error
 
 
-def tell(answer: Answer, settings: Settings) -> None:
+def tell(answer: Answer, settings: GlobalOptions) -> None:
     """Print an answer."""
     if settings.json:
         _tell_json(settings, Exit.FINE, answer.result, answer.findings, answer.files, answer.next)
@@ -46,7 +46,7 @@ def tell(answer: Answer, settings: Settings) -> None:
     echo(f"\n{footer}\n{_next(answer.next)}", settings, err=answer.aside)
 
 
-def tell_aside(answer: Answer, settings: Settings) -> None:
+def tell_aside(answer: Answer, settings: GlobalOptions) -> None:
     """Print an answer on standard error, because standard output cannot be written."""
     if settings.json:
         click.echo(printable_json(as_json(answer.result)), err=True)
@@ -56,7 +56,7 @@ def tell_aside(answer: Answer, settings: Settings) -> None:
         echo(text, settings, err=True)
 
 
-def tell_failure(message: str, exit: Exit, next: str, settings: Settings) -> None:
+def tell_failure(message: str, exit: Exit, next: str, settings: GlobalOptions) -> None:
     """Print what went wrong and what to do."""
     if settings.json:
         _tell_json(settings, exit, None, (message,), (), next)
@@ -72,7 +72,7 @@ def _next(command: str) -> str:
 
 
 def _tell_json(
-    settings: Settings,
+    settings: GlobalOptions,
     exit: Exit,
     result: Mapping[str, Any] | None,
     findings: tuple[str, ...],

@@ -10,7 +10,7 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.models import models_named, set_option, set_words
 from likely.cli.options import data_options
-from likely.cli.terminal import Settings, global_options, on_terminal
+from likely.cli.terminal import GlobalOptions, global_options, on_terminal
 from likely.errors import InvalidInput
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_with_target
 
@@ -58,7 +58,7 @@ repeats_option = click.option(
 @global_options
 @click.pass_obj
 def compare(
-    settings: Settings,
+    settings: GlobalOptions,
     data: str,
     models: tuple[str, ...],
     options: DataOptions,

@@ -10,7 +10,7 @@ from likely.cli.answer import Answer
 from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
 from likely.cli.models import models_named, set_option, setting_name, word_choices
 from likely.cli.options import data_options
-from likely.cli.terminal import Settings, global_options, heading, on_terminal, wrapped
+from likely.cli.terminal import GlobalOptions, global_options, heading, on_terminal, wrapped
 from likely.tasks.request import SCORED, DataOptions, separated, value_of
 from likely.tasks.suitability import about_task
 from likely.workbench.models.model_entry import PREFIX
@@ -50,7 +50,7 @@ SUFFIXES = (".svg", ".png", ".pdf", ".json")
 @global_options
 @click.pass_obj
 def curve(
-    settings: Settings,
+    settings: GlobalOptions,
     data: str,
     model: str | None,
     options: DataOptions,
@@ -95,7 +95,7 @@ def curve(
 
 
 def _on_data(
-    settings: Settings,
+    settings: GlobalOptions,
     data: str,
     model: str | None,
     options: DataOptions,

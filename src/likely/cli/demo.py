@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.terminal import Settings, echo, global_options, heading, wrapped
+from likely.cli.terminal import GlobalOptions, echo, global_options, heading, wrapped
 
 DATA = "breast-cancer"
 SEAL = f"{DATA}.seal"
@@ -80,7 +80,7 @@ STORY = (
 )
 @global_options
 @click.pass_obj
-def demo(settings: Settings, output: str | None) -> Answer:
+def demo(settings: GlobalOptions, output: str | None) -> Answer:
     """Run the whole workflow on built-in data, in under a minute, and write a report."""
 
     folder = Path(tempfile.mkdtemp(prefix="likely-demo-")) if output is None else Path(output)
@@ -116,7 +116,7 @@ def _inside(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def _played(settings: Settings, chapter: Chapter, number: int) -> Answer:
+def _played(settings: GlobalOptions, chapter: Chapter, number: int) -> Answer:
     """Run the command of a chapter, and print its title, purpose and answer."""
     from likely.cli.main import verbs
 
@@ -130,7 +130,7 @@ def _played(settings: Settings, chapter: Chapter, number: int) -> Answer:
     return answer
 
 
-def _say(settings: Settings, paragraph: str, text: str) -> None:
+def _say(settings: GlobalOptions, paragraph: str, text: str) -> None:
     if settings.json or settings.quiet:
         return
     if paragraph:

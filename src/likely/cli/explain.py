@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.terminal import Settings, global_options, heading, width
+from likely.cli.terminal import GlobalOptions, global_options, heading, width
 from likely.tasks.request import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ OUTPUT = ("-o", "predictions.csv")
 @global_options
 @click.pass_obj
 def explain(
-    settings: Settings,
+    settings: GlobalOptions,
     run: str,
     data: str | None,
     rows: tuple[int, ...],

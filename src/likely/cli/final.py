@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.terminal import Settings, global_options
+from likely.cli.terminal import GlobalOptions, global_options
 
 if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
@@ -47,7 +47,7 @@ MOST_SHOWN = 6  # metrics in addition to the main one
 @global_options
 @click.pass_obj
 def final(
-    settings: Settings,
+    settings: GlobalOptions,
     run: str,
     predictions: str | None,
     features: str | None,

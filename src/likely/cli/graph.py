@@ -13,7 +13,7 @@ from likely.cli.graph_answers import GraphAnswer, beliefs, messages, most_probab
 from likely.cli.graph_question import Asked, GraphQuestion, asked_of, in_options
 from likely.cli.options import gathered
 from likely.cli.table_files import refuse_json_on_stdout, write_table
-from likely.cli.terminal import Command, Settings, global_options, heading, showing_progress
+from likely.cli.terminal import Command, GlobalOptions, global_options, heading, showing_progress
 from likely.errors import InvalidInput
 from likely.output.formatting import all_listed, count
 from likely.tasks.request import Exit, Refusal
@@ -112,7 +112,7 @@ def _question(command: Command) -> Command:
 @global_options
 @click.pass_obj
 def graph(
-    settings: Settings,
+    settings: GlobalOptions,
     draw: str | None,
     write: str | None,
     output: str | None,
@@ -158,7 +158,7 @@ def _speaking_of_options() -> Iterator[None]:
         raise Refusal(in_options(str(error)), Exit.DATA, "likely graph --help") from None
 
 
-def _opened(settings: Settings, file: str) -> "FactorGraph":
+def _opened(settings: GlobalOptions, file: str) -> "FactorGraph":
     """The graph in a file, or an example by its name."""
     from difflib import get_close_matches
 
@@ -183,7 +183,7 @@ def _opened(settings: Settings, file: str) -> "FactorGraph":
     )
 
 
-def _answer(settings: Settings, asked: Asked, question: GraphQuestion) -> GraphAnswer:
+def _answer(settings: GlobalOptions, asked: Asked, question: GraphQuestion) -> GraphAnswer:
     """The answer to the question; errors that another question avoids name it."""
     from likely.errors import GraphTooLarge, ImpossibleEvidence
 

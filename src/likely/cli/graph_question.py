@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import click
 
-from likely.cli.terminal import Settings
+from likely.cli.terminal import GlobalOptions
 from likely.errors import UnknownName
 from likely.names import known_name
 from likely.tasks.request import Exit, Refusal
@@ -144,7 +144,7 @@ def _with_text_states(graph: "FactorGraph") -> "FactorGraph":
     return type(graph)(factors, named.values(), name=graph.name)
 
 
-def asked_of(settings: Settings, graph: "FactorGraph", question: GraphQuestion) -> Asked:
+def asked_of(settings: GlobalOptions, graph: "FactorGraph", question: GraphQuestion) -> Asked:
     """The question with its names checked; a wrong one is refused with the command corrected."""
     from likely.errors import InvalidInput
     from likely.graphical.exact.cost import memory_in_bytes
@@ -170,7 +170,7 @@ def asked_of(settings: Settings, graph: "FactorGraph", question: GraphQuestion) 
 class _Names:
     """Reads words with names of variables and states, and refuses those that do not exist."""
 
-    settings: Settings
+    settings: GlobalOptions
     graph: "FactorGraph"
     question: GraphQuestion
 

@@ -5,7 +5,7 @@ import shlex
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.terminal import Settings, global_options, heading, table, wrapped
+from likely.cli.terminal import GlobalOptions, global_options, heading, table, wrapped
 from likely.output.formatting import count, short_hash
 from likely.tasks.request import Exit, Refusal
 
@@ -17,7 +17,7 @@ BEFORE_DETAILS = 51  # letters of the columns before the details of a line
 @click.argument("seal")
 @global_options
 @click.pass_obj
-def ledger(settings: Settings, action: str, seal: str) -> Answer:
+def ledger(settings: GlobalOptions, action: str, seal: str) -> Answer:
     """Show the ledger of SEAL, or verify that nothing was changed (exit code 4 if it was)."""
     return _show(seal) if action == "show" else _verify(seal)
 

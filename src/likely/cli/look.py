@@ -8,7 +8,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.options import data_options
-from likely.cli.terminal import Settings, global_options
+from likely.cli.terminal import GlobalOptions, global_options
 from likely.errors import UnknownName
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_data
 
@@ -34,7 +34,9 @@ NARROWEST = 60  # columns of text
 )
 @global_options
 @click.pass_obj
-def look(settings: Settings, data: str, options: DataOptions, muted: tuple[str, ...]) -> Answer:
+def look(
+    settings: GlobalOptions, data: str, options: DataOptions, muted: tuple[str, ...]
+) -> Answer:
     """Check DATA: types, missing values, class balance, duplicates, possible leaks.
 
     Nothing is trained. DATA may also be a SEAL; its sealed rows are not read. The codes of the

@@ -29,7 +29,7 @@ from likely.cli.streams import (
     open_streams,
     output_fails,
 )
-from likely.cli.terminal import Settings, global_options
+from likely.cli.terminal import GlobalOptions, global_options
 from likely.errors import (
     BrokenLedger,
     HonestyRefusal,
@@ -142,7 +142,7 @@ def _leave_workers(code: int) -> None:
 def run(argv: list[str]) -> int:
     """Run the command line and return its exit code: the one list of errors and their codes."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts
-    settings = Settings(command=shlex.join(["likely", *argv]), json="--json" in argv)
+    settings = GlobalOptions(command=shlex.join(["likely", *argv]), json="--json" in argv)
     verb = next((word for word in argv if word in VERBS), None)
     help_of = "likely --help" if verb is None else f"likely {verb} --help"
     try:
@@ -190,7 +190,7 @@ def run(argv: list[str]) -> int:
     )
 
 
-def _print_answer(answer: Answer, settings: Settings) -> int:
+def _print_answer(answer: Answer, settings: GlobalOptions) -> int:
     """Print the answer; on standard error where standard output cannot be written."""
     try:
         tell(answer, settings)
@@ -209,7 +209,7 @@ def _unwritable(error: OSError) -> str:
     return f"Standard output cannot be written ({error.strerror})."
 
 
-def _fail(message: str, exit: Exit, next: str, settings: Settings) -> int:
+def _fail(message: str, exit: Exit, next: str, settings: GlobalOptions) -> int:
     tell_failure(message, exit, next, settings)
     return exit
 

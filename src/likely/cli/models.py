@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.terminal import Settings, global_options, heading, table, width, wrapped
+from likely.cli.terminal import GlobalOptions, global_options, heading, table, width, wrapped
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
 from likely.names import known_name
@@ -50,7 +50,7 @@ NAMED = ("english",)  # lists of stop words that have a name
 @click.argument("name", required=False)
 @global_options
 @click.pass_obj
-def models(settings: Settings, name: str | None) -> Answer:
+def models(settings: GlobalOptions, name: str | None) -> Answer:
     """List the models, or the settings of the model NAME."""
     return _all() if name is None else _one(model_named(name))
 

@@ -17,7 +17,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.table_files import refuse_json_on_stdout, refuse_safe_csv, write_table
-from likely.cli.terminal import Settings, global_options, on_terminal
+from likely.cli.terminal import GlobalOptions, global_options, on_terminal
 from likely.errors import ReplacedBytes, warn_user
 from likely.tasks.request import Exit, Refusal
 
@@ -113,7 +113,7 @@ keep_option = click.option(
 @global_options
 @click.pass_obj
 def predict(
-    settings: Settings,
+    settings: GlobalOptions,
     run: str,
     data: str,
     output: str,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.terminal import Settings, global_options, wrapped
+from likely.cli.terminal import GlobalOptions, global_options, wrapped
 from likely.output.formatting import count
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ OUTPUT = "report.html"
 )
 @global_options
 @click.pass_obj
-def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
+def report(settings: GlobalOptions, runs: tuple[str, ...], output: str) -> Answer:
     """Write a report on each RUN (a folder, or @last): one HTML file that needs no network.
 
     It shows the score and its baseline, the number of evaluations of the test set, the data checks,

@@ -8,7 +8,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.options import SEALING, data_options
-from likely.cli.terminal import Settings, global_options
+from likely.cli.terminal import GlobalOptions, global_options
 from likely.errors import InvalidInput
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_with_target
 
@@ -43,7 +43,7 @@ JUDGES = ("plain", "ladder", "thresholdout")
 @global_options
 @click.pass_obj
 def seal(
-    settings: Settings,
+    settings: GlobalOptions,
     data: str,
     options: DataOptions,
     test: float,

@@ -8,7 +8,7 @@ from typing import Any, final
 import click
 
 from likely.cli.streams import OutputFailed, is_of_output
-from likely.cli.terminal import Settings
+from likely.cli.terminal import GlobalOptions
 from likely.output.control_characters import without_controls
 from likely.tasks import table_files
 from likely.tasks.request import Exit, Refusal
@@ -59,7 +59,7 @@ def _flushed(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 
 
 @final
-class _Screen:
+class _SafeOutput:
     """A terminal that text from data cannot control; what goes to a file or a pipe is kept."""
 
     def write(self, text: str) -> int:
@@ -67,10 +67,10 @@ class _Screen:
 
 
 def _standard_output() -> Any:
-    return _Screen() if sys.stdout.isatty() else sys.stdout
+    return _SafeOutput() if sys.stdout.isatty() else sys.stdout
 
 
-def refuse_json_on_stdout(settings: Settings, output: str | None, what: str) -> None:
+def refuse_json_on_stdout(settings: GlobalOptions, output: str | None, what: str) -> None:
     """Refuse two things on standard output: a table of ``what``, and the object of --json."""
     if settings.json and output == "-":
         raise click.UsageError(

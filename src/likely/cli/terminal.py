@@ -30,7 +30,7 @@ COMPILING = "compiling"  # what loops report that are not on disk yet
 
 
 @dataclass
-class Settings:
+class GlobalOptions:
     """The global options; each is written here as it is parsed."""
 
     command: str = "likely"
@@ -67,7 +67,7 @@ class Settings:
 
 def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
     if value is not None and option.name is not None:
-        setattr(context.find_object(Settings) or Settings(), option.name, value)
+        setattr(context.find_object(GlobalOptions) or GlobalOptions(), option.name, value)
 
 
 def _flag(names: tuple[str, ...], text: str) -> Callable[[Command], Command]:
@@ -106,7 +106,7 @@ def global_options(command: Command) -> Command:
     return command
 
 
-def echo(text: str, settings: Settings, *, err: bool = False) -> None:
+def echo(text: str, settings: GlobalOptions, *, err: bool = False) -> None:
     """Print text, with its control characters escaped: everything that is printed passes here.
 
     Names and values in the data must not control the terminal, nor who reads a log of it.
@@ -156,7 +156,7 @@ def shown(parts: Sequence[Part], title: str = "") -> str:
 
 @contextmanager
 def showing_progress(
-    settings: Settings, what: str, total: int | None = None, *, unit: str = "rows"
+    settings: GlobalOptions, what: str, total: int | None = None, *, unit: str = "rows"
 ) -> Iterator[None]:
     """Show the progress of one stage, which is reported inside the block."""
     with on_terminal(settings), stage(what, total, unit=unit):
@@ -164,7 +164,7 @@ def showing_progress(
 
 
 @contextmanager
-def on_terminal(settings: Settings) -> Iterator[None]:
+def on_terminal(settings: GlobalOptions) -> Iterator[None]:
     """Show the stages of a task, and the progress of each, inside the block."""
     if settings.quiet or settings.json:
         yield
@@ -177,7 +177,7 @@ def on_terminal(settings: Settings) -> Iterator[None]:
 class _Screen:
     """A bar or lines for each stage."""
 
-    def __init__(self, settings: Settings, stack: ExitStack) -> None:
+    def __init__(self, settings: GlobalOptions, stack: ExitStack) -> None:
         self._settings, self._stack = settings, stack
         self._stage: _Bar | _Lines | None = None
 
@@ -198,7 +198,7 @@ class _Screen:
 class _Bar:
     """A bar over the rows of a pass, or over trials; passes and EM steps are named next to it."""
 
-    def __init__(self, stage: StageStarted, settings: Settings, stack: ExitStack) -> None:
+    def __init__(self, stage: StageStarted, settings: GlobalOptions, stack: ExitStack) -> None:
         self._what, self._total, self._unit = stage
         self._settings, self._stack = settings, stack
         self._began, self._done = time.monotonic(), 0
@@ -248,7 +248,7 @@ class _Bar:
 class _Lines:
     """A line every few seconds."""
 
-    def __init__(self, stage: StageStarted, settings: Settings) -> None:
+    def __init__(self, stage: StageStarted, settings: GlobalOptions) -> None:
         self._what, self._total, self._unit = stage
         self._settings, self._done = settings, 0
         self._began = self._spoke = time.monotonic()

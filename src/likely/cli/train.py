@@ -16,7 +16,7 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.models import assigned, model_named, set_option
 from likely.cli.options import OPTIONS, data_options, gathered
-from likely.cli.terminal import Settings, global_options, on_terminal, shown
+from likely.cli.terminal import GlobalOptions, global_options, on_terminal, shown
 from likely.errors import BrokenLedger, UnusableRun
 from likely.tasks.final_run import scored_elsewhere
 from likely.tasks.request import DataOptions
@@ -81,7 +81,7 @@ def weka_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @global_options
 @click.pass_obj
 def train(
-    settings: Settings,
+    settings: GlobalOptions,
     words: tuple[str, ...],
     options: DataOptions,
     weka: Weka,
@@ -159,7 +159,7 @@ def target_named(weka: Weka, names: Sequence[str]) -> str | None:
     return names[place - 1] if 1 <= place <= len(names) else given
 
 
-def score_loaded(settings: Settings, weka: Weka) -> Answer:
+def score_loaded(settings: GlobalOptions, weka: Weka) -> Answer:
     """``-l MODEL -T FILE``: no training."""
     from likely.cli.terminal import wrapped
     from likely.runs import open_run

@@ -23,7 +23,7 @@ from likely.cli.models import (
     with_assigned,
 )
 from likely.cli.options import Command, data_options, gathered
-from likely.cli.terminal import Settings, global_options, on_terminal, shown
+from likely.cli.terminal import GlobalOptions, global_options, on_terminal, shown
 from likely.errors import InvalidInput
 from likely.storage.json import as_json
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal
@@ -146,7 +146,7 @@ def search_options(command: Command) -> Command:
 @global_options
 @click.pass_obj
 def tune(
-    settings: Settings,
+    settings: GlobalOptions,
     data: str,
     model: str,
     options: DataOptions,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
-from likely.data.categories import Factor, factor_of, is_missing
+from likely.data.categories import CodedValues, factor_of, is_missing
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
 
@@ -66,7 +66,7 @@ def floats_of_arrow(column: Any) -> Array:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def factor_of_arrow(column: Any) -> Factor:
+def factor_of_arrow(column: Any) -> CodedValues:
     """An Arrow column as codes; text is encoded by Arrow's own hash table."""
     import pyarrow as pa
 
@@ -77,13 +77,13 @@ def factor_of_arrow(column: Any) -> Factor:
     if isinstance(column, pa.ChunkedArray):
         column = column.unify_dictionaries().combine_chunks()
         if isinstance(column, pa.ChunkedArray):  # no chunk at all
-            return Factor(np.empty(0, dtype=np.int32), np.empty(0, dtype=object))
+            return CodedValues(np.empty(0, dtype=np.int32), np.empty(0, dtype=object))
     codes = column.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     values = column.dictionary.to_numpy(zero_copy_only=False)
-    return _without_missing(Factor(codes, values))
+    return _without_missing(CodedValues(codes, values))
 
 
-def _without_missing(factor: Factor) -> Factor:
+def _without_missing(factor: CodedValues) -> CodedValues:
     """A dictionary may hold a null of its own; its code is −1."""
     if factor.values.dtype.kind != "O":
         return factor
@@ -91,7 +91,7 @@ def _without_missing(factor: Factor) -> Factor:
     if not missing.any():
         return factor
     code = np.append(np.where(missing, -1, np.cumsum(~missing) - 1), -1).astype(np.int32)
-    return Factor(code[factor.codes], factor.values[~missing])
+    return CodedValues(code[factor.codes], factor.values[~missing])
 
 
 def _numpy_of_arrow(column: Any) -> Array:
@@ -117,7 +117,7 @@ def _arrow_of_objects(column: Array) -> Any:
         return None
 
 
-def factor_of_objects(column: Array) -> Factor:
+def factor_of_objects(column: Array) -> CodedValues:
     arrow = _arrow_of_objects(column)
     return factor_of(column) if arrow is None else factor_of_arrow(arrow)
 

@@ -21,22 +21,22 @@ FOLDED_BYTES = 4096  # of rows that are joined: they stay in the first-level cac
 CHUNK_BYTES = 2**20  # of an array that is read once for several answers: it stays in cache
 
 
-class Factor(NamedTuple):
+class CodedValues(NamedTuple):
     """A column as codes of its distinct values."""
 
     codes: Codes  # (n,); −1 is missing
     values: Array  # distinct, in any order; some may be unused
 
 
-def factor_of(column: Array) -> Factor:
+def factor_of(column: Array) -> CodedValues:
     """An array of numbers, Booleans or objects as codes; NaN and None are missing."""
     if column.dtype.kind == "O":
         return _factor_of_objects(column)
     if column.dtype.kind in "US":
         values, codes = np.unique(column, return_inverse=True)
-        return Factor(codes.astype(np.int32), values.astype(object))
+        return CodedValues(codes.astype(np.int32), values.astype(object))
     values = distinct(column)
-    return Factor(codes_in(column, values), values)
+    return CodedValues(codes_in(column, values), values)
 
 
 def distinct(column: Array) -> Array:
@@ -104,7 +104,7 @@ def _distinct_within(column: Array, low: int, high: int) -> Array:
     return np.flatnonzero(present) + low
 
 
-def distinct_of_factor(factor: Factor) -> Array:
+def distinct_of_factor(factor: CodedValues) -> Array:
     """The sorted distinct values that occur; a dictionary may have more."""
     used = distinct(factor.codes)
     return sort_values(factor.values[used[used >= 0]])
@@ -121,7 +121,7 @@ def codes_in(column: Array, categories: Array) -> Codes:
     return np.where(categories[position] == column, position, -1).astype(np.int32)
 
 
-def codes_of_factor(factor: Factor, categories: Array) -> Codes:
+def codes_of_factor(factor: CodedValues, categories: Array) -> Codes:
     """The position of each value among the categories; each distinct value is looked up once."""
     if factor.values.dtype.kind == "O" or categories.dtype.kind == "O":
         position = _codes_by_lookup(factor.values.tolist(), categories)
@@ -223,13 +223,13 @@ def _objects(values: list[object]) -> Array:
     return out
 
 
-def _factor_of_objects(column: Array) -> Factor:
+def _factor_of_objects(column: Array) -> CodedValues:
     seen: dict[tuple[bool, object], int] = {}  # Booleans apart: False would swallow 0
     codes = np.empty(column.size, dtype=np.int32)
     for row, value in enumerate(column.tolist()):
         key = (isinstance(value, bool | np.bool_), value)
         codes[row] = -1 if is_missing(value) else seen.setdefault(key, len(seen))
-    return Factor(codes, _objects([value for _, value in seen]))
+    return CodedValues(codes, _objects([value for _, value in seen]))
 
 
 def _codes_by_lookup(values: list[object], categories: Array) -> Codes:

@@ -44,9 +44,9 @@ from likely.data.arrow import arrow_table_of, decoded
 from likely.data.arrow_columns import floats_of_arrow, kind_of_arrow
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.frames import is_sparse
+from likely.data.hashed_splits import content_mask, sampled, split_mask
 from likely.data.labels import has_many_values, is_prose
 from likely.data.source import Source
-from likely.data.split import content_mask, sampled, split_mask
 from likely.numerics.keyed_random import GOLDEN, keyed, mix
 
 if TYPE_CHECKING:

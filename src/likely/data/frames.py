@@ -27,7 +27,7 @@ from likely.data.arrow_columns import (
     kind_of_objects,
     kind_of_series,
 )
-from likely.data.categories import Factor, categories_of, factor_of
+from likely.data.categories import CodedValues, categories_of, factor_of
 from likely.data.layouts.base import stores_twice
 from likely.data.source import Source, column_label, is_text_field
 from likely.errors import InvalidInput
@@ -52,7 +52,7 @@ class InMemoryTable(ABC):
     def numbers(self, j: int) -> Array: ...
 
     @abstractmethod
-    def factor(self, j: int) -> Factor: ...
+    def factor(self, j: int) -> CodedValues: ...
 
     @abstractmethod
     def matrix(self, columns: Sequence[int]) -> Matrix:
@@ -103,7 +103,7 @@ class ArrayTable(InMemoryTable):
             return floats_of_objects(self.values[:, j])
         return self.values[:, j]
 
-    def factor(self, j: int) -> Factor:
+    def factor(self, j: int) -> CodedValues:
         column = self.values[:, j]
         return factor_of_objects(column) if column.dtype.kind == "O" else factor_of(column)
 
@@ -154,7 +154,7 @@ class SparseTable(InMemoryTable):
     def numbers(self, j: int) -> Array:
         return np.asarray(self.values[:, [j]].toarray()).ravel()
 
-    def factor(self, j: int) -> Factor:
+    def factor(self, j: int) -> CodedValues:
         raise InvalidInput(
             f"{column_label(None, j)} of a sparse table was declared categorical, which needs "
             "dense columns: a zero would be a category like any other. Pass X.toarray(), or choose "
@@ -216,7 +216,7 @@ class FrameTable(InMemoryTable):
             return floats_of_objects(series.to_numpy())
         return floats_of_arrow(series.to_arrow())
 
-    def factor(self, j: int) -> Factor:
+    def factor(self, j: int) -> CodedValues:
         series = self.series(j)
         if is_object(series):
             return factor_of_objects(series.to_numpy())

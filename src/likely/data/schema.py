@@ -16,7 +16,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.categories import (
-    Factor,
+    CodedValues,
     codes_in,
     codes_of_factor,
     distinct_by_column,
@@ -273,7 +273,7 @@ def _plain(value: object) -> object:
 
 def _described(
     read: InMemoryTable, flags: Sequence[bool]
-) -> Iterator[tuple[Array | None, Factor | None]]:
+) -> Iterator[tuple[Array | None, CodedValues | None]]:
     """The categories of each column and its codes; two Nones where it is read as numbers."""
     for position, coded in enumerate(flags):
         if not coded:

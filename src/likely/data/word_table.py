@@ -13,7 +13,7 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.caching import cached_property
-from likely.data.categories import Factor
+from likely.data.categories import CodedValues
 from likely.data.frames import InMemoryTable
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
@@ -60,7 +60,7 @@ class WordTable(InMemoryTable):
             return self.beside.numbers(j)
         return np.asarray(self.words[:, [j - self._n_beside]].toarray(), dtype=float).ravel()
 
-    def factor(self, j: int) -> Factor:
+    def factor(self, j: int) -> CodedValues:
         if j < self._n_beside:
             assert self.beside is not None
             return self.beside.factor(j)

@@ -25,16 +25,15 @@ import numpy as np
 
 from likely._typing import Array, Matrix, NumbersAndCodes
 from likely.distributions.evidence import RowSums, drawn_evidence
+from likely.distributions.parameters import check_size
 from likely.distributions.responsibility import Responsibility, first_cell
 from likely.distributions.smoothing import best_smoothing
 from likely.errors import BadCell, InvalidInput
 from likely.numerics.additive import Additive
-from likely.storage.declared import LARGEST, LARGEST_SPREAD, SMALLEST_SPREAD, refuse
 from likely.storage.values import same_count
 
 SMALLEST_SHARE = 1e-13  # without a prior: a spread of a component that is lost to rounding
 CLEARLY = 100.0  # × the prior's share: all rows do spread
-SPREADS = ("variance", "covariance", "scale")
 STRONG_SHARE = 1e-4  # a prior this strong prevents collapse by itself
 
 
@@ -157,17 +156,23 @@ class Distribution(ABC):
         return cls.from_statistics(statistics)  # type: ignore[attr-defined]  # of every family
 
     @property
-    @abstractmethod
-    def n_components(self) -> int: ...
+    def n_components(self) -> int:
+        """The rows of the first parameter, whose columns are the features."""
+        return int(self._first_parameter.shape[0])
 
     @property
-    @abstractmethod
-    def n_features(self) -> int: ...
+    def n_features(self) -> int:
+        return int(self._first_parameter.shape[1])
 
     @property
-    @abstractmethod
     def n_parameters(self) -> int:
         """Free parameters of all components together."""
+        return int(self._first_parameter.size)
+
+    @property
+    def _first_parameter(self) -> Array:
+        first: Array = getattr(self, fields(self)[0].name)  # type: ignore[arg-type]  # a dataclass
+        return first
 
     def own_family(self) -> Any:
         """The family that the member belongs to."""
@@ -181,7 +186,7 @@ class Distribution(ABC):
                 if len(value) != 1:
                     same_count(what, len(value), self.n_components)
                 if not name.startswith("log") and value.dtype.kind == "f":
-                    _check_size(what, name, value)
+                    check_size(what, name, value)
             for part in value if isinstance(value, tuple) else (value,):
                 if isinstance(part, Distribution):
                     same_count(f"A part of {name}", part.n_components, self.n_components)
@@ -358,18 +363,6 @@ class Distribution(ABC):
     def hardly_varying(self, log_mixing: Array) -> Array:
         """Which features hardly vary in some component, (n_features,)."""
         return np.zeros(self.n_features, dtype=bool)
-
-
-def _check_size(what: str, name: str, value: Array) -> None:
-    """Refuse numbers that cannot be subtracted and squared, and spreads that cannot divide."""
-    if name not in SPREADS:
-        refuse(what, value, lambda x: np.abs(x) <= LARGEST, "at most 1e150 in size")
-        return
-    refuse(what, value, lambda x: np.abs(x) <= LARGEST_SPREAD, "at most 1e300 in size")
-    diagonal = np.einsum("kii->ki", value) if value.ndim == 3 else value
-    if name != "scale":  # a constant column has none
-        diagonal = diagonal[diagonal != 0]
-    refuse(what, diagonal, lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")
 
 
 def _check_shapes(what: str, found: Any, expected: Any) -> None:

@@ -124,18 +124,6 @@ class Bernoulli(Distribution):
         return statistics.tables.leave_one_out(alpha)
 
     @property
-    def n_components(self) -> int:
-        return int(self.probability.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.probability.shape[1])
-
-    @property
-    def n_parameters(self) -> int:
-        return int(self.probability.size)
-
-    @property
     def mean(self) -> Array:
         return self.probability
 

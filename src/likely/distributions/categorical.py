@@ -159,10 +159,6 @@ class Categorical(Distribution):
         return cls.trusted(out, statistics.sizes)
 
     @property
-    def n_components(self) -> int:
-        return int(self.log_probability.shape[0])
-
-    @property
     def n_features(self) -> int:
         return len(self.sizes)
 

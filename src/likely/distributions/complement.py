@@ -76,14 +76,6 @@ class Complement(Distribution):
         return Multinomial.leave_one_out(statistics, alpha)
 
     @property
-    def n_components(self) -> int:
-        return int(self.weight.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.weight.shape[1])
-
-    @property
     def n_parameters(self) -> int:
         return self.n_components * (self.n_features - 1)
 

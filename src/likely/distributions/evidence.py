@@ -113,16 +113,12 @@ def _log_odds(scores: Array, log_mixing: Array) -> Array:
     """log p(x_j | k) − log p(x_j | not k) of every component k, in the shape of the scores."""
     if len(log_mixing) < 2:
         return np.zeros(scores.shape)
-    log_mixing = _of_others(log_mixing)
+    there = np.isfinite(log_mixing)
+    if there.sum() < 2:  # components without rows stay, if no others are there
+        log_mixing = np.where(there, log_mixing, 0.0)
     rest = _without_each(scores + log_mixing) - _without_each(log_mixing)
     with np.errstate(invalid="ignore"):  # −inf − (−inf), of values that the component never has
         return np.asarray(scores - rest)
-
-
-def _of_others(log_mixing: Array) -> Array:
-    """The mixing proportions; components without rows are not left out if no others are there."""
-    there = np.isfinite(log_mixing)
-    return log_mixing if there.sum() > 1 else np.where(there, log_mixing, 0.0)
 
 
 def _without_each(logs: Array) -> Array:

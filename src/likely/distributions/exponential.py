@@ -97,18 +97,6 @@ class Exponential(Distribution):
         return cls.trusted(np.maximum(means_of_components(times, n), shortest))
 
     @property
-    def n_components(self) -> int:
-        return int(self.mean.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.mean.shape[1])
-
-    @property
-    def n_parameters(self) -> int:
-        return int(self.mean.size)
-
-    @property
     def variance(self) -> Array:
         return self.mean**2
 

@@ -165,14 +165,6 @@ class FullGaussian(Distribution):
         return len(self.covariance) < len(self.mean)
 
     @property
-    def n_components(self) -> int:
-        return int(self.mean.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.mean.shape[1])
-
-    @property
     def n_parameters(self) -> int:
         d = int(np.count_nonzero(~self.left_out()))
         return self.n_components * d + len(self.covariance) * d * (d + 1) // 2

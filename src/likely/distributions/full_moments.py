@@ -143,7 +143,12 @@ def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False
         sums = weighted_sums(responsibility, X)
     if not np.isfinite(sums).all():
         refuse_infinity(X)
-        _refuse_gaps(X)
+        column = np.nonzero(np.isnan(X))[1]
+        if len(column):
+            raise MissingCells(
+                f"Full covariances need complete rows; found NaN in column {int(column[0])}. "
+                "Fill it, or use expected_statistics of a fitted distribution."
+            )
     mean = np.divide(sums, weight, out=np.zeros(sums.shape), where=weight > 0)
     with np.errstate(over="ignore", invalid="ignore"):  # looked at below
         if isinstance(responsibility, Labels):
@@ -162,15 +167,6 @@ def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False
 def _centred_sums(centred: Array, r: Array) -> tuple[Array, Array]:
     """Σ r d, (d,), and Σ r d dᵀ, (d, d), of deviations d."""
     return np.dot(r, centred), np.dot(centred.T, centred * r[:, None])
-
-
-def _refuse_gaps(X: Array) -> None:
-    column = np.nonzero(np.isnan(X))[1]
-    if len(column):
-        raise MissingCells(
-            f"Full covariances need complete rows; found NaN in column {int(column[0])}. "
-            "Fill it, or use expected_statistics of a fitted distribution."
-        )
 
 
 def _centred_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> tuple[Array, Array]:

@@ -337,14 +337,6 @@ class DiagonalGaussian(Distribution):
         object.__setattr__(self, "variance", variance)
 
     @property
-    def n_components(self) -> int:
-        return int(self.mean.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.mean.shape[1])
-
-    @property
     def n_parameters(self) -> int:
         each = int(np.count_nonzero(self.used))
         spreads = min(each, 1) if self.spherical else each
@@ -366,7 +358,9 @@ class DiagonalGaussian(Distribution):
     def log_density(self, X: Matrix) -> Array:
         DiagonalFamily().check(X)
         if not self.used.all():
-            return self._of_used().log_prob(X[:, self.used])
+            mean, variance = self.mean[:, self.used], self.variance[:, self.used]
+            own = DiagonalGaussian.trusted(mean, variance, self.spherical)
+            return own.log_prob(X[:, self.used])
         out = np.empty((len(X), self.n_components))
         for k in range(self.n_components):
             z = (X - self.mean[k]) / np.sqrt(self.variance[k])
@@ -427,10 +421,6 @@ class DiagonalGaussian(Distribution):
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         z = rng.standard_normal((len(component), self.n_features))
         return self.mean[component] + np.sqrt(self.variance[component]) * z
-
-    def _of_used(self) -> "DiagonalGaussian":
-        mean, variance = self.mean[:, self.used], self.variance[:, self.used]
-        return DiagonalGaussian.trusted(mean, variance, self.spherical)
 
 
 def spreads_in_words(location: Array, scale: Array) -> tuple[str, ...]:

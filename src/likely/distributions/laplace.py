@@ -137,14 +137,6 @@ class Laplace(Distribution):
         object.__setattr__(self, "scale", scale)
 
     @property
-    def n_components(self) -> int:
-        return int(self.median.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.median.shape[1])
-
-    @property
     def n_parameters(self) -> int:
         return 2 * int(self.median.size)
 

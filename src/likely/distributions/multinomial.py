@@ -169,14 +169,6 @@ class Multinomial(Distribution):
         return statistics.tables.leave_one_out(alpha)
 
     @property
-    def n_components(self) -> int:
-        return int(self.log_probability.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.log_probability.shape[1])
-
-    @property
     def n_parameters(self) -> int:
         return self.n_components * (self.n_features - 1)
 

@@ -10,6 +10,9 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.storage.declared import LARGEST, LARGEST_SPREAD, SMALLEST_SPREAD, refuse
+
+SPREADS = ("variance", "covariance", "scale")
 
 
 def numbers(owner: str, name: str, value: Any) -> Array:
@@ -63,3 +66,15 @@ def refuse_not_on_simplex(probability: Array) -> None:
             f"Probabilities must be at least 0 and sum to 1; these sum to {worst:g}. "
             "Divide them by their sum."
         )
+
+
+def check_size(what: str, name: str, value: Array) -> None:
+    """Refuse numbers that cannot be subtracted and squared, and spreads that cannot divide."""
+    if name not in SPREADS:
+        refuse(what, value, lambda x: np.abs(x) <= LARGEST, "at most 1e150 in size")
+        return
+    refuse(what, value, lambda x: np.abs(x) <= LARGEST_SPREAD, "at most 1e300 in size")
+    diagonal = np.einsum("kii->ki", value) if value.ndim == 3 else value
+    if name != "scale":  # a constant column has none
+        diagonal = diagonal[diagonal != 0]
+    refuse(what, diagonal, lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")

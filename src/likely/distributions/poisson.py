@@ -114,18 +114,6 @@ class Poisson(Distribution):
         return statistics.counts.log_marginal(alpha)
 
     @property
-    def n_components(self) -> int:
-        return int(self.rate.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.rate.shape[1])
-
-    @property
-    def n_parameters(self) -> int:
-        return int(self.rate.size)
-
-    @property
     def mean(self) -> Array:
         return self.rate
 

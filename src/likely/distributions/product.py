@@ -200,9 +200,12 @@ class ProductFamily:
     def pseudo_statistics(self, alpha: Any, shape: tuple[int, int]) -> ProductStatistics:
         """Smoothing for the families of counts; ``alpha`` is a number or one per column."""
         per_column = np.broadcast_to(np.asarray(alpha, dtype=float), shape[1])
-        return ProductStatistics(
-            tuple(_pseudo_statistics(part, per_column, shape[0]) for part in self.parts)
-        )
+        parts = []
+        for part in self.parts:
+            chosen = part.selection.values(per_column) if part.family.smoothed else 0.0
+            own = shape[0], len(part.selection.columns)
+            parts.append(part.family.pseudo_statistics(chosen, own))
+        return ProductStatistics(tuple(parts))
 
     def feature_counts(self, statistics: ProductStatistics) -> Array:
         """Σ_i r_ik x_ij of every feature, (n_components, n_features), where all are counts."""
@@ -236,11 +239,6 @@ class ProductFamily:
     def check_saved(self) -> None:
         """Refuse selections that leave columns out, or read them twice."""
         _check_selections([part.selection for part in self.parts])
-
-
-def _pseudo_statistics(part: ProductPart, alpha: Array, n_components: int) -> Any:
-    chosen = part.selection.values(alpha) if part.family.smoothed else 0.0
-    return part.family.pseudo_statistics(chosen, (n_components, len(part.selection.columns)))
 
 
 @final

@@ -40,10 +40,10 @@ from likely.data.block import (
     redesigned,
 )
 from likely.data.copies import copies_in_blocks
+from likely.data.hashed_splits import share_of_each_class
 from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Intercept
-from likely.data.split import share_of_each_class
 from likely.distributions.base import NamedForm
 from likely.errors import InvalidInput
 from likely.inputs.coding import refuse_gaps

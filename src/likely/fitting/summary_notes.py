@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from likely.fitting.goodness import WITH_MEAN_SQUARES
 from likely.fitting.inference import Inference
 from likely.output.description import Fact
-from likely.output.formatting import DASH, fixed, listed, p_value, quoted, short_number
+from likely.output.formatting import DASH, count, fixed, listed, p_value, quoted, short_number
 
 if TYPE_CHECKING:
     from likely.fitting.summary import Summary
@@ -291,3 +291,31 @@ def plural(ratio: str) -> str:
     ('Odds ratios', 'Ratios of means')
     """
     return ratio.replace("ratio", "ratios").capitalize()
+
+
+def remarks_on_held_rows(model: Any) -> tuple[str, ...]:
+    """How many rows a rule held out of the fit, where one did."""
+    if not model.solution_.held_out:
+        return ()
+    held, fitted = model.held_out_
+    return (
+        f"{count(held, 'row was', 'rows were')} held out to decide when to stop; the estimates are "
+        f"from the other {count(fitted, 'row')}.",
+    )
+
+
+def response_described(fitted: dict[str, Any]) -> str:
+    """The response and the link, and for two classes which of them has the probability."""
+    likelihood: Any
+    likelihood, classes = fitted.get("likelihood_"), fitted.get("classes_", ())
+    link = likelihood.link if likelihood is not None else fitted.get("link")
+    if link is None:
+        return "least squares"
+    name = link if isinstance(link, str) else link.name
+    if len(classes) == 2:
+        return f"P(y = {classes.tolist()[1]!r}), {name} link"
+    if len(classes):
+        return f"{len(classes)} ordered classes, {name} link"
+    if fitted.get("alpha_") == 0:
+        return f"negative-binomial response (alpha = 0: Poisson), {name} link"
+    return f"{likelihood.response.name} response, {name} link"

@@ -29,7 +29,7 @@ from likely.calibrate.evidence import LOWEST_SCORE, N_FOLDS, ScoredRows, cooled_
 from likely.compute.executor import Executor
 from likely.data.copies import copies_in
 from likely.data.frames import library_of, side_by_side
-from likely.data.split import FOLD_SEED, fold_of
+from likely.data.hashed_splits import FOLD_SEED, fold_of
 from likely.distributions import Categorical
 from likely.errors import InvalidInput
 from likely.explanations.explanation import Explanation, like_its_rows, log_odds_explanation

@@ -118,22 +118,18 @@ def _discrete(distribution: Product, stored: Any) -> tuple[Codes, tuple[int, ...
         own = selection.of(stored)
         own = own if isinstance(own, np.ndarray) else own.toarray()
         for position, feature in enumerate(selection.features):
-            sizes[feature] = _n_values(part, position)
+            n_values = part.n_values(position)
+            if n_values is None:
+                raise InvalidInput(
+                    f"Dependence compares tables of counts; {type(part).__name__} features are not "
+                    "discrete. Use event='categorical', or discretize='quantile'."
+                )
+            sizes[feature] = n_values
             values[feature] = own[:, position]
     table = np.stack(values, axis=1)
     if not np.isfinite(table).all() or (table < 0).any():
         raise InvalidInput("Dependence needs complete rows; found a missing value. Drop the row.")
     return table.astype(np.int64), tuple(sizes)
-
-
-def _n_values(part: Distribution, position: int) -> int:
-    found = part.n_values(position)
-    if found is not None:
-        return found
-    raise InvalidInput(
-        f"Dependence compares tables of counts; {type(part).__name__} features are not discrete. "
-        "Use event='categorical', or discretize='quantile'."
-    )
 
 
 def _table_likelihood(values: Codes, sizes: tuple[int, ...], labels: Labels) -> float:
@@ -217,7 +213,11 @@ def describe_components(
     one, many = component
     table = NamedTable(
         "columns",
-        _columns(about),
+        (
+            NamedColumn("column", "column"),
+            NamedColumn("event", "event model"),
+            *(NamedColumn("parameters", group, group=group) for group in about.groups),
+        ),
         tuple(rows[j] for j in order),
         noun="column",
         weights=tuple(tuple(evidence[:, j].tolist()) for j in order),
@@ -254,14 +254,6 @@ def columns_read(
     narrow = [name for name, is_flat in zip(names, flat, strict=True) if is_flat]
     remarks = (*remark_on_many_values(sizes, names, n_rows), *remark_on_little_spread(narrow))
     return ColumnsRead(dict(kinds), remarks)
-
-
-def _columns(about: ComponentFacts) -> tuple[NamedColumn, ...]:
-    return (
-        NamedColumn("column", "column"),
-        NamedColumn("event", "event model"),
-        *(NamedColumn("parameters", group, group=group) for group in about.groups),
-    )
 
 
 def _weights(about: ComponentFacts) -> tuple[NamedTable, ...]:

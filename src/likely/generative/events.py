@@ -130,7 +130,10 @@ def plan_events(
     """Read the ``event`` argument; ``discretise`` bins columns that auto would call Gaussian."""
     n_columns = len(table.kinds)
     if isinstance(event, Mapping):
-        _refuse_unknown_columns(event, table)
+        known = {*range(n_columns), *(table.names or ())}
+        for name in event:
+            if name not in known:
+                raise UnknownName("column", name, [str(n) for n in table.names or sorted(known)])
         names = range(n_columns) if table.names is None else table.names
         named = [_checked(event.get(n, event.get(j, "auto"))) for j, n in enumerate(names)]
     else:
@@ -291,13 +294,6 @@ def _checked(event: Any) -> Event:
         )
     family: Event = event
     return family
-
-
-def _refuse_unknown_columns(event: Mapping[Any, Any], table: TableKinds) -> None:
-    known = {*range(len(table.kinds)), *(table.names or ())}
-    for name in event:
-        if name not in known:
-            raise UnknownName("column", name, [str(n) for n in table.names or sorted(known)])
 
 
 def _refuse_mismatch(event: Event, kind: str, table: TableKinds, position: int) -> None:

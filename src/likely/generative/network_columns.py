@@ -16,7 +16,7 @@ import numpy as np
 
 from likely._typing import Array, Codes, Matrix, NumbersAndCodes
 from likely.data.block import ArrayBlocks
-from likely.data.categories import Factor, codes_of_factor
+from likely.data.categories import CodedValues, codes_of_factor
 from likely.data.frames import InMemoryTable, as_table, frame_of, side_by_side
 from likely.data.layouts.base import Design
 from likely.data.layouts.intercept import Mixed
@@ -199,12 +199,12 @@ class WithoutBlanks(InMemoryTable):
     def numbers(self, j: int) -> Array:
         return self.inner.numbers(j)
 
-    def factor(self, j: int) -> Factor:
+    def factor(self, j: int) -> CodedValues:
         factor = self.inner.factor(j)
         blank = [code for code, value in enumerate(factor.values.tolist()) if is_blank(value)]
         if not blank:
             return factor
-        return Factor(np.where(np.isin(factor.codes, blank), -1, factor.codes), factor.values)
+        return CodedValues(np.where(np.isin(factor.codes, blank), -1, factor.codes), factor.values)
 
     def matrix(self, columns: Sequence[int]) -> Matrix:
         return self.inner.matrix(columns)

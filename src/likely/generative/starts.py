@@ -26,8 +26,8 @@ from sklearn.utils.validation import NotFittedError, check_is_fitted
 
 from likely._typing import Array, Codes, NumbersAndCodes
 from likely.data.block import Blocks
+from likely.data.hashed_splits import hashed_uniforms
 from likely.data.schema import Schema
-from likely.data.split import hashed_uniforms
 from likely.distributions import (
     Complement,
     DiagonalGaussian,

@@ -135,17 +135,18 @@ class UnlabelledRows:
             totals = folds.totals.without(fold)
             if totals.count.sum() > 0:
                 model = self.refined(weight, totals, self.learn(totals))
-                term = partial(self._scored, model, fold, folds.mean_length)
+                family, mean_length = self.learn.family, folds.mean_length
+                term = partial(scored_block, family, model, fold, mean_length=mean_length)
                 scored.extend(self.executor.map(term, blocks))
         rows = joined_documents(scored)
         if rows is None:
             return 0.0
         if rows.others.shape[1]:
-            rows = rows._replace(score=np.maximum(rows.score + _centred(rows.others), LOWEST_SCORE))
+            top = rows.others.max(axis=1, keepdims=True)
+            there, nothing = np.isfinite(top), np.zeros(rows.others.shape)
+            behind = np.subtract(rows.others, top, where=there, out=nothing)
+            rows = rows._replace(score=np.maximum(rows.score + behind, LOWEST_SCORE))
         return search_cooling(rows).loss
-
-    def _scored(self, model: Components, fold: int, mean_length: float, block: Block) -> Any:
-        return scored_block(self.learn.family, model, fold, block, mean_length)
 
 
 @final
@@ -176,12 +177,6 @@ def _with_every_column(start: Components, objective: ComponentsObjective) -> Com
     if not start.distribution.left_out().any():
         return start
     return search(EM(), objective, start, tol=0.0, max_iter=1)[0].theta
-
-
-def _centred(others: Array) -> Array:
-    """Scores less that of the likeliest class; 0 where no class is possible."""
-    top = others.max(axis=1, keepdims=True)
-    return np.subtract(others, top, where=np.isfinite(top), out=np.zeros(others.shape))
 
 
 def warn_if_moved(

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array, Codes
 from likely.data.copies import copies_in
-from likely.data.split import FOLD_SEED, stratified_fold_of
+from likely.data.hashed_splits import FOLD_SEED, stratified_fold_of
 from likely.errors import BadCell, InvalidInput, UnknownName, warn_user
 from likely.inputs.foreign_models import depends_on_scale
 from likely.inputs.parameters import unknown_parameter

@@ -364,8 +364,12 @@ def check_response(y: Any, *, n_rows: int, estimator: Any, several: bool = False
     else:
         values = column_or_1d(y, warn=True)
     refuse_other_length(values, n_rows)
-    if not total_is_finite(values):
-        _refuse_infinite_response(values)
+    if not total_is_finite(values) and (bad := np.argwhere(~np.isfinite(values))).size:
+        value = values[tuple(bad[0])]
+        raise InvalidInput(
+            f"Input y contains {'NaN' if np.isnan(value) else 'infinity'}: row {bad[0][0]} has "
+            f"{value:g}; a response is a finite number. Fix it, or drop the row."
+        )
     return values
 
 
@@ -384,16 +388,6 @@ def _advice_on_columns(y: Array) -> str:
             'GLM("bernoulli").'
         )
     return "Give one column of y at a time."
-
-
-def _refuse_infinite_response(y: Array) -> None:
-    bad = np.argwhere(~np.isfinite(y))
-    if len(bad):
-        value = y[tuple(bad[0])]
-        raise InvalidInput(
-            f"Input y contains {'NaN' if np.isnan(value) else 'infinity'}: row {bad[0][0]} has "
-            f"{value:g}; a response is a finite number. Fix it, or drop the row."
-        )
 
 
 def check_numbers(values: Any, what: str, *, n_rows: int, positive: bool = False) -> Array:

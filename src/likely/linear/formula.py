@@ -16,6 +16,7 @@ Applied Statistics 22.
 """
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -52,6 +53,12 @@ class FormulaTerms:
             found.append(f"{factor} = {base if base in levels else levels[0]}")
         return found
 
+    def remarks(self) -> tuple[str, ...]:
+        """Notes for a summary: the formula, and what its categories are compared with."""
+        known = self.references()
+        named = f"reference categories, which have no coefficient: {listed(known)}."
+        return (f"formula: {self.text}", *([named] if known else []))
+
     def frame(self, data: Any) -> Any:
         """The columns of the terms for new rows, as a pandas frame."""
         frame = _checked(data, sorted(map(str, self.spec.required_variables)), self.text)
@@ -78,6 +85,16 @@ class FormulaRows(NamedTuple):
     y: Any
     terms: FormulaTerms
     library: str | None
+
+
+def refuse_reference(reference: Mapping[Any, Any] | None) -> None:
+    """Refuse reference categories beside a formula."""
+    if reference is not None:
+        name, value = next(iter(dict(reference).items()), ("b", "red"))
+        raise InvalidInput(
+            "reference was given with a formula, whose terms say what is compared. Write "
+            f"C({name}, Treatment({str(value)!r})) in it."
+        )
 
 
 def formula_rows(formula: str, data: Any, *, classes: bool) -> FormulaRows:

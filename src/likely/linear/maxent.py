@@ -41,6 +41,7 @@ from likely.fitting.framing import Framed, Framing
 from likely.fitting.inference import Inference
 from likely.fitting.problem import Problem
 from likely.fitting.summary import describe_coefficients
+from likely.fitting.summary_notes import remarks_on_held_rows
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import COLUMNS, PlateParameter
 from likely.inputs.coding import new_rows
@@ -68,7 +69,7 @@ from likely.linear.fit import (
 )
 from likely.linear.row_graph import TARGET, graph_of_factors, weights_of
 from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression, open_classes
-from likely.linear.surface import StandardErrors, remarks_on_held_rows
+from likely.linear.surface import StandardErrors
 from likely.objectives.inference import NullTotals
 from likely.objectives.linear import Packing
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective

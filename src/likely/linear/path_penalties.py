@@ -38,7 +38,7 @@ from sklearn.base import clone
 
 from likely._typing import Array
 from likely.data.block import Block
-from likely.data.split import FOLD_SEED
+from likely.data.hashed_splits import FOLD_SEED
 from likely.errors import InvalidInput
 from likely.fitting.framing import Framing
 from likely.inputs.coding import new_rows

@@ -53,6 +53,7 @@ from likely.fitting.covariance import MOST_FOR_INFERENCE
 from likely.fitting.driver import LinearFit
 from likely.fitting.inference import inference_of
 from likely.fitting.summary import describe_coefficients
+from likely.fitting.summary_notes import remarks_on_held_rows
 from likely.graphical.model.conditional_graph import ConditionalGraph
 from likely.graphical.model.model_plates import CLASSES, PlateParameter
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
@@ -95,7 +96,6 @@ from likely.linear.surface import (
     StandardErrors,
     class_explanation,
     linear_contributions,
-    remarks_on_held_rows,
 )
 from likely.objectives.model import ModelObjective, Reduction
 from likely.output.description import ColumnsRead, Description

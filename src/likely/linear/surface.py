@@ -33,7 +33,7 @@ from likely.explanations.explanation import (
 from likely.fitting.goodness import HypothesisTest
 from likely.fitting.inference import Inference, inference_of
 from likely.fitting.summary import Summary, describe_coefficients
-from likely.fitting.summary_notes import ratio_of
+from likely.fitting.summary_notes import ratio_of, remarks_on_held_rows, response_described
 from likely.graphical.drawing.diagram import Diagram
 from likely.graphical.model.model_plates import PlateParameter, conditional_plate
 from likely.inputs.coding import columns_coded, new_rows, refuse_gaps
@@ -41,10 +41,10 @@ from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.tables import own_columns
 from likely.inputs.targets import check_offset
 from likely.linear.fit import has_penalty, penalty_described
-from likely.linear.formula import FormulaTerms, column_given, formula_rows
+from likely.linear.formula import FormulaTerms, column_given, formula_rows, refuse_reference
 from likely.linear.response_predictions import check_exposure
 from likely.output.description import ColumnsRead, Description
-from likely.output.formatting import count, listed
+from likely.output.formatting import count
 from likely.penalties.base import Penalty
 from likely.solvers.minimise import Solution
 from likely.storage.declared import (
@@ -242,11 +242,7 @@ class StandardErrors(ABC):
     def _remarks(self) -> tuple[str, ...]:
         """Further notes for the summary."""
         formula = vars(self).get("formula_")
-        written: tuple[str, ...] = ()
-        if formula is not None:
-            known = formula.references()
-            named = f"reference categories, which have no coefficient: {listed(known)}."
-            written = (f"formula: {formula.text}", *([named] if known else []))
+        written = () if formula is None else formula.remarks()
         return (*written, *remarks_on_held_rows(self))
 
     def _terms_called(self, name: str) -> list[str]:
@@ -284,12 +280,7 @@ class FittedLinear(StandardErrors):
         or names of columns) and of the constructor.  Predictions take frames with the columns of
         the formula.  ``0 +`` leaves the intercept out.
         """
-        if settings.get("reference") is not None:
-            name, value = next(iter(dict(settings["reference"]).items()), ("b", "red"))
-            raise InvalidInput(
-                "reference was given with a formula, whose terms say what is compared. Write "
-                f"C({name}, Treatment({str(value)!r})) in it."
-            )
+        refuse_reference(settings.get("reference"))
         rows = formula_rows(formula, data, classes=issubclass(cls, ClassifierMixin))
         model = cls(**settings, **cls._intercept_setting(rows.terms, settings))
         given = {
@@ -439,34 +430,6 @@ class FittedLinear(StandardErrors):
     def _design(self, X: Any) -> Design:
         check_is_fitted(self)
         return new_rows(self, self.coding_, X)
-
-
-def remarks_on_held_rows(model: Any) -> tuple[str, ...]:
-    """How many rows a rule held out of the fit, where one did."""
-    if not model.solution_.held_out:
-        return ()
-    held, fitted = model.held_out_
-    return (
-        f"{count(held, 'row was', 'rows were')} held out to decide when to stop; the estimates are "
-        f"from the other {count(fitted, 'row')}.",
-    )
-
-
-def response_described(fitted: dict[str, Any]) -> str:
-    """The response and the link, and for two classes which of them has the probability."""
-    likelihood: Any
-    likelihood, classes = fitted.get("likelihood_"), fitted.get("classes_", ())
-    link = likelihood.link if likelihood is not None else fitted.get("link")
-    if link is None:
-        return "least squares"
-    name = link if isinstance(link, str) else link.name
-    if len(classes) == 2:
-        return f"P(y = {classes.tolist()[1]!r}), {name} link"
-    if len(classes):
-        return f"{len(classes)} ordered classes, {name} link"
-    if fitted.get("alpha_") == 0:
-        return f"negative-binomial response (alpha = 0: Poisson), {name} link"
-    return f"{likelihood.response.name} response, {name} link"
 
 
 def linear_contributions(

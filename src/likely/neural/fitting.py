@@ -19,6 +19,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from likely._typing import Array
@@ -350,3 +351,36 @@ def engine_on(device: Any, settings: EngineSettings, examples: Examples) -> Engi
     from likely.neural.torch_networks import TorchEngine  # here: most users have no GPU
 
     return TorchEngine(settings, device)
+
+
+def scikit_learn_callbacks(
+    model: CallbackSupportMixin, learned: dict[str, Any], max_epochs: int, X: Any, y: Any
+) -> tuple[Callback, ...]:
+    """The callbacks that were set in scikit-learn's way, as one that is called with each epoch.
+
+    ``ProgressBar`` and ``ScoringMonitor`` of ``sklearn.callback`` are set by ``set_callbacks``: the
+    fit is a task, and each epoch is one inside it.
+    """
+    context = model._init_callback_context(max_subtasks=max_epochs)
+    if not vars(model).get("_skl_callbacks"):
+        return ()
+    context.call_on_fit_task_begin(estimator=model, X=X, y=y)
+
+    def after(epoch: Epoch) -> bool:
+        part = context.subcontext(task_name="epoch")
+        part.call_on_fit_task_begin(estimator=model, X=X, y=y)
+        fitted = {**learned, "parameters_": np.array(epoch.theta)}
+        return bool(
+            part.call_on_fit_task_end(estimator=model, X=X, y=y, reconstruction_attributes=fitted)
+        )
+
+    return (after,)
+
+
+def end_of_fit(model: CallbackSupportMixin, X: Any, y: Any) -> None:
+    """Tell the callbacks of scikit-learn that the fit is done."""
+    if vars(model).get("_skl_callbacks"):
+        fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
+        model._callback_fit_ctx.call_on_fit_task_end(
+            estimator=model, X=X, y=y, reconstruction_attributes=fitted
+        )

@@ -52,6 +52,9 @@ from likely.neural.training import (
 from likely.output.progress import report
 from likely.solvers.mini_batches import BatchPlan, ShuffledBatches
 
+# Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
+# times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
+FEWEST_ALIKE = 16
 SHARED = (
     "architecture",
     "output",
@@ -321,14 +324,14 @@ def train_together(
     sample_weight: Any,
     *,
     device: Any,
-    fewest: int,
+    fewest: int | None = None,
 ) -> list[Finish | None]:
     """Train on the device the models of which ``fewest`` or more are alike; None for the others.
 
     The function in place of a model stores what was trained: it warns as ``fit`` does, and raises
     the error of a loss that exploded.
     """
-    where = checked_device(device)
+    where, fewest = checked_device(device), FEWEST_ALIKE if fewest is None else fewest
     groups: list[list[Member]] = []
     workers = [copy(model) for model in models]  # what fails leaves a model as it was
     for place, worker in enumerate(workers):

@@ -59,9 +59,11 @@ from likely.neural.description import (
 from likely.neural.examples import Examples, finite_matrix
 from likely.neural.fitting import (
     NetworkFit,
+    end_of_fit,
     fit_network,
     fit_networks,
     one_epoch,
+    scikit_learn_callbacks,
     warn_unless_finished,
 )
 from likely.neural.formulas import NetworkRows, chunk_rows, predictor
@@ -99,12 +101,11 @@ from likely.neural.settings import (
     grouped_arguments,
 )
 from likely.neural.training import (
+    Ending,
     Epoch,
     TrainingResult,
     continued_state,
-    end_of_fit,
     kept_state,
-    scikit_learn_callbacks,
 )
 from likely.objectives.model import Reduction
 from likely.output.description import ColumnsRead, Description
@@ -112,10 +113,6 @@ from likely.output.formatting import count
 from likely.storage.declared import FITTED_COLUMNS, Numbers, SameCount, Saved
 from likely.storage.values import same_count, unlike
 
-# Networks that are trained together on a GPU.  On an H200 beside 16 cores, 4 at once have 0.28
-# times the speed of the cores, 16 have 1.09 times and 64 have 3.48 times.
-FEWEST_ALIKE = 16
-OF_TRAINING = ("device", "training", "validation")  # not of the model
 RELATIVE = "Contributions are relative to an input of 0: the mean of scaled numbers, no category."
 
 
@@ -151,7 +148,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
     )
 
     grouped: ClassVar[Mapping[str, type[Settings]]] = GROUPED
-    saved_as_none: ClassVar[tuple[str, ...]] = OF_TRAINING
+    saved_as_none: ClassVar[tuple[str, ...]] = ("device", "training", "validation")  # of training
 
     architecture_: Architecture
     output_: Output
@@ -287,8 +284,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
 
     def _input(self, rows: OpenedRows, options: Options) -> FitInput:
         """What a fit to such rows begins with."""
-        output = self._output(rows)
-        held = self._held(rows, self.validation)
+        output, held = self._output(rows), self._held(rows, self.validation)
         return FitInput(rows, output, options, held, self._scales_response(output))
 
     def _meaning(self, given: FitInput) -> Meaning:
@@ -326,8 +322,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
     def warn_unless_finished(self, fits: Sequence[NetworkFit]) -> None:
         """Warn of training that was not finished; raise the Ctrl-C that ended it."""
         unfinished = [fit for fit in fits if not fit.trained.ending.converged]
-        averages = self.average_ is not None
-        found = (unfinished or fits)[0]
+        found, averages = (unfinished or fits)[0], self.average_ is not None
         warn_unless_finished(type(self).__name__, found, self.history_, is_average=averages)
 
     def train_with(
@@ -344,9 +339,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         For this model and each other one the answer has a function that stores what was trained and
         returns the model, or raises its error; None for one that has no equal: fit it alone.
         """
-        return train_together(
-            [self, *others], X, y, sample_weight, device=device, fewest=FEWEST_ALIKE
-        )
+        return train_together([self, *others], X, y, sample_weight, device=device)
 
     def fine_tune(
         self,
@@ -442,7 +435,13 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         alone = training.changed({"callbacks": None})
         fitted = clone(self).set_params(**own, training=followed).fit(X, y)
         start = clone(self).set_params(**own, max_epochs=0, tol=None, training=alone).fit(X, y)
-        return [_at(fitted, start.parameters_), *(_at(fitted, theta) for theta in path)]
+
+        def at(theta: Array) -> "NeuralNetwork":
+            found = copy(fitted)
+            found.parameters_ = theta
+            return found
+
+        return [at(start.parameters_), *map(at, path)]
 
     def _refuse_several(self, method: str) -> None:
         """Refuse a method that continues one network."""
@@ -527,7 +526,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self.parameters_, after, epoch = one_epoch(problem, start, state, curve)
         self.state_ = kept_state(after, options.update)
         curve = curve.with_epoch(epoch.loss, None, epoch.rate, epoch.seconds)
-        self.history_ = self._history(curve, curve.n_epochs, "by partial_fit", converged=False)
+        self.history_ = self._history(curve, curve.n_epochs, Ending("by partial_fit", False))
         self.column_strengths_ = problem.column_strengths([self.parameters_])
         self._finish(problem)
         return self
@@ -541,15 +540,14 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         self._finish(problem)
 
     def _of_training(self, trained: TrainingResult) -> History:
-        ending, curve = trained.ending, trained.curve
-        return self._history(curve, trained.kept_epoch, ending.reason, converged=ending.converged)
+        return self._history(trained.curve, trained.kept_epoch, trained.ending)
 
-    def _history(self, curve: LossCurve, kept: int, ending: str, *, converged: bool) -> History:
+    def _history(self, curve: LossCurve, kept: int, ending: Ending) -> History:
         return History.of(
             curve,
             kept_epoch=kept,
-            ending=ending,
-            converged=converged,
+            ending=ending.reason,
+            converged=ending.converged,
             model=type(self).__name__,
             library=self.library_,
             in_nats=self.output_.in_nats,
@@ -699,10 +697,3 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
             same_count("response_centre_", np.shape(self.response_centre_), (output.n_outputs,))
         if self.column_strengths_.dtype.kind != "f":
             raise unlike("column_strengths_", "numbers")
-
-
-def _at(fitted: NeuralNetwork, theta: Array) -> NeuralNetwork:
-    """The fitted network with other parameters."""
-    found = copy(fitted)
-    found.parameters_ = theta
-    return found

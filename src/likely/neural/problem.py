@@ -25,7 +25,7 @@ from likely._typing import Array, Codes
 from likely.data.block import ArrayBlocks, Block
 from likely.data.coding import Coding
 from likely.data.copies import copies_in
-from likely.data.split import share_of_each_class
+from likely.data.hashed_splits import share_of_each_class
 from likely.errors import InvalidInput
 from likely.host_arrays import is_tensor
 from likely.inputs.coding import new_rows

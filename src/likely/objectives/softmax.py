@@ -43,7 +43,7 @@ NONE: Array = np.empty(0, dtype=np.intp)  # entries of θ: the reference class h
 
 @final
 @dataclass(frozen=True)
-class Classes:
+class SoftmaxClasses:
     """The number of classes, and the reference class, if any, whose weights are 0."""
 
     count: int
@@ -99,25 +99,25 @@ def row_weights(block: Block) -> Array:
     return total if block.weight is None else block.weight * total
 
 
-def block_value(classes: Classes, theta: Array, block: Block) -> Total:
+def block_value(classes: SoftmaxClasses, theta: Array, block: Block) -> Total:
     return Total(weighted_sum(block.weight, cross_entropy(block.target, classes.eta(theta, block))))
 
 
-def block_first_order(classes: Classes, theta: Array, block: Block) -> FirstOrder:
+def block_first_order(classes: SoftmaxClasses, theta: Array, block: Block) -> FirstOrder:
     nll, slope = cross_entropy_slope(block.target, classes.eta(theta, block))
     if block.weight is not None:
         slope = slope * block.weight[:, None]
     return FirstOrder(weighted_sum(block.weight, nll), classes.flat_gradient(slope, block))
 
 
-def block_second_order(classes: Classes, theta: Array, block: Block) -> SecondOrder:
+def block_second_order(classes: SoftmaxClasses, theta: Array, block: Block) -> SecondOrder:
     here = block_first_order(classes, theta, block)
     everything = np.arange(len(theta))
     hessian = block_hessian_on(classes, theta, everything, block).value
     return SecondOrder(here.value, here.gradient, np.asarray(hessian))
 
 
-def block_hessian_on(classes: Classes, theta: Array, columns: Array, block: Block) -> Total:
+def block_hessian_on(classes: SoftmaxClasses, theta: Array, columns: Array, block: Block) -> Total:
     """The Hessian on some entries of θ: a sandwich of −p_k p_l for each pair of classes.
 
     Over all classes its rows add up to 0, which gives the blocks on the diagonal.
@@ -149,7 +149,9 @@ def _pairs(probability: Array, block: Block, features: Array) -> Iterator[tuple[
         yield from zip(a.tolist(), b.tolist(), block.X.sandwiches(D, wanted), strict=True)
 
 
-def block_hessian_times(classes: Classes, theta: Array, direction: Array, block: Block) -> Total:
+def block_hessian_times(
+    classes: SoftmaxClasses, theta: Array, direction: Array, block: Block
+) -> Total:
     probability = softmax(classes.eta(theta, block), axis=1)
     moved = probability * classes.eta(direction, block)
     moved -= probability * moved.sum(axis=1, keepdims=True)
@@ -161,7 +163,7 @@ def block_gram(columns: Array | None, block: Block) -> Total:
     return Total(block.X.sandwich(row_weights(block), columns))
 
 
-def block_shared_curvature(classes: Classes, theta: Array, block: Block) -> Total:
+def block_shared_curvature(classes: SoftmaxClasses, theta: Array, block: Block) -> Total:
     """The mean over classes of the diagonal blocks of the Hessian."""
     probability = softmax(classes.eta(theta, block), axis=1)
     curvature = classes.narrow(probability * (1.0 - probability)).mean(axis=1)
@@ -195,7 +197,7 @@ class SoftmaxScores(RowScores):
         return (slope[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
 
 
-def softmax_scores(classes: Classes, theta: Array, block: Block) -> Iterator[SoftmaxScores]:
+def softmax_scores(classes: SoftmaxClasses, theta: Array, block: Block) -> Iterator[SoftmaxScores]:
     """The scores of a block; a soft label splits the row among the classes."""
     eta = classes.eta(theta, block)
     for codes, weight in hard_labels(block, classes.count):
@@ -247,8 +249,8 @@ class SoftmaxObjective(PenalisedSum):
     unit: float | None = None
 
     @property
-    def classes(self) -> Classes:
-        return Classes(self.n_classes, self.reference)
+    def classes(self) -> SoftmaxClasses:
+        return SoftmaxClasses(self.n_classes, self.reference)
 
     @property
     def terms(self) -> Terms:

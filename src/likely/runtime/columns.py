@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 
 from likely._typing import Array
-from likely.data.categories import Factor, factor_of, is_missing
+from likely.data.categories import CodedValues, factor_of, is_missing
 from likely.data.frames import InMemoryTable, side_by_side
 from likely.data.source import column_label
 from likely.errors import InvalidInput
@@ -35,7 +35,7 @@ class TableColumn(NamedTuple):
 
     kind: ColumnKind
     values: Array | None  # numbers, Booleans, days, or objects
-    factor: Factor | None = None
+    factor: CodedValues | None = None
     measured: bool = False  # a time of day in hours, or a duration in days
 
     def __len__(self) -> int:
@@ -170,7 +170,7 @@ class ColumnTable(InMemoryTable):
             )
         return values.astype(np.float64, copy=False)
 
-    def factor(self, j: int) -> Factor:
+    def factor(self, j: int) -> CodedValues:
         column = self.columns[j]
         if column.values is None:
             assert column.factor is not None

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array
-from likely.data.categories import Factor
+from likely.data.categories import CodedValues
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
 from likely.runtime.columns import ColumnTable, TableColumn, column_of, numbers_beside, table_of
@@ -280,7 +280,7 @@ def _cells(table: ColumnTable, j: int, step: Step) -> Cells:
     return cells
 
 
-def days_of_texts(factor: Factor, name: str) -> Array:
+def days_of_texts(factor: CodedValues, name: str) -> Array:
     """Days since 1970-01-01 of text in ISO 8601 form, all with a zone or all without."""
     days, zoned = [], set()
     for code, text in enumerate(factor.values.tolist()):

@@ -20,7 +20,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.copies import copies_in_table, joined_units
-from likely.data.split import hashed_uniforms
+from likely.data.hashed_splits import hashed_uniforms
 from likely.errors import InvalidInput
 from likely.kinds import NUMBER_KINDS
 from likely.output.formatting import count, percent, short_number

@@ -100,7 +100,7 @@ def lasso_path(
     """Solve at every penalty, from the largest; by default from the smallest λ with β = 0."""
     f = np.ones(objective.n_columns) if factors is None else np.asarray(factors, dtype=float)
     free = FreeColumns.of(objective, np.flatnonzero(f == 0), intercept)
-    held = Held.start(objective, free)
+    held = HeldColumns.start(objective, free)
     largest = float(np.max(np.abs(held.moments[f > 0]) / (f[f > 0] * l1_ratio), initial=0.0))
     if penalties is None:
         penalties = max(largest, SMALLEST) * np.geomspace(1.0, ratio, n_penalties)
@@ -151,7 +151,7 @@ class FreeColumns:
 
 
 @dataclass(eq=False)
-class Held:
+class HeldColumns:
     """The columns of A and what the descent reads of them; arrays grow by doubling."""
 
     objective: PathObjective
@@ -165,7 +165,7 @@ class Held:
     )
 
     @classmethod
-    def start(cls, objective: PathObjective, free: FreeColumns) -> "Held":
+    def start(cls, objective: PathObjective, free: FreeColumns) -> "HeldColumns":
         r, _ = free.project(objective.y[:, None], objective.weight)
         y2 = float(np.dot(objective.weight, r[:, 0] ** 2))
         if y2 <= EXPLAINED * float(np.dot(objective.weight, objective.y**2)):
@@ -267,7 +267,7 @@ class _Search:
 
     objective: PathObjective
     free: FreeColumns
-    held: Held
+    held: HeldColumns
     grid: Array
     factors: Array
     l1_ratio: float

@@ -105,7 +105,7 @@ def final_of_predictions(
 ) -> Evaluated:
     """Evaluate the predictions of another tool, in a file, on the sealed rows of a seal."""
     from likely.workbench.final.final import final_score_of_predictions
-    from likely.workbench.verdict.evidence import Evidence
+    from likely.workbench.verdict.checks import Evidence
     from likely.workbench.verdict.verdict import verdict_on
 
     opened = _opened_seal(seal, "--predictions")
@@ -293,7 +293,7 @@ def _saved_score(run: "Run", score: "FinalScore") -> Path:
 
 
 def _verdict_on_run(run: "Run", score: "FinalScore") -> "Verdict | None":
-    from likely.workbench.verdict.evidence import evidence_in_run
+    from likely.workbench.verdict.checks import evidence_in_run
     from likely.workbench.verdict.verdict import verdict_on
 
     folder = run.folder

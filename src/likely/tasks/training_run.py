@@ -367,7 +367,7 @@ def run_facts(caller: Caller, trained: TrainedModel, found: "Look | None") -> di
 def _verdict(
     trained: TrainedModel, found: "Look | None", effects: "ColumnEffects | None"
 ) -> "Verdict | None":
-    from likely.workbench.verdict.evidence import evidence_in_run
+    from likely.workbench.verdict.checks import evidence_in_run
     from likely.workbench.verdict.verdict import verdict_on
 
     facts = {**trained.facts, "findings": findings_kept(trained.data, found)}

@@ -49,10 +49,10 @@ from likely.calibrate.length_evidence import (
 )
 from likely.compute.executor import executor_for
 from likely.data.formats.registry import read
+from likely.data.hashed_splits import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
 from likely.data.sequences import TermIds, counted, stacked
 from likely.data.source import Source, column_index
 from likely.data.source_blocks import class_codes, find_schema, weights
-from likely.data.split import FOLD_SEED, fold_of, hashed_uniforms, hashed_values
 from likely.distributions.multinomial import LumpedColumns, LumpedCounts
 from likely.distributions.product import ProductStatistics
 from likely.distributions.smoothing import UNSEEN

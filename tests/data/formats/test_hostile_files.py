@@ -95,14 +95,13 @@ def test_a_pipe_or_a_device_is_not_waited_for(tmp_path, capsys):
 
 
 def test_text_of_a_model_file_is_not_padded_to_gigabytes(tmp_path):
-    model = likely.Discretizer()
-    model.names_ = np.array(["a", "b"])
+    model = likely.NaiveBayes().fit([[1.0], [2.0], [3.0], [4.0]], np.array(["a", "b"] * 2))
     likely.save(model, tmp_path / "m.likely")
-    assert likely.load(tmp_path / "m.likely").names_.tolist() == ["a", "b"]
+    assert likely.load(tmp_path / "m.likely").classes_.tolist() == ["a", "b"]
     from tests.storage.test_model_file import forge
 
     def edit(header):
-        header["fitted"]["names_"] = {"text": [[20_001], ["a"] * 20_000 + ["b" * 20_000]]}
+        header["fitted"]["classes_"] = {"text": [[20_001], ["a"] * 20_000 + ["b" * 20_000]]}
 
     forge(tmp_path / "m.likely", edit)
     with pytest.raises(InvalidFile, match=r"would be as wide in all of them"):

@@ -14,9 +14,9 @@ import likely
 from likely import PlattScaling
 from likely.data.block import ArrayBlocks
 from likely.data.copies import copies_in, copies_in_blocks
+from likely.data.hashed_splits import share_of_each_class, split_mask, stratified_fold_of
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Mixed
-from likely.data.split import share_of_each_class, split_mask, stratified_fold_of
 from likely.errors import InvalidInput
 from likely.inputs.estimators import folds_of
 from likely.workbench.data.folds import Folds

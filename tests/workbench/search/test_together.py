@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import likely
 from likely.errors import InvalidInput
-from likely.neural import many, network
+from likely.neural import many
 from likely.spaces import Choice, Real
 from likely.workbench.scoring import candidates
 from likely.workbench.scoring.candidates import device_for_candidates
@@ -41,7 +41,7 @@ def one_thread():
 @pytest.fixture(autouse=True)
 def two_are_enough(monkeypatch):
     """Studies of few trials are trained together too."""
-    monkeypatch.setattr(network, "FEWEST_ALIKE", 2)
+    monkeypatch.setattr(many, "FEWEST_ALIKE", 2)
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_batches_are_limited_and_start_in_time(monkeypatch, groups):
 
 
 def test_fewer_networks_than_pay_are_fitted_one_by_one(monkeypatch, groups):
-    monkeypatch.setattr(network, "FEWEST_ALIKE", 5)
+    monkeypatch.setattr(many, "FEWEST_ALIKE", 5)
     searched(device=CPU, trials=4)
     assert groups == []
 

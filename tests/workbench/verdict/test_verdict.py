@@ -15,7 +15,7 @@ from likely.output.formatting import percent
 from likely.sealing.final_score import FinalScore
 from likely.workbench.scoring.paired import lone_rows, paired_differences
 from likely.workbench.scoring.validation import Validation
-from likely.workbench.verdict.evidence import Evidence, important_columns
+from likely.workbench.verdict.checks import Evidence, important_columns
 from likely.workbench.verdict.verdict import RULES, UNEXPLAINED, better_metrics, verdict_on
 
 DOCS = Path(__file__).parents[3] / "docs" / "verdict.rst"

@@ -35,7 +35,7 @@ from likely.runs.folder import RunFacts
 from likely.sealing.final_score import FinalScore, upwards
 from likely.workbench.data.folds import split_text
 from likely.workbench.scoring.validation import Validation
-from likely.workbench.verdict.evidence import evidence_in_run
+from likely.workbench.verdict.checks import evidence_in_run
 from likely.workbench.verdict.verdict import Verdict, verdict_on
 
 ROOM = 0.08  # on both sides of the marks, as a share of their distance

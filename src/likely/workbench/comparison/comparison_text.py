@@ -31,7 +31,7 @@ from likely.workbench.data.dataset import Dataset
 from likely.workbench.data.folds import Folds, codes_of, split_text
 from likely.workbench.models.registry import BASELINE
 from likely.workbench.scoring.validation import unusual_cells
-from likely.workbench.verdict.evidence import lone_rows_in_words, row_in_words
+from likely.workbench.verdict.checks import lone_rows_in_words, row_in_words
 from likely.workbench.verdict.verdict import better_metrics, in_words, worse_metrics
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.copies import joined_units
-from likely.data.split import hashed_uniforms, stratified_fold_of
+from likely.data.hashed_splits import hashed_uniforms, stratified_fold_of
 from likely.errors import InvalidInput
 from likely.output.formatting import count
 from likely.sealing.split import times_of

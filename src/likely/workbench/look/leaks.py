@@ -45,7 +45,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.copies import copies_in
-from likely.data.split import hashed_uniforms
+from likely.data.hashed_splits import hashed_uniforms
 from likely.output.formatting import all_listed, count, percent
 from likely.workbench.look.column_checks import group_of_rows
 from likely.workbench.look.findings import Finding, finding

@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.data.arrow import TableSource, plain_types
 from likely.data.frames import frame_of
-from likely.data.split import sampled
+from likely.data.hashed_splits import sampled
 from likely.errors import InvalidInput, SomeSealedRows, warn_user
 from likely.kinds import TargetKind
 from likely.sealing.folder import seals_near

@@ -13,7 +13,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.arrow_columns import floats_of_arrow
-from likely.data.categories import Factor
+from likely.data.categories import CodedValues
 from likely.data.frames import ArrayTable, FrameTable, InMemoryTable, as_table
 from likely.data.labels import are_written_numbers
 from likely.errors import InvalidInput
@@ -31,7 +31,7 @@ class Cells(NamedTuple):
     name: str
     kind: ColumnKind
     numbers: Array | None  # floats; NaN is missing, Booleans are 0 and 1, dates are days
-    factor: Factor | None  # codes of text; −1 is missing
+    factor: CodedValues | None  # codes of text; −1 is missing
     declared: bool = False  # whether its type says that it holds categories, or measurements
     order: tuple[str, ...] = ()  # of its categories, where the type of the column gives one
     text: bool = False  # whether it was declared to be text, whose words are counted
@@ -84,7 +84,7 @@ def numbers_of(cells: Cells, *, date: bool) -> Array:
     return days
 
 
-def text_of(cells: Cells) -> Factor:
+def text_of(cells: Cells) -> CodedValues:
     """A column that was categories in the fit; numbers are read as text."""
     if cells.factor is not None:
         return cells.factor
@@ -94,11 +94,11 @@ def text_of(cells: Cells) -> Factor:
     out = np.full(len(known), -1, dtype=np.int32)
     out[known] = codes
     if cells.kind == "boolean":
-        return Factor(out, np.where(values > 0, "true", "false").astype(object))
-    return _as_text(Factor(out, values.astype(object)))
+        return CodedValues(out, np.where(values > 0, "true", "false").astype(object))
+    return _as_text(CodedValues(out, values.astype(object)))
 
 
-def levels_of(factor: Factor) -> Array:
+def levels_of(factor: CodedValues) -> Array:
     """The different texts that occur, in any order."""
     return np.array(list(set(factor.values[_used(factor)].tolist())), dtype=object)
 
@@ -122,7 +122,7 @@ def holds_dates(table: "pa.Table") -> bool:
     return False
 
 
-def days_of_text(factor: Factor) -> Array | None:
+def days_of_text(factor: CodedValues) -> Array | None:
     """Days of text that is all dates; None if some value is not a date."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -168,7 +168,7 @@ def _days_of_stamps(stamps: Any) -> Array:
     return floats_of_arrow(pc.cast(stamps, pa.int64())) / MICROSECONDS_A_DAY
 
 
-def _used(factor: Factor) -> Array:
+def _used(factor: CodedValues) -> Array:
     """The codes that occur; a dictionary may hold more."""
     present = np.zeros(len(factor.values) + 1, dtype=bool)
     present[factor.codes] = True  # a missing cell marks the last
@@ -191,14 +191,14 @@ def _arrow(table: InMemoryTable, j: int) -> Any:
     return pa.array(table.values[:, j], from_pandas=True)
 
 
-def _as_text(factor: Factor) -> Factor:
+def _as_text(factor: CodedValues) -> CodedValues:
     """The factor with every value as text."""
     given = factor.values.tolist()
     if all(type(value) is str for value in given):
         return factor
     values = np.empty(len(given), dtype=object)
     values[:] = _texts(given)
-    return Factor(factor.codes, values)
+    return CodedValues(factor.codes, values)
 
 
 def _texts(values: list[Any]) -> list[str]:
@@ -216,7 +216,7 @@ def _stranger(cells: Cells, *, date: bool) -> str:
     factor = _as_text(cells.factor)
     for code in _used(factor):
         text = factor.values[code]
-        alone = Factor(np.zeros(1, dtype=factor.codes.dtype), factor.values[[code]])
+        alone = CodedValues(np.zeros(1, dtype=factor.codes.dtype), factor.values[[code]])
         known = days_of_text(alone) is not None if date else are_written_numbers([text]).all()
         if not known:
             return f", which {text!r} is not"

@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.data.categories import Factor
+from likely.data.categories import CodedValues
 from likely.workbench.preparation.cells import Cells, numbers_of
 from likely.workbench.preparation.steps import NumberColumn, Step
 
@@ -55,7 +55,7 @@ class CalendarPart:
         names, seen = NAMES[self.part], np.asarray(self.seen)
         found = nearest(calendar_codes(days, self.part), self.seen, len(names))
         codes = np.where(found < 0, -1, np.searchsorted(seen, found)).astype(np.int32)
-        factor = Factor(codes, np.array([names[code] for code in self.seen], dtype=object))
+        factor = CodedValues(codes, np.array([names[code] for code in self.seen], dtype=object))
         return self.step.columns(Cells(self.step.name, "category", None, factor))
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.caching import cached_property
-from likely.data.categories import Factor
+from likely.data.categories import CodedValues
 from likely.errors import InvalidInput, UnseenCategories, warn_user
 from likely.output.formatting import count, percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
@@ -38,7 +38,7 @@ class GappyBooleans(NamedTuple):
 class Categories(NamedTuple):
     """A column of categories."""
 
-    factor: Factor
+    factor: CodedValues
     ordered: bool  # the first value is the reference of a linear model
 
 
@@ -228,7 +228,7 @@ class LevelColumns(Step):
         )
         return "; ".join([columns, *_category_gaps(self.missing, True)])
 
-    def _warn_of_unseen(self, factor: Factor, codes: Array) -> None:
+    def _warn_of_unseen(self, factor: CodedValues, codes: Array) -> None:
         new = codes == len(self.levels)
         if new.any():
             warn_user(
@@ -316,7 +316,7 @@ class Preparation:
 STEPS = (Preparation, DroppedColumn, NumberColumn, BooleanColumn, CategoryColumn, LevelColumns)
 
 
-def with_missing(factor: Factor) -> Factor:
+def with_missing(factor: CodedValues) -> CodedValues:
     """A missing cell as a category."""
     gaps = factor.codes < 0
     if not gaps.any():
@@ -325,15 +325,15 @@ def with_missing(factor: Factor) -> Factor:
     if MISSING not in values:
         values.append(MISSING)
     codes = np.where(gaps, values.index(MISSING), factor.codes).astype(np.int32)
-    return Factor(codes, np.array(values, dtype=object))
+    return CodedValues(codes, np.array(values, dtype=object))
 
 
-def in_order(factor: Factor, order: Sequence[str]) -> Factor:
+def in_order(factor: CodedValues, order: Sequence[str]) -> CodedValues:
     """The factor with its values in this order; others come after them."""
     given = factor.values.tolist()
     place = {value: k for k, value in enumerate(dict.fromkeys([*order, *given]))}
     codes = np.array([*(place[value] for value in given), -1], dtype=np.int32)[factor.codes]
-    return Factor(codes, np.array(list(place), dtype=object))
+    return CodedValues(codes, np.array(list(place), dtype=object))
 
 
 def _category_gaps(missing: float, filled: bool) -> list[str]:

@@ -17,9 +17,9 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.arrow import in_one_table
 from likely.data.copies import held_out_of_stream
+from likely.data.hashed_splits import split_mask, split_source
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
-from likely.data.split import split_mask, split_source
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric

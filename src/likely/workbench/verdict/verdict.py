@@ -22,7 +22,7 @@ from likely.metrics.score import gain_title, title_of
 from likely.numerics.intervals import Ends, Estimate, clearly_better, clearly_worse, difference
 from likely.output.formatting import all_listed, count, estimate, quoted
 from likely.workbench.scoring.paired import LEVEL, paired_differences
-from likely.workbench.verdict.evidence import (
+from likely.workbench.verdict.checks import (
     Evidence,
     far_predictions,
     impossible_values,
@@ -59,7 +59,7 @@ UNLIKE_CHANCE = (
 )  # a constant is worse than classes drawn at random, or better
 
 
-class Rule(NamedTuple):
+class VerdictRule(NamedTuple):
     """One rule of the verdict."""
 
     severity: Severity  # of an objection
@@ -374,66 +374,68 @@ def _sealed_differs(evidence: Evidence) -> str:
     )
 
 
-RULES: Mapping[str, Rule] = {
-    "worse": Rule("stop", "the interval of the gain over the baseline is below 0", _worse),
-    "no-gain": Rule("warn", "the interval of the gain over the baseline contains 0", _no_gain),
-    "other-metrics": Rule(
+RULES: Mapping[str, VerdictRule] = {
+    "worse": VerdictRule("stop", "the interval of the gain over the baseline is below 0", _worse),
+    "no-gain": VerdictRule(
+        "warn", "the interval of the gain over the baseline contains 0", _no_gain
+    ),
+    "other-metrics": VerdictRule(
         "warn",
         "another metric is infinite, or its interval is on the worse side of its baseline",
         _other_metrics,
     ),
-    "range": Rule(
+    "range": VerdictRule(
         "warn",
         "a predicted number is outside the observed range by more than the width of that range",
         far_predictions,
     ),
-    "one-row": Rule(
+    "one-row": VerdictRule(
         "warn",
         "the gain would be clearly above 0 without one to three rows, or about as many sealed rows "
         "carry nearly all of the loss",
         one_row,
     ),
-    "impossible": Rule(
+    "impossible": VerdictRule(
         "warn", "the model gave probability 0 to a value that occurred", impossible_values
     ),
-    "leak": Rule(
+    "leak": VerdictRule(
         "warn",
         "a column of the model is suspiciously close to the target (LK401), was made from it "
         "(LK403), or gives it together with others (LK404)",
         _leaks,
     ),
-    "copies": Rule(
+    "copies": VerdictRule(
         "warn",
         "rows are near copies of others (LK205), or too few are different (LK206)",
         _copies,
     ),
-    "computed": Rule(
+    "computed": VerdictRule(
         "warn",
         "the fit is almost perfect: the interval of the explained share is above 0.9999, the log "
         "loss is below 1/10,000 of its baseline, or the upper end of the wrong classes below "
         "1/1,000 of those of the baseline",
         _computed,
     ),
-    "probabilities": Rule(
+    "probabilities": VerdictRule(
         "warn", "the interval of the calibration error is above 0.02", _probabilities
     ),
-    "quantiles": Rule(
+    "quantiles": VerdictRule(
         "warn",
         "the quantiles of the observed numbers in their predicted distributions (PIT) are not "
         "uniform: by more than 0.05 beyond chance",
         shifted_quantiles,
     ),
-    "folds": Rule(
+    "folds": VerdictRule(
         "warn",
         "the model is clearly worse than the baseline in a fold (not for groups of a column)",
         worse_folds,
     ),
-    "sealed": Rule(
+    "sealed": VerdictRule(
         "warn",
         "the score of the sealed rows is clearly worse than that of the held-out rows",
         _sealed_differs,
     ),
-    "threshold": Rule(
+    "threshold": VerdictRule(
         "note",
         "a class with less than 20 % of the rows is never predicted at the threshold of 0.5 (two "
         "classes)",

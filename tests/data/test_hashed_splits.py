@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from likely.data.split import (
+from likely.data.hashed_splits import (
     fold_of,
     hashed_uniforms,
     split_mask,
