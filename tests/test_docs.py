@@ -174,6 +174,13 @@ def test_the_pages_that_are_read_first_stay_short():
         assert (ROOT / page).stat().st_size <= most, page
 
 
+def test_the_tests_that_ci_runs_by_name_exist():
+    part = runpy.run_path(str(ROOT / ".ci" / "machines"))["PART"]
+    named = re.findall(r"\btests/[\w/.]*\w", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert len(named) > 3
+    assert [path for path in [*part, *named] if not (ROOT / path).exists()] == []
+
+
 def test_every_contract_of_the_architecture_is_defined():
     text = ARCHITECTURE.read_text(encoding="utf-8")
     tables = text[text.index("## Contracts") : text.index("## Arrays and speed")]

@@ -9,6 +9,7 @@ from likely.cli.main import run
 from tests.reports.chromium import chromium
 from tests.reports.runs_by_hand import counts, flowers, whole_run, write_run
 
+pytestmark = pytest.mark.slow  # CI runs them in a step of their own
 SIZES = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 TOO_FAINT = 4.5  # contrast of text that small, by WCAG 2.2, 1.4.3
 

@@ -21,6 +21,7 @@ import likely
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput, SealedData
 from tests.estimators import takes_documents
+from tests.sealing.conftest import some_table
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = (X[:, 0] + np.random.default_rng(1).logistic(size=60) > 0).astype(int)
@@ -231,16 +232,22 @@ OTHER_FORMS = [
 ]
 
 
-@pytest.fixture(params=["arrow", *OTHER_FORMS])
-def guarded(request, table, tmp_path):
-    """Every sealed object; at the end its labels are unopened and its ledger has no look."""
+@pytest.fixture(scope="module", params=["arrow", *OTHER_FORMS])
+def sealed_once(request, tmp_path_factory):
+    """Every sealed object, made once: no test below may change it."""
+    folder, table = tmp_path_factory.mktemp("sealed"), some_table()
     data = table if request.param in ("arrow", "escrow") else frame_of(table, request.param)
-    kept = tmp_path / "test-labels.bin" if request.param == "escrow" else None
-    sealed = likely.seal(data, "y", name="toy", folder=tmp_path, escrow=kept)
+    kept = folder / "test-labels.bin" if request.param == "escrow" else None
+    return likely.seal(data, "y", name="toy", folder=folder, escrow=kept)
+
+
+@pytest.fixture
+def guarded(sealed_once):
+    """A sealed object; at the end its labels are unopened and its ledger has no look."""
     opened_files.clear()
-    yield sealed
+    yield sealed_once
     assert not [path for path in opened_files if path.endswith("test-labels.bin")]
-    assert sealed.evaluations == 0
+    assert sealed_once.evaluations == 0
 
 
 def test_the_list_of_callables_is_not_empty():

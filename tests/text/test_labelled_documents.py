@@ -73,6 +73,7 @@ def assert_equals_pipeline(model, words, weight=None, texts=TEXTS, y=Y):
     return ours
 
 
+@pytest.mark.diagonal(2)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("calibrate", ["length", "temperature"])
 @pytest.mark.parametrize("smoothing", [1.0, "auto", 0.05, 0.0])

@@ -29,7 +29,7 @@ from likely import (
     NaiveBayes,
     PenaltyPath,
 )
-from likely.errors import InvalidInput, UnseenCategories
+from likely.errors import InvalidFile, InvalidInput, UnseenCategories
 from likely.output.formatting import short_number
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
@@ -401,3 +401,13 @@ def test_columns_that_the_fit_had_not_are_ignored_and_missing_ones_named(library
         model.predict(more.drop(columns="a"))
     turned = convert[library](more[["b", "a", "id"]])  # columns are found by name
     assert model.predict(turned).tolist() == model.predict(frame).tolist()
+
+
+@pytest.mark.parametrize("other", [3.5, "steps", []])
+def test_a_file_with_another_value_than_a_preparation_is_refused(other, tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    model = Prepared(LogisticRegression(l2=1.0)).fit(frame, [0, 1, 0, 1])
+    model.preparation_ = other
+    likely.save(model, tmp_path / "m.likely")
+    with pytest.raises(InvalidFile, match=r"preparation_ is .*expected Preparation"):
+        likely.load(tmp_path / "m.likely")

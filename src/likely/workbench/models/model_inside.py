@@ -1,128 +1,26 @@
-"""The predictions and scores of a model inside another, for rows that are prepared first.
+"""What the workbench asks of any model: its density around the mean, its link, the model inside.
 
-Each method is there where the model has it, fitted or not.
-
-The response of a fitted model of any library: its density around the mean, and its link.
+A model of the workbench includes the preparation of its rows (``Prepared``), or is as it is.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 
 
-def if_model_has(name: str) -> Any:
-    """Make a method available where the model has it, fitted or not."""
+@runtime_checkable
+class Prepares(Protocol):
+    """A model that includes the preparation of its rows."""
 
-    def has(self: Any) -> bool:
-        getattr(getattr(self, "model_", self.model), name)  # its own error, if it has none
-        return True
+    model: Any  # the one inside, not fitted
 
-    return available_if(has)
-
-
-class ModelInside(ABC):
-    """A model that is asked about prepared rows."""
-
-    model: Any  # not fitted
-
-    @abstractmethod
-    def prepare(self, X: Any) -> Any:
-        """Rows as the model sees them."""
-
-    @abstractmethod
-    def _fitted_model(self) -> Any: ...
-
-    @if_model_has("predict")
-    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Any:
-        """The model's prediction for each row, with its offset or exposure where one is given."""
-        moved = given_only({"offset": offset, "exposure": exposure})
-        return self._fitted_model().predict(self.prepare(X), **moved)
-
-    @if_model_has("predict_proba")
-    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
-        """p(k | x), (n, n_classes)."""
-        return self._fitted_model().predict_proba(self.prepare(X), **given_only({"offset": offset}))
-
-    @if_model_has("predict_log_proba")
-    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
-        """log p(k | x), (n, n_classes)."""
-        return self._fitted_model().predict_log_proba(
-            self.prepare(X), **given_only({"offset": offset})
-        )
-
-    @if_model_has("decision_function")
-    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
-        """The model's score of each row."""
-        return self._fitted_model().decision_function(
-            self.prepare(X), **given_only({"offset": offset})
-        )
-
-    @if_model_has("predict_interval")
-    def predict_interval(
-        self,
-        X: Any,
-        level: float = 0.95,
-        *,
-        offset: Any = None,
-        exposure: Any = None,
-        of: str = "auto",
-    ) -> Array:
-        """An interval of each row, (n, 2): for y, for its mean, or for a probability."""
-        given = given_only({"offset": offset, "exposure": exposure})
-        if of != "auto":
-            given["of"] = of
-        return self._fitted_model().predict_interval(self.prepare(X), level, **given)
-
-    @if_model_has("score_samples")
-    def score_samples(self, X: Any) -> Array:
-        """log p(x) of each row, for a model with a density of rows."""
-        return self._fitted_model().score_samples(self.prepare(X))
-
-    @if_model_has("log_likelihoods")
-    def log_likelihoods(
-        self, X: Any, y: Any = None, *, offset: Any = None, exposure: Any = None
-    ) -> Array:
-        """log p(y_i | x_i) of each row, or as the model inside defines its likelihood."""
-        moved = given_only({"offset": offset, "exposure": exposure})
-        return np.asarray(self._fitted_model().log_likelihoods(self.prepare(X), y, **moved))
-
-    @if_model_has("log_likelihood")
-    def log_likelihood(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        exposure: Any = None,
-    ) -> float:
-        """Σ_i w_i log p(y_i | x_i), or log p(x_i) of a model of rows."""
-        moved = given_only({"offset": offset, "exposure": exposure})
-        return self._fitted_model().log_likelihood(self.prepare(X), y, sample_weight, **moved)
-
-    @if_model_has("score")
-    def score(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        exposure: Any = None,
-    ) -> float:
-        """The model's own score: accuracy, R² or a mean log-likelihood."""
-        arguments = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
-        return self._fitted_model().score(self.prepare(X), y, **given_only(arguments))
+    def prepare(self, X: Any) -> Any: ...
 
 
 _ACCEPTED = {  # the arguments of a fit other than X and y, and models that accept them
@@ -134,7 +32,7 @@ _ACCEPTED = {  # the arguments of a fit other than X and y, and models that acce
 
 def unprepared(model: Any) -> Any:
     """The model without its preparation, not fitted."""
-    return model.model if isinstance(model, ModelInside) else model
+    return model.model if isinstance(model, Prepares) else model
 
 
 def refuse_unused(model: Any, arguments: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
@@ -42,9 +43,7 @@ from likely.storage.declared import FITTED_COLUMNS, MODEL, SameCount, Saved
 from likely.text.bag_of_words import BagOfWords
 from likely.workbench.models.model_entry import ModelEntry, bag_of
 from likely.workbench.models.model_inside import (
-    ModelInside,
     given_only,
-    if_model_has,
     link_of,
     predictive_family,
     refuse_unused,
@@ -65,8 +64,18 @@ class PreparedRows(NamedTuple):
     preparation: Preparation | None  # None for a sparse X, and for a pipeline
 
 
+def if_model_has(name: str) -> Any:
+    """Make a method available where the model has it, fitted or not."""
+
+    def has(self: Any) -> bool:
+        getattr(getattr(self, "model_", self.model), name)  # its own error, if it has none
+        return True
+
+    return available_if(has)
+
+
 @final
-class Prepared(ModelInside, Estimator):
+class Prepared(Estimator):
     """A model for tables of mixed columns, with missing cells.
 
     Numbers and Booleans go to the model as numbers, text and categories as categories (or as
@@ -126,7 +135,7 @@ class Prepared(ModelInside, Estimator):
     """
 
     saved: ClassVar = FITTED_COLUMNS | Saved(
-        {"model_": MODEL, "preparation_": Any},
+        {"model_": MODEL, "preparation_": Preparation | None},
         rules=(SameCount("n_features_in_", "preparation_.steps"),),
     )
 
@@ -220,6 +229,88 @@ class Prepared(ModelInside, Estimator):
         known = names_in_fit(self)
         X = X if known is None else with_columns(X, known, self.dropped_)
         return self._prepared_table(self.preparation_, check_table(self, X, reset=False))
+
+    @if_model_has("predict")
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Any:
+        """The model's prediction for each row, with its offset or exposure where one is given."""
+        moved = given_only({"offset": offset, "exposure": exposure})
+        return self._fitted_model().predict(self.prepare(X), **moved)
+
+    @if_model_has("predict_proba")
+    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
+        """p(k | x), (n, n_classes)."""
+        return self._fitted_model().predict_proba(self.prepare(X), **given_only({"offset": offset}))
+
+    @if_model_has("predict_log_proba")
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
+        """log p(k | x), (n, n_classes)."""
+        return self._fitted_model().predict_log_proba(
+            self.prepare(X), **given_only({"offset": offset})
+        )
+
+    @if_model_has("decision_function")
+    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
+        """The model's score of each row."""
+        return self._fitted_model().decision_function(
+            self.prepare(X), **given_only({"offset": offset})
+        )
+
+    @if_model_has("predict_interval")
+    def predict_interval(
+        self,
+        X: Any,
+        level: float = 0.95,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+        of: str = "auto",
+    ) -> Array:
+        """An interval of each row, (n, 2): for y, for its mean, or for a probability."""
+        given = given_only({"offset": offset, "exposure": exposure})
+        if of != "auto":
+            given["of"] = of
+        return self._fitted_model().predict_interval(self.prepare(X), level, **given)
+
+    @if_model_has("score_samples")
+    def score_samples(self, X: Any) -> Array:
+        """log p(x) of each row, for a model with a density of rows."""
+        return self._fitted_model().score_samples(self.prepare(X))
+
+    @if_model_has("log_likelihoods")
+    def log_likelihoods(
+        self, X: Any, y: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> Array:
+        """log p(y_i | x_i) of each row, or as the model inside defines its likelihood."""
+        moved = given_only({"offset": offset, "exposure": exposure})
+        return np.asarray(self._fitted_model().log_likelihoods(self.prepare(X), y, **moved))
+
+    @if_model_has("log_likelihood")
+    def log_likelihood(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> float:
+        """Σ_i w_i log p(y_i | x_i), or log p(x_i) of a model of rows."""
+        moved = given_only({"offset": offset, "exposure": exposure})
+        return self._fitted_model().log_likelihood(self.prepare(X), y, sample_weight, **moved)
+
+    @if_model_has("score")
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> float:
+        """The model's own score: accuracy, R² or a mean log-likelihood."""
+        arguments = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+        return self._fitted_model().score(self.prepare(X), y, **given_only(arguments))
 
     @property
     def steps_(self) -> list[tuple[str, str]]:
