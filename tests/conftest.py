@@ -3,6 +3,7 @@
 Properties: the same few examples in CI, fresh ones at a desk, many in slow runs.
 """
 
+import gc
 import os
 
 import pytest
@@ -38,6 +39,12 @@ def nothing_waits_for_the_disk():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
+
+
+def pytest_collection_finish():
+    """The collected cases stay to the end: the collector need not visit them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before the cases that are marked slow are deselected

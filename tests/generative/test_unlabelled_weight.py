@@ -142,7 +142,7 @@ def clustered(seed, n, n_classes=3):
 
 
 def test_a_weight_is_chosen_by_labelled_rows_that_are_held_out():
-    X, y = documents(3, 600, spread=1.0)
+    X, y = documents(3, 400, spread=1.0)
     new, truth = documents(4, 500, spread=1.0)
     labels = few_labels(y, 6)
     known = labels >= 0
