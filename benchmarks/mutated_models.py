@@ -310,16 +310,29 @@ def questions(model: Any, X: Any, many: Any) -> Iterator[tuple[str, Callable[[],
         yield "query", lambda: list(model.query().values())
         yield "most_probable", model.most_probable
         yield "log_partition", model.log_partition
+        yield "repr", lambda: repr(model)
+        yield "write_graph", lambda: written(model)
         return
     for name in ANSWERS:
         for rows in (X,) if many is None else (X, many):
             method = getattr(model, name, None)
             if method is not None:
                 yield name, lambda method=method, rows=rows: method(rows)
+    yield "repr", lambda: repr(model)
+    if hasattr(model, "explain"):
+        yield "explain", lambda: (model.explain(X), None)[1]
     if hasattr(model, "describe"):
         yield "describe", lambda: (str(model.describe()), None)[1]
     if getattr(model, "inference_", None) is not None and hasattr(model, "summary"):
         yield "summary", lambda: (str(model.summary()), None)[1]
+
+
+def written(graph: Any) -> None:
+    """The graph as a file of each form."""
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix in ("json", "uai", "bif", "xmlbif", "xdsl"):
+            with suppress(LikelyError):
+                likely.write_graph(graph, Path(folder) / f"graph.{suffix}")
 
 
 def has_nan(answer: Any) -> bool:

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -10,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import likely as lk
 from likely.cli.main import run
+from likely.output.control_characters import CONTROLS
 from likely.output.description import Description, Fact, NamedColumn, NamedTable, describe
 from likely.output.description_text import html_of, text_of
 from likely.reports.page import report_of
@@ -169,3 +171,10 @@ def test_the_names_that_count_most_come_first():
 def test_facts_are_written_with_four_digits_unless_they_say_how():
     assert Fact("aic", "AIC", 12.34567).written == "12.35"
     assert Fact("df", "residual df", 3.0, "3").written == "3"
+
+
+def test_names_of_the_data_cannot_control_a_terminal():
+    y = np.array(["n\x1b[2J", "p"] * 10)
+    model = lk.NaiveBayes().fit(pd.DataFrame({"a\x07": np.arange(20.0)}), y)
+    for text in (str(model.describe()), model.describe()._repr_html_()):
+        assert CONTROLS.search(text) is None

@@ -91,6 +91,7 @@ DEEP.fit(NUMBERS, Y)
 AVERAGE = likely.NeuralNetworkClassifier((), n_networks=2, max_epochs=1, tol=None, random_state=0)
 AVERAGE.fit(NUMBERS, Y)
 EARLY = likely.LinearRegression(l1=0.1, stop=HeldOutPatience(3)).fit(NUMBERS, Y)
+HALL = likely.FrankHall(likely.NaiveBayes(), order=[0, 1, 2]).fit(NUMBERS, np.arange(60) % 3)
 VALUES = [
     (ORDERED, setting("parameters_", lambda x: 1e6 * x), "The thresholds of the classes must be"),
     (ORDERED, setting("parameters_", cell(1e10)), "parameters_ must be at most 1e9"),
@@ -189,10 +190,16 @@ HEADERS = [
     (REGRESSOR, lambda head: head["fitted"].pop("column_strengths_"), "has column_strengths_"),
     (PREPARED, lambda head: head["fitted"].pop("preparation_"), "has preparation_"),
     (LOGISTIC, lambda head: head["fitted"].update(library_=[]), "library_ is"),
+    (HALL, lambda head: _cuts(head)[0].update(classes_={"text": [[2], ["a", "b"]]}), "of an estim"),
+    (HALL, lambda head: _cuts(head)[0].update(n_features_in_=7), "kinds has 1"),
     (BINNED, lambda head: _bins(head).update(bins=None), "The bins has 0 entries where 1"),
     (NETWORK, lambda head: _graph(head).update(fit_report=[1]), "fit_report of a graph is a list"),
     (NETWORK, lambda head: _report(head).update(solution=True), "solution is 'True'"),
 ]
+
+
+def _cuts(head):
+    return [each["model"]["fitted"] for each in head["fitted"]["estimators_"]]
 
 
 def _steps(head):

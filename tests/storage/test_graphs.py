@@ -15,6 +15,8 @@ from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.variable import Variable
 from likely.storage.encoding import Decoder, Encoder
 from likely.storage.graphs import GRAPHS
+from likely.storage.model_file import load, save
+from tests.storage.test_model_file import forge
 
 A, B = Variable("a", ["NA", "<x>", ""]), Variable("b", 1)
 GRAPHS_TO_SAVE = {
@@ -167,3 +169,13 @@ def test_a_classifier_with_fewer_states_than_codes_is_refused(tmp_path):
     likely.save(model, tmp_path / "m.likely")
     with pytest.raises(InvalidFile, match="Variable 'x0' has"):
         likely.load(tmp_path / "m.likely")
+
+
+@pytest.mark.parametrize("state", [[1], {"dict": []}, 10**400])
+def test_a_state_that_is_no_label_is_refused(tmp_path, state):
+    graph = BayesianNetwork.from_edges([("a", "b")], {"a": 2, "b": 2})
+    save(graph, tmp_path / "m.likely")
+    path = tmp_path / "m.likely"
+    forge(path, lambda head: head["arguments"]["variables"][0][1].insert(0, state))
+    with pytest.raises(InvalidFile, match="as a state"):
+        load(tmp_path / "m.likely")

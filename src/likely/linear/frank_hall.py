@@ -228,6 +228,10 @@ class FrankHall(ClassProbabilities, ClassifierMixin, Estimator):
         return tags
 
     def check_saved(self) -> None:
-        """Refuse estimators of other than two classes."""
+        """Refuse estimators of other classes than above a cut, 1, and not, 0."""
         for each in self.estimators_:
-            same_count("The classes of an estimator", len(vars(each).get("classes_", ())), 2)
+            held = vars(each)
+            theirs = np.asarray(held.get("classes_", ())).tolist()
+            same_count("The classes of an estimator", theirs, [0, 1])
+            n_features = held.get("n_features_in_", self.n_features_in_)
+            same_count("The columns of an estimator", n_features, self.n_features_in_)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
+from likely.output.control_characters import printable
 from likely.output.description import Description, Fact, NamedTable
 from likely.output.formatting import (
     WIDEST,
@@ -53,7 +54,7 @@ def text_of(
     blocks += [["", *table] for table in others]
     for part in description.parts:
         blocks.append(["", *text_of(part, top=top, width=width, more=more).splitlines()])
-    return "\n".join(line for block in blocks for line in block)
+    return printable("\n".join(line for block in blocks for line in block))
 
 
 def html_of(description: Description, *, top: int = MOST_ROWS, more: str = "") -> str:

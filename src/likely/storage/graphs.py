@@ -16,6 +16,7 @@ from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.graphical.model.markov_field import MarkovField
 from likely.graphical.model.variable import Variable, by_name, column_of_states
+from likely.storage.checks import is_number
 
 GRAPHS: dict[str, type[FactorGraph]] = {
     kind.__name__: kind for kind in (FactorGraph, BayesianNetwork, MarkovField, ConditionalGraph)
@@ -52,6 +53,13 @@ def graph_arguments(graph: FactorGraph) -> dict[str, Any]:
 
 def graph_of(kind: type[FactorGraph], arguments: Mapping[str, Any]) -> FactorGraph:
     """The graph of what ``graph_arguments`` returned; its constructor checks everything."""
+    for name, states in arguments["variables"]:
+        for state in states if isinstance(states, list | tuple) else ():
+            if not (isinstance(state, str | bool) or is_number(state)):
+                raise InvalidInput(
+                    f"variable {str(name)[:40]!r} has a {type(state).__name__} as a state; "
+                    "expected text, numbers or Booleans. Save the graph again."
+                )
     named = by_name([Variable(name, states) for name, states in arguments["variables"]])
     factors = []
     for name, scale, scope, table in arguments["factors"]:
