@@ -228,7 +228,7 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_fills_is_no
 
 
 def test_the_name_of_a_folder_may_be_settled_at_the_end(tmp_path):
-    with folder_made_whole(tmp_path / "f1", settled=lambda: tmp_path / "f2"):
+    with folder_made_whole(tmp_path / "f1", final_path=lambda: tmp_path / "f2"):
         pass
     assert names(tmp_path) == ["f2"]
 

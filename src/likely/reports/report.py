@@ -205,7 +205,7 @@ def _cross_validated(model: Any, rows: Dataset, folds: Any, *, name: str) -> Run
     validation = effects = None
     if folds is not None:
         held = cross_validate(model, Loop(rows, folds)).held
-        validation = validation_of(held, rows.learned, held.score(), by_time=rows.by_time)
+        validation = validation_of(held, rows.model_columns, held.score(), by_time=rows.by_time)
         effects = held_out_effects_or_note(model, rows)
     fitted = rows.fit(clone(model))
     return _run_facts(name, fitted, rows, validation, effects)
@@ -221,7 +221,7 @@ def _of_fitted(model: Any, X: Any, y: Any, name: str) -> RunFacts:
         X, y = rows_at(X, known), rows_at(y, known)
     rows = rows.of_task(task)
     held = _predicted(model, X, rows)
-    validation = validation_of(held, rows.learned, held.score())
+    validation = validation_of(held, rows.model_columns, held.score())
     effects = None
     if len(known) >= FEWEST_ROWS and len(rows.features.column_names) <= MOST_COLUMNS:
         effects = effects_on(model, X, y, held_out=False)

@@ -68,7 +68,7 @@ def new_run(model: str, given: str | None) -> Iterator[RunPlace]:
     place = RunPlace(path, path)
     sweep(make_folder(path.parent))
 
-    def settled() -> Path:
+    def final_path() -> Path:
         if given is None:
             place.path = _next_path(model)
         elif place.path.is_dir():
@@ -76,7 +76,7 @@ def new_run(model: str, given: str | None) -> Iterator[RunPlace]:
         return place.path
 
     try:
-        with folder_made_whole(path, settled=settled) as place.draft:
+        with folder_made_whole(path, final_path=final_path) as place.draft:
             yield place
     finally:
         if new_parent:

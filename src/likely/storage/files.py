@@ -72,13 +72,13 @@ def file_made_whole(path: Path) -> Iterator[BinaryIO]:
         try:
             yield file
             file.flush()
-            raw.settle()
+            raw.rename_into_place()
         except BaseException as error:
             raw.failure = error  # what is left in buffers is not written
             raw.discard()
             raise
     with _saying_why(path):
-        raw.settled()
+        raw.make_durable()
 
 
 def append_line(path: Path, line: str | bytes) -> None:
@@ -126,7 +126,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     descriptor = None
     with _saying_why(folder):
         try:
-            descriptor = _held(path)
+            descriptor = _locked_holder(path)
         except OSError as error:
             if error.errno not in UNWRITABLE:
                 raise
@@ -140,10 +140,12 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def folder_made_whole(path: Path, *, settled: Callable[[], Path] | None = None) -> Iterator[Path]:
+def folder_made_whole(
+    path: Path, *, final_path: Callable[[], Path] | None = None
+) -> Iterator[Path]:
     """A folder to fill under another name; renamed at the end, removed on an error.
 
-    ``settled`` gives the final name, while no other process can use it.
+    ``final_path`` gives the final name, while no other process can use it.
     """
     draft = draft_of(path)
     with ExitStack() as held:
@@ -156,7 +158,7 @@ def folder_made_whole(path: Path, *, settled: Callable[[], Path] | None = None) 
         try:
             yield draft
             with lock(path.parent), _saying_why(path):
-                _rename_folder(draft, path if settled is None else settled())
+                _rename_folder(draft, path if final_path is None else final_path())
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
@@ -252,7 +254,7 @@ class _WatchedFile(FileIO):
             self.failure = error
             raise
 
-    def settle(self) -> None:
+    def rename_into_place(self) -> None:
         """Rename the complete draft to its final name."""
         if self.failure is not None:
             raise self.failure
@@ -271,7 +273,8 @@ class _WatchedFile(FileIO):
             with suppress(OSError):
                 self._draft.unlink()
 
-    def settled(self) -> None:
+    def make_durable(self) -> None:
+        """Sync the folder, so that the new name outlasts a power cut."""
         if self._draft is not None:
             _point("renamed", self._path)
             sync_folder(self._path.parent)
@@ -299,7 +302,7 @@ def _remove_abandoned(draft: Path) -> None:
         os.close(descriptor)
 
 
-def _held(path: Path) -> int:
+def _locked_holder(path: Path) -> int:
     """The locked file that names the process."""
     from socket import gethostname
 

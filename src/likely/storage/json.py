@@ -10,7 +10,7 @@ from typing import Any
 from likely.errors import InvalidFile
 from likely.storage.files import write_atomically
 
-LONE = re.compile("[\ud800-\udfff]")  # surrogates, in place of such bytes
+LONE = re.compile("[\ud800-\udfff]")  # lone surrogates: bytes of a file name that are not UTF-8
 CONTAINERS = frozenset({dict, list})  # what `plain` makes
 LEAVES = frozenset({str, bool, int, type(None)})  # what it leaves, tested first: most values
 
@@ -21,7 +21,7 @@ def as_json(value: Any) -> str:
 
 
 def _indented(value: Any, line: str) -> str:
-    """``json.dumps(value, indent=2)`` of a value in types of JSON, some times faster.
+    """``json.dumps(value, indent=2)`` of a value in types of JSON, several times faster.
 
     With an indent the standard library encodes in Python. Here a container without containers
     is encoded at once, in C: its lines are the separators.
@@ -44,7 +44,7 @@ def _indented(value: Any, line: str) -> str:
 
 
 def with_escapes(text: str) -> str:
-    """JSON that UTF-8 can hold: bytes of file names that are no text are escaped."""
+    """JSON that UTF-8 can hold: bytes of a file name that are not UTF-8 are escaped."""
     return LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -61,7 +61,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, str | int):  # of a subclass, such as an enumeration's member
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -393,7 +393,7 @@ def _needed(
     if chosen.supervised and given.get("unlabelled") is None:
         data = data.labelled()
     read, notes = data.settled_columns.readable()
-    kept = replace(read, source=read.rows.drop(sorted(read.apart - {*read.roles.columns})))
+    kept = replace(read, source=read.rows.drop(sorted(read.not_features - {*read.roles.columns})))
     notes += data.notes
     if chosen.supervised or data.target is None:
         return kept, notes
@@ -476,7 +476,7 @@ def _about_stream(data: "Dataset", found: "StreamedText") -> tuple[str, ...]:
         f"The file is larger than memory: words are hashed into {found.model.words_.n_columns:,} "
         f"columns, and the probabilities are {_calibration(found.n_held_out, found.n_rows)}."
     )
-    gone = {*data.apart, *data.texts, *data.roles.columns}
+    gone = {*data.not_features, *data.texts, *data.roles.columns}
     others = [name for name in data.source.names if name not in gone]
     if not others:
         return (hashed,)

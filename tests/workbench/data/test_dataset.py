@@ -63,7 +63,7 @@ def test_the_group_of_a_seal_stays_no_feature_where_rows_are_held_out_otherwise(
     sealed = lk.seal(frame, "y", group="shop", name="shops", folder=tmp_path)
     rows = dataset(sealed, **held_out_by).with_task()
     assert "shop" in rows.table.column_names
-    assert "shop" not in rows.learned.column_names
+    assert "shop" not in rows.model_columns.column_names
     assert rows.group == held_out_by.get("group")
 
 

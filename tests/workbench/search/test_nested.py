@@ -228,11 +228,11 @@ def test_a_seal_by_group_or_time_is_tuned_as_it_was_sealed(tmp_path: Any) -> Non
     grouped = lk.seal(frame, "y", group="person", name="a", folder=tmp_path)
     study = tune(grouped, None, "naive-bayes", trials=1, folds=3, nested=2)
     assert study.question.objective.folds.groups is not None
-    assert "person" not in study.question.objective.rows.learned.column_names
+    assert "person" not in study.question.objective.rows.model_columns.column_names
     timed = lk.seal(frame, "y", by_time="day", name="b", folder=tmp_path)
     study = tune(timed, None, "discriminant", trials=1, folds=3)
     assert study.question.to_json()["by_time"] == "day"
-    days = study.question.objective.rows.learned.column("day").to_numpy()
+    days = study.question.objective.rows.model_columns.column("day").to_numpy()
     for fold in study.question.objective.folds:
         assert days[fold.train].max() < days[fold.test].min()
     assert grouped.evaluations == timed.evaluations == 0

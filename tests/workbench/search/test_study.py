@@ -183,7 +183,7 @@ def test_rows_without_a_target_are_left_out() -> None:
     rng = np.random.default_rng(1)
     y = [None if k % 7 == 0 else "ab"[k % 2] for k in range(70)]
     study = tune(pa.table({"x": rng.normal(size=70), "y": y}), "y", "logistic", trials=2, folds=2)
-    assert study.question.objective.rows.learned.num_rows == 60
+    assert study.question.objective.rows.model_columns.num_rows == 60
 
 
 def test_of_a_sealed_folder_the_training_part_is_searched(iris: Any, tmp_path: Path) -> None:

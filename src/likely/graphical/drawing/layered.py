@@ -1,4 +1,4 @@
-"""Layers: the arrows of a directed graph without cycles all point down.
+"""Layered places: the arrows of a directed graph all point down; the columns of a network.
 
     rank         min Σ (r_t − r_s)  over edges s → t,  r_t − r_s ≥ 1
     order        fewer crossings, by barycentres and by swapping neighbours
@@ -6,16 +6,15 @@
 
 An edge over several ranks has a bend in each rank between, so that there is room for it.
 
+Columns side by side, such as the layers of a network, are given: ``column_places``.  The nodes of a
+column are as wide as the widest of them, and every column is centred in the height of the tallest.
+A line runs from the right side of a node to the left side of another, through nothing but the space
+between two columns, so that no line is drawn over a node.
+
 References
 ----------
 Sugiyama, Tagawa & Toda, Methods for visual understanding of hierarchical system structures, 1981.
 Gansner, Koutsofios, North & Vo, A technique for drawing directed graphs, 1993.
-
-Columns side by side, such as the layers of a network: their nodes, lines and captions.
-
-The nodes of a column are as wide as the widest of them, and every column is centred in the height
-of the tallest.  A line runs from the right side of a node to the left side of another, through
-nothing but the space between two columns, so that no line is drawn over a node.
 """
 
 from bisect import bisect_left, insort

@@ -1,9 +1,8 @@
 """Propagation in a junction tree by the compiled loops: linear, or in logs for wide numbers.
 
-Where the tables of a junction tree lie in one array, for the compiled loops.
-
-A clique's own axes come first and its separator's last, so that summing its own variables out adds
-long rows; a short separator comes first instead, so that long rows are summed.
+For the loops the tables of a junction tree lie in one array.  A clique's own axes come first and
+its separator's last, so that summing its own variables out adds long rows; a short separator comes
+first instead, so that long rows are summed.  ``tree_propagation.py`` has the equations.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Variable elimination: each sum is taken as soon as no other factor has its variable.
+"""Variable elimination and its plan: each sum is taken once no other factor has its variable.
 
     P(x_3, e) = Σ_{x_1} P(x_3 | x_1) P(x_1) Σ_{x_2} P(e | x_1, x_2) P(x_2) Σ_{x_5} P(x_5 | x_2)
 
@@ -8,15 +8,9 @@ they are followed back.  Drawing states in that backward order gives a sample:
 
     P(x_v | those eliminated later) ∝ the product from which x_v was summed
 
-References
-----------
-Zhang & Poole (1994), A simple approach to Bayesian network computations.
-Koller & Friedman, Probabilistic Graphical Models, §9.3 and §13.2.
-
-The plan of an elimination: its order, the tables of each step, and the bytes they need.
-
-Eliminating x multiplies the tables that depend on it, and sums x out of the product.  The order is
-given, or found by a rule (``elimination_order.py``):
+The plan is the order, the tables of each step, and the bytes they need.  Eliminating x multiplies
+the tables that depend on it, and sums x out of the product.  The order is given, or found by a rule
+(``triangulation.py``):
 
     min-fill      the pairs of its neighbours that x would join
     min-weight    the cells of the product
@@ -24,7 +18,8 @@ given, or found by a rule (``elimination_order.py``):
 
 References
 ----------
-Koller & Friedman, Probabilistic Graphical Models, §9.3.
+Zhang & Poole (1994), A simple approach to Bayesian network computations.
+Koller & Friedman, Probabilistic Graphical Models, §9.3 and §13.2.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -6,18 +6,17 @@
 
 Each tree of cliques with this property has the largest possible sum of separator sizes, and the
 reverse: it is the maximum spanning tree of the graph of cliques.  A variable with one state
-is as good as observed.
+is as good as observed.  ``tree_propagation.py`` sends the messages.
+
+Each factor and each message costs a pass over the whole table of its clique, and so does each
+marginal that is read from it.  Those that together depend on few of its variables get a small
+clique over these, below the large one, in which they are multiplied first (``with_products``): a
+leaf, which is not maximal, has no variable of its own, and costs one pass for all.
 
 References
 ----------
 Lauritzen & Spiegelhalter, J. Royal Statistical Society B 50 (1988), 157–224.
 Koller & Friedman, Probabilistic Graphical Models, ch. 10.
-
-Small cliques below a large one, in which factors and messages are multiplied first.
-
-Each factor and each message costs a pass over the whole table of its clique, and so does each
-marginal that is read from it.  Those that together depend on few of its variables get a clique over
-these: a leaf, which is not maximal, has no variable of its own, and costs one pass for all.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,14 @@
-"""The work behind ``messages``: evidence put in, messages to the roots, and back from them.
+"""Message passing on the trees of a factor graph: sum-product and max-sum.
 
-The trees of a factor graph, and the order of the messages in them.
+    μ_{x→f}(x) = ⊗_{g ∈ N(x)∖f} μ_{g→x}(x)
+    μ_{f→x}(x) = ⊕_{others} f(x, others) ⊗_{y ∈ N(f)∖x} μ_{y→f}(y)
+    P(x, e) = ⊗_{f ∈ N(x)} μ_{f→x}(x)
+
+A leaf sends first: a variable the neutral element, a factor its table.  After every edge has
+carried a message each way, to the roots and back from them, every variable knows its marginal, and
+the sum of each unnormalised marginal is Z(e).  With a maximum, each message from a factor keeps the
+states that attain it; followed back from one root they give one configuration of the highest score,
+where the best states of single variables may belong to different ones.
 
 A node sends to a neighbour once all its other neighbours have reported.  The step of a message is
 one more than that of the last message it waits for, so that leaves send in step 1.  Messages of
@@ -8,6 +16,11 @@ one step have the letters a, b, …: those of variables before those of factors.
 the leaves, those of the last node come first; on the way out, those of the first node, with
 messages to leaves at the end.  A label belongs to an edge and a direction: where messages go to one
 root only, the others are not sent, and keep their letters.
+
+References
+----------
+Kschischang, Frey & Loeliger (2001), Factor graphs and the sum-product algorithm.
+Bishop, Pattern Recognition and Machine Learning, §8.4.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,19 +1,6 @@
-"""Messages on trees: sum-product and max-sum.
+"""The messages that were sent on a tree, and what they give: marginals or the best states.
 
-    μ_{x→f}(x) = ⊗_{g ∈ N(x)∖f} μ_{g→x}(x)
-    μ_{f→x}(x) = ⊕_{others} f(x, others) ⊗_{y ∈ N(f)∖x} μ_{y→f}(y)
-    P(x, e) = ⊗_{f ∈ N(x)} μ_{f→x}(x)
-
-A leaf sends first: a variable the neutral element, a factor its table.  After every edge has
-carried a message each way, every variable knows its marginal, and the sum of each unnormalised
-marginal is Z(e).  With a maximum, each message from a factor keeps the states that attain it;
-followed back from one root they give one configuration of the highest score, where the best
-states of single variables may belong to different ones.
-
-References
-----------
-Kschischang, Frey & Loeliger (2001), Factor graphs and the sum-product algorithm.
-Bishop, Pattern Recognition and Machine Learning, §8.4.
+``message_passing.py`` has the equations, and sends them.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,12 +1,11 @@
 """Inference by propagation in a junction tree; in a graph without cycles its cliques are scopes.
 
-Marginals are read from the smallest clique or separator that has the variable, a joint from the
-clique that has all its variables.  Where no clique has them, a tree is planned that has; where that
-does not fit, all but one are fixed in turn:
+Evidence enters the tree as slices of tables, and as likelihoods of its variables.  Marginals are
+read from the smallest clique or separator that has the variable, a joint from the clique that has
+all its variables.  Where no clique has them, a tree is planned that has; where that does not fit,
+all but one are fixed in turn:
 
     P(a, b | e) = Z(a, e) / Z(e) · P(b | a, e)
-
-Evidence as it enters a junction tree: slices of tables, and likelihoods of its variables.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,18 +1,8 @@
-"""The cliques of the graph that an elimination makes chordal, as a tree.
+"""Orders in which variables are eliminated, and the tree of cliques that an elimination makes.
 
-Eliminating a variable joins all its neighbours; it and they are a clique.  Orders by several rules
-are tried (``elimination_order.py``), and the one with the fewest cells is kept.  The leaves of a
-tree go first in each, so that trees get no new edge.
-
-References
-----------
-Koller & Friedman, Probabilistic Graphical Models, §10.4.
-Kjærulff, Triangulation of graphs, 1990.
-
-Orders in which the variables of a graph are eliminated, each by a rule.
-
-Eliminating a variable joins all its neighbours.  The best order is hard to find, so that a rule
-chooses the next variable by what it costs now:
+Eliminating a variable joins all its neighbours; it and they are a clique, and the graph with the
+joined pairs is chordal.  The best order is hard to find, so that a rule chooses the next variable
+by what it costs now:
 
     fill            the pairs of its neighbours that it would join
     size            the cells of its clique, Π n_a over it and its neighbours
@@ -22,12 +12,15 @@ chooses the next variable by what it costs now:
     degree          the number of its neighbours
 
 A variable whose neighbours are all joined goes first in the first four: that adds no edge, and can
-be part of a best order.  The first four serve junction trees; "fill", "weight" and "degree" are the
-orders "min-fill", "min-weight" and "min-degree" of variable elimination.
+be part of a best order.  These four are tried for a junction tree, and the order with the fewest
+cells is kept; the leaves of a tree go first in each, so that trees get no new edge.  "fill",
+"weight" and "degree" are the orders "min-fill", "min-weight" and "min-degree" of variable
+elimination.
 
 References
 ----------
-Koller & Friedman, Probabilistic Graphical Models, §9.4.
+Koller & Friedman, Probabilistic Graphical Models, §9.4 and §10.4.
+Kjærulff, Triangulation of graphs, 1990.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

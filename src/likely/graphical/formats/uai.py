@@ -1,4 +1,6 @@
-"""UAI models: Markov fields and Bayesian networks without names.
+"""UAI files: models without names, evidence by number, and answers.
+
+A model is a Markov field or a Bayesian network:
 
     MARKOV                 or BAYES
     3                      the number of variables
@@ -16,11 +18,7 @@ to 1 is refused: it says that it is a conditional distribution, and read as anyt
 give wrong answers to ``sample``, ``d_separated`` and ``log_evidence``.  Such a file is a Markov
 field once its first word is MARKOV, and the message says so.
 
-References
-----------
-UAI 2014 Inference Competition, "Model Format".
-
-UAI evidence files: observed variables and their states, by number.
+Evidence is observed variables and their states, by number:
 
     2 1 0 4 1              two observations: variable 1 has state 0, variable 4 has state 1
 
@@ -30,11 +28,7 @@ UAI evidence files: observed variables and their states, by number.
 Which of the two a file is, its words say, because each form needs another number of them.  In the
 few files that could be both, it is the second if every set has a line of its own.
 
-References
-----------
-UAI 2014 Inference Competition, "Evidence Format".
-
-UAI answers: marginals, the partition function, the most probable states.
+Answers are marginals, the partition function, or the most probable states:
 
     MAR                                  PR                  MPE (or MAP)
     3 2 0.1 0.9 2 0.3 0.7 1 1.0          -1.25               3 0 1 0
@@ -46,7 +40,7 @@ each with ``-BEGIN-`` before it, the last one counts.
 
 References
 ----------
-UAI 2014 Inference Competition, "Result file Format".
+UAI 2014 Inference Competition, "Model Format", "Evidence Format" and "Result file Format".
 """
 
 from abc import ABC, abstractmethod

@@ -11,15 +11,14 @@ One search begins without edges, another with the best tree: trees often lead to
 With ``tabu`` the search goes on from a maximum by the move that loses least, without going back
 to the last graphs; with ``restarts`` it begins again from the best graph with edges changed.
 
+The score of each family is computed once, on complete rows: distinct rows with their weights,
+stored by column.  The combinations of states of the parents are numbered once and used for every
+further parent that is tried.
+
 References
 ----------
 Koller & Friedman, Probabilistic Graphical Models, §18.4.
 Glover, Tabu search, part I, 1989.
-
-Scores of families on complete rows, each computed once.
-
-Rows are distinct rows with their weights, stored by column.  The combinations of states of the
-parents are numbered once and used for every further parent that is tried.
 """
 
 from collections import deque

@@ -1,4 +1,4 @@
-"""Learning the edges of a Bayesian network from data.
+"""Learning the edges of a Bayesian network from data, and comparing graphs.
 
     chow-liu       the tree that maximises Σ_edges I(a; b): of all trees, the one with the highest
                    likelihood
@@ -16,22 +16,16 @@ Mutual information is counted in the rows in which both variables are observed; 
 complete rows.  A variable that no row shows has no edges.  To add a method, write one class and
 list it in ``STRUCTURES``.
 
-References
-----------
-Chow & Liu, Approximating discrete probability distributions with dependence trees, 1968.
-Friedman, Geiger & Goldszmidt, Bayesian network classifiers, 1997 (tree-augmented naive Bayes).
-
-Which networks state the same independences, and how far apart two graphs are.
-
 Two directed graphs state the same independences when they have the same edges without direction and
-the same colliders a → c ← b with a and b apart.  The completed graph of such a class directs the
-edges that all its members direct alike, and leaves the others without direction.
-
-The structural Hamming distance counts the pairs of variables whose edge differs: it is missing,
+the same colliders a → c ← b with a and b not adjacent.  The completed graph of such a class directs
+the edges that all its members direct alike, and leaves the others without direction.  The
+structural Hamming distance counts the pairs of variables whose edge differs: it is missing,
 superfluous, or has another direction.
 
 References
 ----------
+Chow & Liu, Approximating discrete probability distributions with dependence trees, 1968.
+Friedman, Geiger & Goldszmidt, Bayesian network classifiers, 1997 (tree-augmented naive Bayes).
 Verma & Pearl, Equivalence and synthesis of causal models, 1990.
 Meek, Causal inference and causal explanation with background knowledge, 1995 (the three rules).
 Tsamardinos, Brown & Aliferis, The max-min hill-climbing Bayesian network structure learning

@@ -5,17 +5,17 @@
 A plate says that its members are repeated for n = 1, …, N with the same conditionals, and share
 whatever lies outside.  Plates may be nested, and may cross.
 
-References
-----------
-Buntine, Operations for learning with graphical models, 1994.
-Obermeyer et al., Tensor variable elimination for plated factor graphs, 2019.
-
-Sums over hidden variables in plates, without unrolling them.
+Hidden variables are summed without unrolling the plates:
 
     Σ_h Π_n f(h, x_n) g(h)        terms within a plate are multiplied over it before h is summed
 
 Variables in most plates are summed first.  What is left of a term is then multiplied over the
 plates that none of its variables is in.
+
+References
+----------
+Buntine, Operations for learning with graphical models, 1994.
+Obermeyer et al., Tensor variable elimination for plated factor graphs, 2019.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -119,7 +119,7 @@ class Dataset:
         return self.task
 
     @property
-    def apart(self) -> frozenset[str]:
+    def not_features(self) -> frozenset[str]:
         """Columns that are not features: other roles, dropped columns, identifiers."""
         sealed_group = None if self.seal is None else self.seal.manifest.group
         named = {self.group, sealed_group, *self.roles.given().values(), *self.dropped}
@@ -174,20 +174,20 @@ class Dataset:
         return replace(self, found_unused=self.unused, source=self.source_now)
 
     @property
-    def learned(self) -> "pa.Table":
+    def model_columns(self) -> "pa.Table":
         """The columns that models see, and the target."""
-        kept = self.table.drop_columns(sorted(self.apart))
+        kept = self.table.drop_columns(sorted(self.not_features))
         return as_texts(as_features(kept, self.declared_features), self.texts)
 
     @property
     def shown(self) -> "pa.Table":
         """The columns that models see, the target, and the columns that identify rows."""
-        return self.table.drop_columns(sorted(self.apart - {*self.identifiers}))
+        return self.table.drop_columns(sorted(self.not_features - {*self.identifiers}))
 
     @property
     def features(self) -> "pa.Table":
         """The columns that models see."""
-        return self.learned.drop_columns([] if self.target is None else [self.target])
+        return self.model_columns.drop_columns([] if self.target is None else [self.target])
 
     @cached_property
     def groups(self) -> Codes | None:
@@ -200,14 +200,14 @@ class Dataset:
 
         Rows of different weights, offsets or exposures may be copies.
         """
-        others = {self.target, *self.roles.given().values(), self.group}
-        names = [name for name in self.learned.column_names if name not in others]
-        return copies_in_table(self.learned, names, texts=self.texts)
+        table = self.model_columns
+        names = [name for name in table.column_names if name != self.target]
+        return copies_in_table(table, names, texts=self.texts)
 
     @property
     def features_read(self) -> Source:
         """The columns of the model as they are read, for the copies in a stream."""
-        others = {self.target, *self.roles.given().values(), self.group, *self.apart}
+        others = {*self.not_features, self.target}
         return self.source.select([name for name in self.source.names if name not in others])
 
     @cached_property
@@ -256,7 +256,7 @@ class Dataset:
     def readable(self) -> "tuple[Dataset, tuple[str, ...]]":
         """These data without dates, texts and the like, for a direct fit; and a note."""
         kinds = dict(zip(self.source.names, self.source.kinds, strict=True))
-        others = {*self.apart, self.target}
+        others = {*self.not_features, self.target}
         used = [name for name in kinds if name not in others]
         texts = {*self.texts}
         gone = [name for name in used if kinds[name] not in FEATURE_KINDS or name in texts]
@@ -335,10 +335,10 @@ class Dataset:
 
             both = TableSource(pa.concat_tables([self.table, self.unlabelled]))
             return replace(self, source=both, unlabelled=None).fit(model)
-        return model.fit(*self.learned_from, **self.fit_arguments)
+        return model.fit(*self.fit_inputs, **self.fit_arguments)
 
     @property
-    def learned_from(self) -> tuple[Any, ...]:
+    def fit_inputs(self) -> tuple[Any, ...]:
         """The features, and the target where there is one."""
         y = () if self.target is None else (self.table.column(self.target),)
         return (self.features, *y)
@@ -419,7 +419,7 @@ class Dataset:
 
 def refuse_no_features(data: "Dataset") -> None:
     """Refuse a table without a column to learn from."""
-    others = sorted(data.apart)
+    others = sorted(data.not_features)
     if len(data.source.names) - len(others) - (data.target is not None) > 0:
         return
     also = f" and {listed(others)}" if others else ""
@@ -446,7 +446,8 @@ def refuse_clusters(data: "Dataset", doing: str) -> None:
 def with_mark_missing(data: Dataset, mark: Any) -> Dataset:
     """The data, of which labels that equal ``mark`` are missing; some label must be missing then.
 
-    NaN and an empty text mark missing labels, and no other.
+    A mark that is one of ``MISSING_WORDS`` (nan, NA, null, …) also names labels that are missing
+    already.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

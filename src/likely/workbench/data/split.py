@@ -186,7 +186,7 @@ def _chosen(
             part=part,
             kind=rows.kind,
             texts=rows.texts,
-            apart=rows.apart - {rows.group, *rows.rare},
+            apart=rows.not_features - {rows.group, *rows.rare},
         )
         chosen[part], left = left[found.sealed], left[~found.sealed]
         splits.append(found)

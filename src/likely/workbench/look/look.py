@@ -244,7 +244,7 @@ def flattering_findings(given: Dataset) -> tuple[Finding, ...]:
     if not given.in_memory:
         return ()
     found = findings_of(given, Mute(frozenset(CODES) - frozenset(FLATTERING), frozenset()))
-    return tuple(each for each in found if not {*each.columns} & given.apart)
+    return tuple(each for each in found if not {*each.columns} & given.not_features)
 
 
 def about_scores(given: Dataset) -> tuple[str, ...]:
@@ -285,7 +285,7 @@ def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
     profile = profile_of(table, given.target, classes=has_classes)
     return replace(
         profile,
-        apart=given.apart,
+        apart=given.not_features,
         identifiers=frozenset(given.identifiers),
         texts=frozenset(given.texts),
         group=given.group,

@@ -117,7 +117,7 @@ def _count_differently(models: Sequence[Prepared]) -> bool:
 def _trained(models: Sequence[Prepared], rows: Dataset, device: Any) -> list[Finish | None]:
     """The preparation is learned once, and the models inside are trained on its table."""
     alone: list[Finish | None] = [None] * len(models)
-    (X, y), columns = rows.learned_from, rows.fit_arguments
+    (X, y), columns = rows.fit_inputs, rows.fit_arguments
     if len(models) < 2 or not columns.keys() <= {"sample_weight"} or _count_differently(models):
         return alone
     outer: Prepared = clone(models[0])

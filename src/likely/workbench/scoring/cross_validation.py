@@ -206,7 +206,7 @@ class Loop:
 
     def _predicted(self, model: Any, fit: Fit, data: Dataset, truth: Truth, rows: Codes) -> HeldOut:
         task, given = data.settled, data.roles.to_predict(data.table)
-        prediction = predict_for(model, task, data.learned, given)
+        prediction = predict_for(model, task, data.model_columns, given)
         if self.metric is not None and not self.metric.suits(prediction):
             raise without_metric(model, self.metric, prediction)
         groups, family = self.folds.units, None
