@@ -16,7 +16,13 @@ from likely.sealing.final_score import FinalScore
 from likely.workbench.scoring.paired import lone_rows, paired_differences
 from likely.workbench.scoring.validation import Validation
 from likely.workbench.verdict.checks import Evidence, important_columns
-from likely.workbench.verdict.verdict import RULES, UNEXPLAINED, better_metrics, verdict_on
+from likely.workbench.verdict.verdict import (
+    MISTAKEN,
+    RULES,
+    UNEXPLAINED,
+    better_metrics,
+    verdict_on,
+)
 
 DOCS = Path(__file__).parents[3] / "docs" / "verdict.rst"
 
@@ -429,6 +435,19 @@ def test_one_row_among_sealed_ones_is_counted_by_the_interval_and_not_shown():
     assert "one-row" not in judged(Evidence(found.score, usual, found))
 
 
+def test_two_rows_among_sealed_ones_are_counted_whatever_they_lose():
+    found = numbers()
+    for loss in (7e6, 7e4):
+        saved = np.random.default_rng(0).normal(1, 0.5, 1200)
+        saved[[5, 9]] -= loss
+        half = 1.96 * saved.std() / np.sqrt(1200)
+        gain = Estimate(saved.mean(), saved.mean() - 4 * half, saved.mean() + half, 0.0)
+        bad = final(replace(found.score, gain=gain, n_rows=1200))
+        verdict = verdict_on(Evidence(found.score, bad, found))
+        (text,) = (each.text for each in verdict.objections if each.rule == "one-row")
+        assert text.startswith("About 2 of 1,200 sealed rows carry nearly all of the loss")
+
+
 def test_one_of_several_metrics_and_models_must_be_further_from_the_baseline():
     """z = 2.2 of one metric is clear; of five, or of one metric of five models, it is chance."""
     names = ("accuracy", "auc", "average-precision", "balanced-accuracy", "kappa")
@@ -468,6 +487,14 @@ def test_computed_a_log_loss_is_measured_by_that_of_the_baseline():
     for value, expected in ((0.5 * UNEXPLAINED * 0.3, ["computed"]), (UNEXPLAINED, [])):
         measures = {"log-loss": Estimate(value, 0.0, 0.03, 0.3)}
         assert judged(Evidence(Score(measures, Estimate(0.3, 0.2, 0.4, 0.0), 300))) == expected
+
+
+def test_computed_mistakes_are_measured_by_those_of_the_baseline():
+    """Nine in ten rows are of one class; a mistake in 200 is a twentieth of its mistakes."""
+    for low, expected in ((0.995, []), (1 - 0.5 * MISTAKEN * 0.1, ["computed"])):
+        measures = {"accuracy": Estimate(1.0, low, 1.0, 0.9)}
+        found = judged(Evidence(Score(measures, Estimate(0.3, 0.2, 0.4, 0.0), 300)))
+        assert found == expected
 
 
 def test_a_metric_that_is_better_when_low_must_exceed_the_noise_of_its_baseline_too():
