@@ -13,7 +13,7 @@ from likely.cli.main import run
 from likely.errors import BrokenLedger, HonestyRefusal, SomeSealedRows
 from likely.reports.page import report_of
 from likely.runs import open_run, read_run
-from likely.runs.seals import evaluated_elsewhere, refuse_earlier_copy
+from likely.runs.known_ledgers import evaluated_elsewhere, refuse_earlier_copy
 from likely.sealing.folder import SealFolder
 from likely.sealing.manifest import canonical
 from likely.workbench.final.final import final_score_of_fit

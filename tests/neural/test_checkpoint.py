@@ -155,3 +155,7 @@ def test_a_state_of_another_shape_is_refused():
         check_state({**STATE, name: STATE[name][..., :-1]}, STATE)
     with pytest.raises(InvalidInput, match="The arrays of the state"):
         check_state({**STATE, "more": np.ones(1)}, STATE)
+    pairs = {"steps": np.ones((2, 5)), "changes": np.ones((2, 5))}
+    check_state(pairs, {"steps": np.empty((0, 5)), "changes": np.empty((0, 5))})
+    with pytest.raises(InvalidInput, match="The state's steps"):
+        check_state({**pairs, "steps": np.array(1.0)}, pairs)

@@ -78,7 +78,7 @@ def check_state(found: Mapping[str, Array], like: Mapping[str, Array]) -> None:
     for name, array in like.items():
         ours, theirs = array.shape, found[name].shape
         if name in PAIRS:  # as many as there were steps
-            same_count(f"The state's {name}", len(found[name]), len(found[PAIRS[0]]))
+            same_count(f"The state's {name}", theirs[:1], found[PAIRS[0]].shape[:1])
             ours, theirs = ours[1:], theirs[1:]
         same_count(f"The state's {name}", theirs, ours)
         same_count(f"The type of the state's {name}", found[name].dtype.kind, array.dtype.kind)

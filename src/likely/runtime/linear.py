@@ -181,7 +181,8 @@ class SoftmaxModel(LinearModel):
     """A saved ``SoftmaxRegression``; two classes have one predictor."""
 
     def response(self, eta: Array) -> Array:
-        if eta.shape[1] == 1:
+        assert self.classes is not None
+        if len(self.classes) == 2:
             eta = np.column_stack([np.zeros(len(eta)), eta])
         return log_softmax(eta, axis=1)
 
