@@ -199,6 +199,15 @@ def test_a_request_that_cannot_be_met_says_why(call, match, folder):
         call()
 
 
+@pytest.mark.parametrize("role", ["drop", "category", "feature", "text", "order"])
+@pytest.mark.parametrize("verb", ["dataset", "look", "compare", "train", "tune", "seal"])
+def test_a_string_is_no_list_of_columns(role, verb, folder):
+    model = {"train": {"model": "naive-bayes"}, "tune": {"model": "naive-bayes"}}.get(verb, {})
+    model |= {"seal": {"name": "s", "folder": "."}}.get(verb, {})
+    with pytest.raises(InvalidInput, match=rf"{role} is 'age'; a list .*Write {role}=\['age'\]"):
+        getattr(lk, verb)("patients.csv", "ill", **model, **{role: "age"})
+
+
 def test_options_that_exclude_each_other_are_refused_as_usage():
     with pytest.raises(Refusal, match="only ordinal targets") as found:
         DataOptions(kind="count", order=("a", "b"))
