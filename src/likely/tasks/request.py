@@ -264,7 +264,7 @@ SCORED = tuple(
 )  # of verbs that score folds
 
 
-def share(given: Any, advice: str) -> float:
+def share(given: float | str, advice: str) -> float:
     """A number between 0 and 1, or what is written like one: a threshold, a level."""
     try:
         number = float(given)
