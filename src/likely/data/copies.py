@@ -47,7 +47,7 @@ from likely.data.frames import is_sparse
 from likely.data.hashed_splits import content_mask, sampled, split_mask
 from likely.data.labels import has_many_values, is_prose
 from likely.data.source import Source
-from likely.numerics.keyed_random import GOLDEN, keyed, mix
+from likely.numerics.keyed_random import GOLDEN, MISSING, keyed, mix
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +61,6 @@ FEWEST_EQUAL = 20  # sets with the same number of repeats
 UNEVEN = 4.0  # times the bound of mixtures
 FEWEST_ENTRIES = 8  # of a sparse row: with fewer, rows are equal by chance
 MOST_CELLS = 20_000_000  # in which neighbours are counted; of more, in some rows
-MISSING = np.uint64(0x6D697373696E6721)
 SAMPLED_ROWS = 2**16  # of a stream, compared with each other
 SAMPLED_BYTES = 2**26
 COUNTERS = 25  # bits of the number of counters of a stream

@@ -46,7 +46,6 @@ from likely.distributions.parameters import (
 )
 from likely.distributions.priors import GaussianPrior, refuse_other_prior
 from likely.distributions.responsibility import (
-    FAST_CELLS,
     Labels,
     Responsibility,
     distinct_values,
@@ -56,6 +55,7 @@ from likely.distributions.responsibility import (
     united,
 )
 from likely.errors import BadCell, InvalidInput
+from likely.numerics.additive import FAST_CELLS
 from likely.numerics.cholesky import ROUNDING
 from likely.numerics.moments import variance_beyond_rounding
 from likely.output.formatting import short_number
