@@ -152,8 +152,8 @@ def predict(
     opened = run_of(run)
     name = str(run) if isinstance(run, str | Path) else "RUN"
     label = str(data) if isinstance(data, str | Path) else "DATA"
-    level = None if interval is None or interval is False else LEVEL
-    if level is not None and interval is not True:
+    level = LEVEL if interval is True else None
+    if interval is not None and not isinstance(interval, bool):
         level = share(interval, "Write interval=0.9, for instance.")
     if threshold is not None:
         threshold = share(threshold, "Write threshold=0.3, for instance.")
