@@ -149,7 +149,7 @@ def hash_of(term: str) -> int:
 
 
 def hash_of_run(words: Sequence[str]) -> int:
-    """The hash of a run of words: mixed(mixed((hash of all but the last · M) ⊕ hash of the last))."""
+    """The hash of a run: mixed(mixed((hash of all words but the last · M) ⊕ hash of the last))."""
     h = hash_of(words[0])
     for word in words[1:]:
         h = _mixed(_mixed((h * MULTIPLIER & ALL) ^ hash_of(word)))
