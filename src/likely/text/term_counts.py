@@ -167,6 +167,6 @@ def column_of_term(term: str, n_features: int, *, of_words: bool) -> int:
 
 
 def _mixed(h: int) -> int:
-    """(h M) ⊕ ((h M) >> 32), modulo 2⁶⁴."""
+    """(h M) ⊕ ((h M) >> 32) modulo 2⁶⁴, with the ``MULTIPLIER`` M."""
     h = h * MULTIPLIER & ALL
     return h ^ h >> 32
