@@ -6,13 +6,12 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.base import FAST_CELLS as FAST_DESIGN_CELLS
 from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.dense import Centred, Dense
 from likely.data.layouts.intercept import Mixed
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
 from likely.distributions.full_moments import gappy_sums, whitened_sums
-from likely.distributions.responsibility import FAST_CELLS, weighted_sums
+from likely.distributions.responsibility import weighted_sums
 from likely.graphical.exact.chain import FAST_ROWS, Chain
 from likely.graphical.exact.row_propagation import row_beliefs, row_families, row_most_probable
 from likely.graphical.learning.coded_rows import array_blocks
@@ -27,6 +26,7 @@ from likely.likelihoods.responses import likelihood_of
 from likely.neural.architecture import Architecture
 from likely.neural.engine import EngineSettings
 from likely.neural.outputs import output_of
+from likely.numerics.additive import FAST_CELLS
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows
 from likely.objectives.value_counts import CAP, PADDING
@@ -94,7 +94,7 @@ def _designs() -> None:
 
     from likely.fast.sparse import repeats_cells
 
-    n, p = FAST_DESIGN_CELLS // 4 + 1, 4
+    n, p = FAST_CELLS // 4 + 1, 4
     X = np.ones((n, p))
     codes = np.zeros((n, 2), dtype=np.int32)
     designs: list[Design] = [

@@ -157,7 +157,7 @@ def test_imagined_rows_of_a_gaussian_lie_where_the_rows_are():
     natural = []
     for offset in (0.0, 1e8):
         statistics = family.statistics(X + offset, Labels(np.array([0, 0, 1, 1]), 2))
-        prior = statistics.imagined(family, 2.0, (2, 1))
+        prior = statistics.prior_statistics(family, 2.0, (2, 1))
         member = family.from_statistics(prior + statistics)
         natural.append(member.mean_statistic[..., 0] - offset)
         density = member.log_prob(X + offset)

@@ -9,8 +9,9 @@ from scipy import sparse
 
 from likely.distributions.full_gaussian import FullFamily
 from likely.distributions.gaussian import DiagonalFamily, DiagonalGaussian
-from likely.distributions.responsibility import FAST_CELLS, Labels
+from likely.distributions.responsibility import Labels
 from likely.errors import InvalidInput
+from likely.numerics.additive import FAST_CELLS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3)) * [1.0, 5.0, 0.1] + [0.0, 3.0, -9.0]

@@ -107,7 +107,7 @@ def counts_and_lumped(chosen):
 
 @pytest.mark.parametrize("family", [Multinomial, Complement])
 @pytest.mark.parametrize("chosen", [[3, 0, 17], list(range(40)), []], ids=["some", "all", "none"])
-@pytest.mark.parametrize("how", ["imagined", "imagined_as_chosen"])
+@pytest.mark.parametrize("how", ["prior_statistics", "prior_statistics_as_chosen"])
 def test_the_chosen_sides_are_those_of_the_whole_table(family, chosen, how):
     chosen = np.array(chosen, dtype=np.int64)
     whole, lumped = counts_and_lumped(chosen)
@@ -131,8 +131,8 @@ def test_a_component_without_counts_has_the_spread_of_all_words():
         (whole, 0.1 * spread, spread),
         (lumped, 0.1 * np.append(spread[:2], spread[2:].sum()), [2.5 / 7, 1.5 / 7, 3 / 7]),
     ):
-        imagined = given.imagined_as_chosen(Multinomial, alpha, (3, len(alpha)))
-        member = Multinomial.from_statistics(given + imagined)
+        pseudo = given.prior_statistics_as_chosen(Multinomial, alpha, (3, len(alpha)))
+        member = Multinomial.from_statistics(given + pseudo)
         assert_allclose(member.probability[2], expected, rtol=1e-12)
 
 
@@ -140,7 +140,7 @@ def test_pseudo_counts_are_added_in_place():
     """Tables of words are large: their own counts are not changed, those of the prior are."""
     whole, lumped = counts_and_lumped(np.array([1, 2]))
     for given in (whole, lumped):
-        own = given.imagined_as_chosen(Multinomial, np.ones(3), (3, 3))
+        own = given.prior_statistics_as_chosen(Multinomial, np.ones(3), (3, 3))
         expected = (given + own).counts.copy()
         before = getattr(given, "counts", None)
         before = None if before is None else before.copy()
@@ -153,7 +153,7 @@ def test_pseudo_counts_are_added_in_place():
 
 def test_pseudo_counts_that_are_views_are_not_overwritten():
     whole, _ = counts_and_lumped(np.array([1]))
-    prior = whole.imagined(Multinomial, 0.5, (3, 40))
+    prior = whole.prior_statistics(Multinomial, 0.5, (3, 40))
     total = whole.add_into(prior)
     assert_allclose(total.counts, whole.counts + 0.5)
     assert (prior.counts == 0.5).all()

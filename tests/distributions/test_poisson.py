@@ -20,7 +20,7 @@ def test_sparse_equals_dense(ask):
 def test_the_prior_is_imagined_examples_with_the_events_of_the_feature():
     """λ = (S + αm) / (n + α), whatever m is; half an event where there was none."""
     seen = PoissonStatistics(np.array([[3000.0, 0.0], [6000.0, 0.0]]), np.array([[3.0], [6.0]]))
-    member = Poisson.from_statistics(seen + seen.imagined(Poisson, 1.0, (2, 2)))
+    member = Poisson.from_statistics(seen + seen.prior_statistics(Poisson, 1.0, (2, 2)))
     assert_allclose(member.rate[:, 0], 1000.0)
     assert_allclose(member.rate[:, 1], [0.5 / 9 / 4, 0.5 / 9 / 7])
 

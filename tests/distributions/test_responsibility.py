@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from likely.distributions.responsibility import (
-    FAST_CELLS,
     MOST_VALUES,
     Labels,
     distinct_values,
@@ -21,6 +20,7 @@ from likely.distributions.responsibility import (
     weighted_sums,
 )
 from likely.errors import InvalidInput
+from likely.numerics.additive import FAST_CELLS
 
 LABELS = Labels(np.array([0, 2, -1, 2]), 3, np.array([1.0, 2.0, 5.0, 0.5]))
 X = np.array([[1.0, 0.0], [2.0, 1.0], [9.0, 9.0], [4.0, 0.0]])

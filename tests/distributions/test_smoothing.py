@@ -156,9 +156,9 @@ def test_pseudo_counts_of_words_are_a_share_of_the_counts():
     statistics = MultinomialStatistics(np.array([[8.0, 2.0, 0.0], [0.0, 5.0, 0.0], [0.0] * 3]))
     alpha = statistics.chosen_smoothing(Multinomial, 3)
     assert_allclose(alpha / alpha.sum(), np.array([1.5, 2.5, 0.5]) / 4.5)
-    imagined = statistics.imagined_as_chosen(Multinomial, alpha, (3, 3)).counts
-    assert_allclose(imagined, np.outer([10.0, 5.0, 1.0], alpha))
-    fitted = Multinomial.from_statistics(statistics + MultinomialStatistics(imagined))
+    pseudo = statistics.prior_statistics_as_chosen(Multinomial, alpha, (3, 3)).counts
+    assert_allclose(pseudo, np.outer([10.0, 5.0, 1.0], alpha))
+    fitted = Multinomial.from_statistics(statistics + MultinomialStatistics(pseudo))
     assert_allclose(fitted.probability[2], alpha / alpha.sum())
     assert_allclose(
         fitted.log_probability[:2, 2],

@@ -51,7 +51,7 @@ def test_the_gain_is_paired_by_row_with_students_interval_and_room_for_a_surpris
     found = score_of([METRICS["log-loss"]], truth, prediction, constant).gain
     half = t.ppf(0.975, 79) * saved.std(ddof=1) / np.sqrt(80)
     p = np.exp(prediction.log_p)
-    wrong = 1 - prediction.called  # the class of a surprise
+    wrong = 1 - prediction.predicted  # the class of a surprise
     rows = np.arange(80)
     value = (prediction.log_p - constant.log_p)[rows, wrong]
     more = np.append(saved, np.average(value, weights=p[rows, wrong]))

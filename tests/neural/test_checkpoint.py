@@ -120,6 +120,7 @@ def changed_file(path, header=lambda head: None, arrays=lambda tensors: None):
         ({"header": lambda head: head.update(seed=-1)}, "seed must be 0 or more"),
         ({"header": lambda head: head.update(start_loss="nan")}, "start_loss must be numbers"),
         ({"header": lambda head: head.update(start_loss=[[1]])}, "not well formed"),
+        ({"arrays": lambda arrays: arrays.pop("curve.loss")}, "it has no curve of losses"),
         ({"arrays": lambda arrays: arrays.pop("earlier.loss")}, "without the epochs before it"),
         ({"arrays": lambda arrays: arrays.pop("best")}, "not well formed"),
         ({"arrays": lambda arrays: arrays.update(best=np.full(5, np.nan))}, "best must be finite"),

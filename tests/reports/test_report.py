@@ -116,6 +116,8 @@ def test_what_cannot_be_reported_is_refused():
         likely.report(likely.NaiveBayes().fit(X, y))
     with pytest.raises(InvalidInput, match="a run folder, a model"):
         likely.report(3)
+    with pytest.raises(InvalidInput, match=r"The file to write is path='x\.html'"):
+        likely.report(likely.NaiveBayes(), "x.html")
     with pytest.raises(InvalidInput, match="empty list"):
         likely.report([])
 

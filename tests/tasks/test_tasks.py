@@ -114,6 +114,16 @@ def test_predictions_are_not_written_over_their_input(folder):
     assert (folder / "patients.csv").read_bytes() == before
 
 
+@pytest.mark.parametrize("given", [{"threshold": 3}, {"threshold": "many"}, {"interval": 95}])
+def test_a_threshold_or_level_beyond_0_and_1_is_refused_as_by_the_verb(given, folder, capsys):
+    found = lk.train("patients.csv", "ill", "logistic", run="r")
+    ((name, value),) = given.items()
+    with pytest.raises(InvalidInput, match=f"{value!r} was given; a number between 0 and 1"):
+        lk.predict(found, "patients.csv", **given)
+    assert run_command(["predict", "r", "patients.csv", f"--{name}", str(value)]) == 1
+    assert "was given; a number between 0 and 1" in " ".join(capsys.readouterr().err.split())
+
+
 def test_explanations_of_a_run_are_those_of_the_verb(folder, capsys):
     lk.train("patients.csv", "ill", "naive-bayes", run="r")
     said = result_of(capsys, "explain", "r", "patients.csv", "--row", "7")["result"]
@@ -197,6 +207,15 @@ def test_a_search_in_python_writes_the_run_of_the_verb(folder, capsys):
 def test_a_request_that_cannot_be_met_says_why(call, match, folder):
     with pytest.raises((lk.LikelyError, ValueError), match=match):
         call()
+
+
+@pytest.mark.parametrize("role", ["drop", "category", "feature", "text", "order"])
+@pytest.mark.parametrize("verb", ["dataset", "look", "compare", "train", "tune", "seal"])
+def test_a_string_is_no_list_of_columns(role, verb, folder):
+    model = {"train": {"model": "naive-bayes"}, "tune": {"model": "naive-bayes"}}.get(verb, {})
+    model |= {"seal": {"name": "s", "folder": "."}}.get(verb, {})
+    with pytest.raises(InvalidInput, match=rf"{role} is 'age'; a list .*Write {role}=\['age'\]"):
+        getattr(lk, verb)("patients.csv", "ill", **model, **{role: "age"})
 
 
 def test_options_that_exclude_each_other_are_refused_as_usage():

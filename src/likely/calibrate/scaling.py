@@ -183,12 +183,12 @@ class Scaling(ClassProbabilities, ClassifierMixin, Estimator):
         """
         codes = codes_among(y, self.classes_, n_rows=len(self.predict(X)))
         chosen = slice(1, None) if len(self.classes_) == 2 else slice(None)
-        happened = np.eye(len(self.classes_))[codes][:, chosen]
+        actual = np.eye(len(self.classes_))[codes][:, chosen]
         curves = {f"after {type(self).__name__}": self.predict_proba(X)[:, chosen]}
         if has_method(self.estimator_, "predict_proba"):
             name = type(self.estimator_).__name__
             curves = {name: np.asarray(self.estimator_.predict_proba(X))[:, chosen], **curves}
-        return draw_reliability(ax, curves, happened)
+        return draw_reliability(ax, curves, actual)
 
     def column_needs(self) -> ColumnNeeds:
         """The column needs of the classifier that is calibrated."""

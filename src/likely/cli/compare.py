@@ -9,7 +9,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.models import models_named, set_option, set_words
-from likely.cli.options import data_options
+from likely.cli.options import data_options, folds_option, metric_option, repeats_option
 from likely.cli.terminal import GlobalOptions, global_options, on_terminal
 from likely.errors import InvalidInput
 from likely.tasks.request import SCORED, DataOptions, Exit, Refusal, open_with_target
@@ -18,32 +18,6 @@ if TYPE_CHECKING:
     from likely.workbench.comparison.comparison import Comparison
 
 NARROWEST = 60  # columns of text
-
-metric_option = click.option(
-    "--metric",
-    metavar="NAME",
-    help="Metric: a name, or the import path of a function (package.module.function) [default: log "
-    "loss for classes, log-likelihood for numbers].",
-)
-
-folds_option = click.option(
-    "--folds",
-    type=click.IntRange(min=2),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Number of folds.",
-)
-
-
-repeats_option = click.option(
-    "--repeats",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    metavar="N",
-    help="Repeats of cross-validation.",
-)
 
 
 @click.command()
@@ -137,11 +111,12 @@ def refuse_unknown_metric(name: str | None, verb: str = "compare") -> None:
     """Refuse an unknown metric, or an import path without a function, as a usage error."""
     from likely.metrics import metric_named
 
+    if name is None:
+        return
     if "" not in sys.path:
         sys.path.append("")  # so that a function of a module in this folder is found
     try:
-        if name is not None:
-            metric_named(name)
+        metric_named(name)
     except InvalidInput as error:
         raise Refusal(str(error), Exit.USAGE, f"likely {verb} --help") from None
 

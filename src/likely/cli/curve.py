@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
+from likely.cli.compare import refuse_unknown_metric
 from likely.cli.models import models_named, set_option, setting_name, word_choices
-from likely.cli.options import data_options
+from likely.cli.options import data_options, folds_option, metric_option
 from likely.cli.terminal import GlobalOptions, global_options, heading, on_terminal, wrapped
 from likely.tasks.request import SCORED, DataOptions, separated, value_of
 from likely.tasks.suitability import about_task

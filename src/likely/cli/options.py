@@ -1,4 +1,7 @@
-"""The options about DATA, which a verb gets as one argument, a ``DataOptions``."""
+"""Options that several verbs have: those about DATA, and those of cross-validation.
+
+A verb gets the options about DATA as one argument, a ``DataOptions``.
+"""
 
 import csv
 from collections.abc import Callable, Mapping
@@ -76,6 +79,31 @@ SEALING: Mapping[str, Callable[[Command], Command]] = {
     "group": _column("--group", "Column of groups; the rows of a group are sealed together."),
     "by_time": _column("--by-time", "Column of times; the latest rows are sealed."),
 }
+
+metric_option = click.option(
+    "--metric",
+    metavar="NAME",
+    help="Metric: a name, or the import path of a function (package.module.function) [default: log "
+    "loss for classes, log-likelihood for numbers].",
+)
+
+folds_option = click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Number of folds.",
+)
+
+repeats_option = click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Repeats of cross-validation.",
+)
 
 
 def data_options(

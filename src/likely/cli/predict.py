@@ -18,14 +18,17 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.table_files import refuse_json_on_stdout, refuse_safe_csv, write_table
 from likely.cli.terminal import GlobalOptions, global_options, on_terminal
-from likely.errors import ReplacedBytes, warn_user
-from likely.tasks.request import Exit, Refusal
+from likely.errors import InvalidInput, ReplacedBytes, warn_user
+from likely.tasks.request import Exit, Refusal, share
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Command = Callable[..., Any]
 LEVEL = 0.95
+ADVICE = (
+    "Write RUN and DATA first, then --interval, --interval 0.9 or --threshold 0.3, for instance."
+)
 BLOCK_BYTES = 4 * 2**20
 READ_BYTES = 2**16  # what a pipe holds
 LONGEST_LINE = 64 * 2**20  # bytes
@@ -36,15 +39,9 @@ def _share(context: click.Context, parameter: click.Parameter, value: str | None
     if value is None:
         return None
     try:
-        share = float(value)
-    except ValueError:
-        share = float("nan")
-    if not 0 < share < 1:
-        raise click.BadParameter(
-            f"{value!r} was given; a number between 0 and 1 was expected. Write RUN and DATA "
-            "first, then --interval, --interval 0.9 or --threshold 0.3, for instance."
-        )
-    return share
+        return share(value, ADVICE)
+    except InvalidInput as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def interval_option(command: Command) -> Command:

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.compare import (
-    folds_option,
-    metric_option,
-    refuse_unknown_metric,
-    repeats_option,
-)
+from likely.cli.compare import refuse_unknown_metric
 from likely.cli.models import (
     model_named,
     set_option,
@@ -22,7 +17,14 @@ from likely.cli.models import (
     space_given,
     with_assigned,
 )
-from likely.cli.options import Command, data_options, gathered
+from likely.cli.options import (
+    Command,
+    data_options,
+    folds_option,
+    gathered,
+    metric_option,
+    repeats_option,
+)
 from likely.cli.terminal import GlobalOptions, global_options, on_terminal, shown
 from likely.errors import InvalidInput
 from likely.storage.json import as_json

@@ -60,7 +60,7 @@ class Statistics(Additive):
         """The statistics of each feature alone, which give the scale of a prior."""
         return self
 
-    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
+    def prior_statistics(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
         """Pseudo-statistics of ``alpha`` examples for each of ``shape`` (components, features).
 
         Where an example has a size (a mean count, a variance), it is that of all components
@@ -72,9 +72,9 @@ class Statistics(Additive):
         """The smoothing of each feature that maximises the leave-one-out likelihood."""
         return np.full(n_features, best_smoothing(partial(family.leave_one_out, self)))
 
-    def imagined_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Any:
+    def prior_statistics_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Any:
         """Pseudo-statistics at the smoothing that ``chosen_smoothing`` gives."""
-        return self.imagined(family, alpha, shape)
+        return self.prior_statistics(family, alpha, shape)
 
     def component_prior(
         self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
@@ -86,7 +86,7 @@ class Statistics(Additive):
         the strong one is that of Fraley and Raftery.
         """
         chosen = alpha if family.smoothed else 0.0
-        return self.imagined(family, chosen, (n_components, len(alpha)))
+        return self.prior_statistics(family, chosen, (n_components, len(alpha)))
 
     def collapsed(self, family: Any, prior: Any) -> tuple[int, ...]:
         """Components whose spread comes from the prior, not from their rows.

@@ -107,8 +107,8 @@ class Bernoulli(Distribution):
     @classmethod
     def pseudo_statistics(cls, alpha: float | Array, shape: tuple[int, int]) -> BernoulliStatistics:
         """``alpha`` pseudo-counts of successes and as many of failures, for every p_kj."""
-        imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
-        return BernoulliStatistics(imagined, 2 * imagined)
+        pseudo = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
+        return BernoulliStatistics(pseudo, 2 * pseudo)
 
     @classmethod
     def from_statistics(cls, statistics: BernoulliStatistics) -> Self:

@@ -18,9 +18,10 @@ from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.distributions.base import Distribution, NamedForm, Statistics, Takes, not_counts
 from likely.distributions.parameters import component_rows, refuse_not_on_simplex
-from likely.distributions.responsibility import FAST_CELLS, Labels, Responsibility, for_loop
+from likely.distributions.responsibility import Labels, Responsibility, for_loop
 from likely.distributions.smoothing import CountTables
 from likely.errors import InvalidInput
+from likely.numerics.additive import FAST_CELLS
 from likely.storage.values import same_count
 
 

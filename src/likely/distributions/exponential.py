@@ -42,7 +42,9 @@ class ExponentialStatistics(FieldwiseAdditive, Statistics):
     times: Array  # (n_components, n_features)
     weight: Array  # (n_components, 1), or one per feature where cells are missing
 
-    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "ExponentialStatistics":
+    def prior_statistics(
+        self, family: Any, alpha: Any, shape: tuple[int, int]
+    ) -> "ExponentialStatistics":
         typical = pooled_mean(self.times, self.weight)
         return Exponential.pseudo_statistics(alpha, shape, scale=typical)
 
@@ -82,8 +84,8 @@ class Exponential(Distribution):
         cls, alpha: float | Array, shape: tuple[int, int], *, scale: Array | float = 1.0
     ) -> ExponentialStatistics:
         """``alpha`` pseudo-observations of length ``scale``."""
-        imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
-        return ExponentialStatistics(imagined * scale, imagined)
+        pseudo = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
+        return ExponentialStatistics(pseudo * scale, pseudo)
 
     @classmethod
     def leave_one_out(cls, statistics: ExponentialStatistics, alpha: float) -> float:

@@ -70,7 +70,9 @@ class MomentStatistics(Statistics):
         moved = first + self.weight * shift, second + shift * (2 * first + self.weight * shift)
         return replace(self, sums=np.stack(moved, axis=-1), origin=origin)
 
-    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "MomentStatistics":
+    def prior_statistics(
+        self, family: Any, alpha: Any, shape: tuple[int, int]
+    ) -> "MomentStatistics":
         weight = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
         mean, origin = self.typical(family)
         about = np.broadcast_to(origin, shape) if np.ndim(self.origin) else 0.0

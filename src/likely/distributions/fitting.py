@@ -72,7 +72,7 @@ def fit(
     n_components = int(codes.max(initial=0)) + 1
     given = None if weight is None else np.asarray(weight, dtype=float)
     statistics = chosen.statistics(X, Labels(codes, n_components, given))
-    prior = statistics.imagined(chosen, alpha, (n_components, X.shape[1]))
+    prior = statistics.prior_statistics(chosen, alpha, (n_components, X.shape[1]))
     return chosen.from_statistics(statistics + prior)
 
 

@@ -43,13 +43,13 @@ from likely.distributions.gaussian import LOG_2PI, DiagonalFamily, DiagonalGauss
 from likely.distributions.parameters import component_rows, numbers, refuse_parameters
 from likely.distributions.priors import GaussianPrior, refuse_other_prior
 from likely.distributions.responsibility import (
-    FAST_CELLS,
     Labels,
     Responsibility,
     distinct_values,
     grid_variance,
 )
 from likely.errors import InvalidInput
+from likely.numerics.additive import FAST_CELLS
 from likely.numerics.cholesky import InverseRoot, inverse_root, unit_diagonal
 from likely.numerics.moments import covariance_at_least, covariance_beyond_rounding
 from likely.special import logsumexp, softmax

@@ -91,8 +91,8 @@ class FullMoments(Statistics):
         scatter = np.diagonal(self.scatter, axis1=1, axis2=2)
         return DiagonalMoments(self.weight, self.mean, scatter, values=self.values)
 
-    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
-        return self.without_covariances().imagined(family, alpha, shape)
+    def prior_statistics(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
+        return self.without_covariances().prior_statistics(family, alpha, shape)
 
     def pooled(self) -> Self:
         """These moments with one scatter that sums over the components."""

@@ -46,7 +46,6 @@ from likely.distributions.parameters import (
 )
 from likely.distributions.priors import GaussianPrior, refuse_other_prior
 from likely.distributions.responsibility import (
-    FAST_CELLS,
     Labels,
     Responsibility,
     distinct_values,
@@ -56,6 +55,7 @@ from likely.distributions.responsibility import (
     united,
 )
 from likely.errors import BadCell, InvalidInput
+from likely.numerics.additive import FAST_CELLS
 from likely.numerics.cholesky import ROUNDING
 from likely.numerics.moments import variance_beyond_rounding
 from likely.output.formatting import short_number
@@ -104,7 +104,7 @@ class DiagonalMoments(Statistics):
         weight = np.maximum(self.weight, SMALLEST_VARIANCE)
         return variance_beyond_rounding(self.scatter / weight, self.mean)
 
-    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
+    def prior_statistics(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
         own = family.pseudo_statistics(alpha, shape, scale=self.pooled_variance())
         return self._with_prior(family, own, shape)
 
@@ -135,14 +135,14 @@ class DiagonalMoments(Statistics):
         weight = np.broadcast_to(self.weight, self.mean.shape)
         whole = self.pooled_variance() * weight.sum(axis=0)
         used = whole > 0
-        own, imagined = self.scatter[:, used], prior.scatter[:, used]
-        if (imagined >= STRONG_SHARE * whole[used]).all():
+        own, pseudo = self.scatter[:, used], prior.scatter[:, used]
+        if (pseudo >= STRONG_SHARE * whole[used]).all():
             return ()
         if family.spherical:  # one variance for all columns
-            own, imagined = own.sum(axis=1, keepdims=True), imagined.sum(axis=1, keepdims=True)
-            flat = own < np.maximum(imagined, SMALLEST_SHARE * whole.sum())
+            own, pseudo = own.sum(axis=1, keepdims=True), pseudo.sum(axis=1, keepdims=True)
+            flat = own < np.maximum(pseudo, SMALLEST_SHARE * whole.sum())
         else:
-            flat = own < np.maximum(imagined, SMALLEST_SHARE * whole[used])
+            flat = own < np.maximum(pseudo, SMALLEST_SHARE * whole[used])
         return tuple(np.flatnonzero(flat.any(axis=1) & (weight.max(axis=1) > 0)).tolist())
 
 

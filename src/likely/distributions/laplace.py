@@ -59,7 +59,9 @@ class LaplaceStatistics(Statistics):
         scale = np.nan_to_num(together.mean_absolute_deviation(median), nan=1.0)
         return median[0], scale[0]
 
-    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "LaplaceStatistics":
+    def prior_statistics(
+        self, family: Any, alpha: Any, shape: tuple[int, int]
+    ) -> "LaplaceStatistics":
         """Equal numbers of pseudo-observations one deviation below and above the median."""
         if not np.any(alpha):
             return LaplaceFamily(family.limit).pseudo_statistics(0.0, shape)

@@ -73,7 +73,7 @@ class MultinomialStatistics(FieldwiseAdditive, Statistics):
         share = best_smoothing(WordCounts.of(self.counts).leave_one_out)
         return share * word_spread(self.counts)
 
-    def imagined_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Self:
+    def prior_statistics_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Self:
         """r λ_k m_v, with r of ``alpha`` and m of the counts; a component without any has m."""
         return self.shared_out(float(alpha.sum()), word_spread(self.counts))
 
@@ -250,7 +250,7 @@ class LumpedCounts(Statistics):
     def scaled(self, factor: float) -> Self:
         return type(self)(self.own.scaled(factor), self.spread)
 
-    def imagined_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Any:
+    def prior_statistics_as_chosen(self, family: Any, alpha: Array, shape: tuple[int, int]) -> Any:
         return self.own.shared_out(float(alpha.sum()), self.spread)
 
 

@@ -60,7 +60,9 @@ class PoissonStatistics(FieldwiseAdditive, Statistics):
         events = np.maximum(self.events.sum(axis=0), UNSEEN)
         return pooled_mean(events[None], total[None])
 
-    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "PoissonStatistics":
+    def prior_statistics(
+        self, family: Any, alpha: Any, shape: tuple[int, int]
+    ) -> "PoissonStatistics":
         return Poisson.pseudo_statistics(alpha, shape, scale=self.typical)
 
 
@@ -100,8 +102,8 @@ class Poisson(Distribution):
         cls, alpha: float | Array, shape: tuple[int, int], *, scale: Array | float = 1.0
     ) -> PoissonStatistics:
         """``alpha`` pseudo-observations with ``scale`` events in every feature."""
-        imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
-        return PoissonStatistics(imagined * scale, imagined)
+        pseudo = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
+        return PoissonStatistics(pseudo * scale, pseudo)
 
     @classmethod
     def from_statistics(cls, statistics: PoissonStatistics) -> Self:

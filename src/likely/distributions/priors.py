@@ -44,7 +44,7 @@ class Dirichlet:
                 "pseudo-observation of each class or component."
             )
 
-    def imagined(self, n_components: int) -> Array:
+    def pseudo_counts(self, n_components: int) -> Array:
         """α − 1, (n_components,)."""
         alpha = np.asarray(self.concentration, dtype=float)
         if alpha.ndim and len(alpha) != n_components:
@@ -105,7 +105,7 @@ def log_shares(count: Array) -> Array:
 def class_prior(prior: Any, count: Array) -> Array:
     """log π: estimated from the counts, with a Dirichlet prior if given, uniform, or as given."""
     if isinstance(prior, Dirichlet):
-        return log_shares(count + prior.imagined(len(count)))
+        return log_shares(count + prior.pseudo_counts(len(count)))
     if isinstance(prior, str):
         if prior not in CHOICES:
             raise UnknownName("prior", prior, CHOICES)

@@ -105,9 +105,9 @@ class ProductStatistics(Statistics):
     def scaled(self, factor: float) -> Self:
         return type(self)(tuple(part.scaled(factor) for part in self.parts))
 
-    def imagined(self, family: "ProductFamily", alpha: Any, shape: tuple[int, int]) -> Self:
+    def prior_statistics(self, family: "ProductFamily", alpha: Any, shape: tuple[int, int]) -> Self:
         parts = self._smoothed_parts(family, alpha, shape)
-        return type(self)(tuple(own.imagined(*given) for own, *given in parts))
+        return type(self)(tuple(own.prior_statistics(*given) for own, *given in parts))
 
     def chosen_smoothing(self, family: "ProductFamily", n_features: int) -> Array:
         out = np.ones(n_features)
@@ -120,11 +120,11 @@ class ProductStatistics(Statistics):
                 out[list(features)] = chosen
         return out
 
-    def imagined_as_chosen(
+    def prior_statistics_as_chosen(
         self, family: "ProductFamily", alpha: Array, shape: tuple[int, int]
     ) -> Self:
         parts = self._smoothed_parts(family, alpha, shape)
-        return type(self)(tuple(own.imagined_as_chosen(*given) for own, *given in parts))
+        return type(self)(tuple(own.prior_statistics_as_chosen(*given) for own, *given in parts))
 
     def _smoothed_parts(self, family: "ProductFamily", alpha: Any, shape: tuple[int, int]) -> Any:
         """For each part: its statistics, its family, its smoothing and its shape."""

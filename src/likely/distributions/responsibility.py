@@ -28,9 +28,9 @@ import numpy as np
 
 from likely._typing import Array, Codes, Matrix
 from likely.errors import BadCell
+from likely.numerics.additive import FAST_CELLS
 from likely.numerics.cholesky import ROUNDING
 
-FAST_CELLS = 100_000  # in a block: below, the readable version is quicker than loading Numba
 MOST_VALUES = 256  # of a column with a unit: a byte
 CONTINUOUS = np.inf  # stands for the values of a column that has more of them
 ON_GRID = 1e-3  # × u: how far from a multiple of u a gap may be, rounding to single precision too

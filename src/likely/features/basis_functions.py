@@ -97,9 +97,6 @@ class Basis(ABC):
 class JointBasis(Basis):
     """Functions of a whole row; centres are points, (m, d)."""
 
-    @abstractmethod
-    def features(self, X: Array, place: BasisPlacement) -> Array: ...
-
     def place(self, asked: BasisSettings, X: Array, weight: Array) -> BasisPlacement:
         complete = ~np.isnan(X).any(axis=1)
         X, weight = X[complete], weight[complete]
@@ -394,7 +391,7 @@ class BasisFunctions(TransformerMixin, Estimator):
 
     Examples
     --------
-    Distances to two corners take XOR apart:
+    Distances to two corners separate XOR:
 
     >>> from likely.features.basis_functions import BasisFunctions
     >>> corners = BasisFunctions("distance", centres=[[0, 0], [1, 1]])

@@ -94,9 +94,9 @@ class IndependentLabels(HiddenLaw):
     def objective(
         self, problem: "MixtureProblem", prior: Any, start: Components
     ) -> ExpectationObjective:
-        imagined = problem.mixing_prior.imagined(len(start.log_mixing))
+        pseudo = problem.mixing_prior.pseudo_counts(len(start.log_mixing))
         blocks, executor = problem.blocks, problem.executor
-        return ComponentsObjective(problem.family, blocks, executor, prior, imagined=imagined)
+        return ComponentsObjective(problem.family, blocks, executor, prior, imagined=pseudo)
 
     def random_start(
         self,
@@ -142,7 +142,7 @@ class MixtureProblem:
             self.family, k, self.alpha, strength, strong=False
         )
         member = self.family.from_statistics(totals.statistics + prior)
-        return Components(log_shares(totals.count + self.mixing_prior.imagined(k)), member)
+        return Components(log_shares(totals.count + self.mixing_prior.pseudo_counts(k)), member)
 
     def solve(
         self,
@@ -296,7 +296,7 @@ def components_from(
         problem.family, problem.pooled.statistics, stored, responsibility
     )
     count = totals(responsibility)
-    count = count + problem.mixing_prior.imagined(len(count))
+    count = count + problem.mixing_prior.pseudo_counts(len(count))
     return Components(log_shares(count), problem.family.from_statistics(statistics + prior))
 
 

@@ -171,8 +171,8 @@ def _varying(covariance: Array) -> tuple[Array, Array]:
 
 def pooled_shrinkages(count: Array, n_features: int) -> Array:
     """ν / (n_k + ν), (n_classes,)."""
-    imagined = n_features + MORE_THAN_COLUMNS
-    return imagined / (count + imagined)
+    n_prior = n_features + MORE_THAN_COLUMNS
+    return n_prior / (count + n_prior)
 
 
 def shrunk_to_pooled(statistics: FullMoments, *, ddof: int) -> FullGaussian:
@@ -553,7 +553,7 @@ class DiscriminantAnalysis(
     def _imagined(self, statistics: Any) -> Any:
         """The pseudo-rows of the prior of the classes, with the scale of all rows."""
         family = replace(self._family(0.0), prior=self.gaussian_prior)
-        return statistics.imagined(family, 0.0, statistics.mean.shape)
+        return statistics.prior_statistics(family, 0.0, statistics.mean.shape)
 
     def _cool(self, data: EncodedRows[Schema], totals: ComponentTotals) -> None:
         """Choose the temperature; cells that are missing have the expectations of the fit."""

@@ -81,7 +81,7 @@ class UnlabelledRows:
     def complete(self, totals: ComponentTotals, weight: float) -> LearnedByEM:
         """EM from the model of the labelled rows, whose totals are given."""
         blocks = no_smaller_than_totals(self.blocks, self.n_classes)
-        objective = self._objective(blocks, self.learn.imagined(totals), 0.0, weight)
+        objective = self._objective(blocks, self.learn.prior_statistics(totals), 0.0, weight)
         start = _with_every_column(self.learn(totals), objective)
         solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
         return LearnedByEM(solution.theta, solution, state.totals)
@@ -91,7 +91,7 @@ class UnlabelledRows:
         if weight == 0 or not totals.count.sum() > 0 or self.n_rows[1] == 0:
             return start
         blocks = Unlabelled.of(no_smaller_than_totals(self.blocks, self.n_classes))
-        known = self.learn.imagined(totals) + totals.statistics
+        known = self.learn.prior_statistics(totals) + totals.statistics
         objective = self._objective(blocks, known, totals.count, weight)
         tol, start = max(ROUGH, self.tol), _with_every_column(start, objective)
         return search(EM(), objective, start, tol=tol, max_iter=self.max_iter)[0].theta
@@ -102,7 +102,7 @@ class UnlabelledRows:
         """``prior`` and ``known`` are statistics and class counts beside those of the blocks."""
         family, given = self.learn.family, self.learn.prior
         if isinstance(given, Dirichlet):
-            known = known + given.imagined(self.n_classes)
+            known = known + given.pseudo_counts(self.n_classes)
         log_prior = None  # estimated
         if not isinstance(given, str | Dirichlet) or given == "uniform":
             log_prior = class_prior(given, np.ones(self.n_classes))

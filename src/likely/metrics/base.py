@@ -65,7 +65,7 @@ class Metric(ABC):
     def likeness(self, truth: Truth, prediction: Prediction) -> Array:
         """A number per row, which measures how similar the rows of a group are for this metric."""
         if prediction.mean is None:
-            return (truth.y == prediction.called).astype(np.float64)
+            return (truth.y == prediction.predicted).astype(np.float64)
         return np.square(truth.y - prediction.means)
 
     def clustered_interval(

@@ -100,11 +100,11 @@ class Bins(FieldwiseAdditive):
         return _ratio(self.observed, self.weight)
 
 
-def binned(p: Array, happened: Array, weight: Array, edges: tuple[float, ...]) -> list[Array]:
-    """Σ w, Σ w p and Σ w·happened in each bin; the last one is closed above."""
+def binned(p: Array, actual: Array, weight: Array, edges: tuple[float, ...]) -> list[Array]:
+    """Σ w, Σ w p and Σ w·actual in each bin; the last one is closed above."""
     n_bins = len(edges) - 1
     place = np.clip(np.searchsorted(edges, p, side="right") - 1, 0, n_bins - 1)
-    sums = (weight, weight * p, weight * happened)
+    sums = (weight, weight * p, weight * actual)
     return [np.bincount(place, weights=each, minlength=n_bins) for each in sums]
 
 
@@ -188,10 +188,10 @@ class CalibrationError(Metric):
 
     def likeness(self, truth: Truth, prediction: Prediction) -> Array:
         """The signed difference between each row's probability and its outcome."""
-        return _happened(truth, prediction) - _confidence(prediction)
+        return _actual(truth, prediction) - _confidence(prediction)
 
     def summary(self, truth: Truth, prediction: Prediction) -> Bins:
-        right = _happened(truth, prediction)
+        right = _actual(truth, prediction)
         parts = binned(_confidence(prediction), right, truth.weights, self.edges)
         return Bins(*(sums[None] for sums in parts))
 
@@ -217,7 +217,7 @@ class CalibrationError(Metric):
         return reliability_curve(statistics, self.edges, level=level)
 
 
-def _happened(truth: Truth, prediction: Prediction) -> Array:
+def _actual(truth: Truth, prediction: Prediction) -> Array:
     """Whether the class whose probability is binned was observed."""
     two = prediction.log_p.shape[1] == 2
     return np.asarray(truth.y == (1 if two else prediction.log_p.argmax(axis=1)))
@@ -236,7 +236,7 @@ def _error(weight: Array, predicted: Array, observed: Array) -> Array:
 def _drawn_errors(weight: Array, share: Array, observed: Array) -> Array:
     """Calibration errors of bootstrap draws from this table; equal totals give equal draws."""
     rng = np.random.default_rng(0)
-    happened = rng.poisson(observed, (DRAWS, len(weight)))
-    total = happened + rng.poisson(np.maximum(weight - observed, 0.0), happened.shape)
+    events = rng.poisson(observed, (DRAWS, len(weight)))
+    total = events + rng.poisson(np.maximum(weight - observed, 0.0), events.shape)
     kept = total.sum(axis=1) > 0
-    return _error(total[kept], (total * share)[kept], happened[kept])
+    return _error(total[kept], (total * share)[kept], events[kept])

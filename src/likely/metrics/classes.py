@@ -189,11 +189,11 @@ class Confusion(FieldwiseAdditive):
         return float(self.counts.sum())
 
     @property
-    def happened(self) -> Array:
+    def actual(self) -> Array:
         return np.asarray(self.counts.sum(axis=1))
 
     @property
-    def called(self) -> Array:
+    def predicted(self) -> Array:
         return np.asarray(self.counts.sum(axis=0))
 
     @property
@@ -202,18 +202,18 @@ class Confusion(FieldwiseAdditive):
 
     def recall(self) -> Array:
         """C_kk / r_k; NaN for a class that does not occur."""
-        return _share(self.right, self.happened)
+        return _share(self.right, self.actual)
 
     def precision(self) -> Array:
         """C_kk / c_k; NaN for a class that was never predicted."""
-        return _share(self.right, self.called)
+        return _share(self.right, self.predicted)
 
     def f1(self) -> Array:
         """F1 of each class; NaN where it neither occurs nor was predicted."""
-        return _share(2 * self.right, self.happened + self.called)
+        return _share(2 * self.right, self.actual + self.predicted)
 
     def f1_intervals(self, level: float = 0.95) -> list[Ends]:
-        trials = self.happened + self.called - self.right
+        trials = self.actual + self.predicted - self.right
         return [
             _f1_ends(float(t), float(n), level) for t, n in zip(self.right, trials, strict=True)
         ]
@@ -222,7 +222,7 @@ class Confusion(FieldwiseAdditive):
 def confusion_of(truth: Truth, prediction: Prediction) -> Confusion:
     """The table of true and predicted classes; the first of equally probable ones is predicted."""
     k = len(truth.classes) if prediction.log_proba is None else prediction.log_p.shape[1]
-    cell = truth.y * k + prediction.called
+    cell = truth.y * k + prediction.predicted
     return Confusion(np.bincount(cell, weights=truth.weights, minlength=k * k).reshape(k, k))
 
 
@@ -259,13 +259,13 @@ class BalancedAccuracy(FromConfusion):
 
     def value(self, statistics: Confusion) -> float:
         recall = statistics.recall()
-        return float(recall[statistics.happened > 0].mean()) if statistics.n else nan
+        return float(recall[statistics.actual > 0].mean()) if statistics.n else nan
 
     def interval(self, statistics: Confusion, level: float = 0.95) -> Ends:
-        seen = np.flatnonzero(statistics.happened > 0)
+        seen = np.flatnonzero(statistics.actual > 0)
         if not seen.size:
             return 0.0, 1.0
-        recall, n = statistics.recall()[seen], statistics.happened[seen]
+        recall, n = statistics.recall()[seen], statistics.actual[seen]
         ends = [wilson(float(p), float(m), level) for p, m in zip(recall, n, strict=True)]
         low, high = np.array(ends).T
         return mean_of_independent(recall, low, high)
@@ -317,7 +317,7 @@ class Kappa(FromConfusion):
             return nan
         n = statistics.n
         agreed = float(statistics.right.sum()) / n
-        chance = float(np.dot(statistics.happened / n, statistics.called / n))
+        chance = float(np.dot(statistics.actual / n, statistics.predicted / n))
         return (agreed - chance) / (1 - chance) if chance < 1 else nan
 
     def interval(self, statistics: Confusion, level: float = 0.95) -> Ends:
@@ -332,7 +332,7 @@ def _delta_method(
     z, n = normal_quantile(level), confusion.n
     if not n or np.isnan(value):
         return -np.inf, np.inf
-    chance = np.outer(confusion.happened, confusion.called) / n**2
+    chance = np.outer(confusion.actual, confusion.predicted) / n**2
     p = (confusion.counts + z**2 * chance) / (n + z**2)
     g = slope(p)
     variance = float((p * np.square(g)).sum() - (p * g).sum() ** 2)

@@ -123,7 +123,7 @@ class Prediction:
         return self.log_proba
 
     @property
-    def called(self) -> Codes:
+    def predicted(self) -> Codes:
         """The predicted class of each row; the first of equally probable ones."""
         return self.log_p.argmax(axis=1) if self.labels is None else self.labels
 
@@ -150,7 +150,7 @@ class Prediction:
     def gain_over(self, constant: "Prediction", truth: Truth) -> Array:
         """The loss of a constant minus that of the prediction, (n,), in the same units."""
         if self.labels is not None:
-            constant = Prediction.of_labels(constant.called)
+            constant = Prediction.of_labels(constant.predicted)
         elif self.log_density is None:
             constant = replace(constant, log_density=None)
         return constant.losses(truth) - self.losses(truth)
@@ -275,7 +275,7 @@ def with_surprise(by_class: Array, truth: Truth, prediction: Prediction) -> Arra
     ``by_class`` are v, (n, K).
     """
     p = np.exp(prediction.log_p)
-    np.put_along_axis(p, prediction.called[:, None], 0.0, axis=1)
+    np.put_along_axis(p, prediction.predicted[:, None], 0.0, axis=1)
     value = np.take_along_axis(by_class, truth.y[:, None], axis=1)[:, 0]
     return np.column_stack([value, (p * by_class).sum(axis=1), p.sum(axis=1)])
 

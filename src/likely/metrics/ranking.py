@@ -71,13 +71,13 @@ class RankedRows(Additive):
     """The rows themselves."""
 
     score: Array  # (n, n_events), log p of the event
-    happened: Array  # (n, n_events)
+    actual: Array  # (n, n_events)
     weight: Array  # (n,)
 
     def __add__(self, other: "RankedRows") -> "RankedRows":
         return RankedRows(
             np.concatenate([self.score, other.score]),
-            np.concatenate([self.happened, other.happened]),
+            np.concatenate([self.actual, other.actual]),
             np.concatenate([self.weight, other.weight]),
         )
 
@@ -100,15 +100,15 @@ class RankedRows(Additive):
             levels, place = self._event(k)
             if _has_both(levels):
                 of_positive, of_negative = _influences(levels)
-                total += np.where(self.happened[:, k], of_positive[place], of_negative[place])
+                total += np.where(self.actual[:, k], of_positive[place], of_negative[place])
                 used += 1
         return total / used if used else np.full(len(total), nan)
 
     def _event(self, k: int) -> tuple[Levels, Array]:
         values, place = np.unique(self.score[:, k], return_inverse=True)
-        happened = self.happened[:, k]
-        positive = np.bincount(place, self.weight * happened, minlength=len(values))
-        negative = np.bincount(place, self.weight * ~happened, minlength=len(values))
+        actual = self.actual[:, k]
+        positive = np.bincount(place, self.weight * actual, minlength=len(values))
+        negative = np.bincount(place, self.weight * ~actual, minlength=len(values))
         return Levels(positive, negative), place
 
 
@@ -231,8 +231,8 @@ class AveragePrecision(Ranking):
         if not positive.sum() > 0:
             return nan
         above = np.cumsum(positive)
-        called = above + np.cumsum(negative)
-        precision = np.divide(above, called, out=np.zeros_like(above), where=called > 0)
+        predicted = above + np.cumsum(negative)
+        precision = np.divide(above, predicted, out=np.zeros_like(above), where=predicted > 0)
         return float(np.dot(positive, precision) / positive.sum())
 
     def interval(self, statistics: RankedRows | RankHistogram, level: float = 0.95) -> Ends:

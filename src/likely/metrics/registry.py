@@ -237,7 +237,7 @@ class CallableMetric(Metric):
         if prediction.log_proba is None:
             return prediction.means
         if self.takes == "predictions":
-            return np.asarray(truth.classes)[prediction.called]
+            return np.asarray(truth.classes)[prediction.predicted]
         probability = np.exp(prediction.log_p)
         return np.asarray(probability[:, 1] if probability.shape[1] == 2 else probability)
 

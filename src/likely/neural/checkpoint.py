@@ -296,8 +296,12 @@ def _digest_of_rows(examples: Examples) -> str:
 
 
 def _checkpoint(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Checkpoint:
-    curves = [_curve(name, arrays) for name in CURVES]
-    assert curves[0] is not None  # or the header was not well formed
+    curve, earlier = (_curve(name, arrays) for name in CURVES)
+    if curve is None:
+        raise InvalidInput(
+            "it has no curve of losses; that of its epochs was expected. Remove it, and train "
+            "again from the start."
+        )
     return Checkpoint(
         state={
             name.removeprefix("state."): array
@@ -305,11 +309,11 @@ def _checkpoint(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Check
             if name.startswith("state.")
         },
         best=arrays["best"],
-        curve=curves[0],
+        curve=curve,
         start_loss=float(header["start_loss"]),
         seed=int(header["seed"]),
         phase=int(header["phase"]),
-        earlier=curves[1],
+        earlier=earlier,
     )
 
 

@@ -402,14 +402,12 @@ class TorchEngine(Engine):
 
     def eta(self, theta: Array, X: NetworkRows | Matrix) -> Array:
         """The predictor of each row: a tensor for a tensor, where it is, and NumPy otherwise."""
-        given = X.X if isinstance(X, NetworkRows) else X
-        here = (
-            given if isinstance(X, NetworkRows) else on_device(X, self.settings.dtype, self.device)
-        )
-        eta = self._network.eta(self._on_device(theta), here)[0]
-        if is_tensor(given) and not isinstance(X, NetworkRows):
-            return eta.to(given.device)
-        return as_array(eta)
+        with memory_of(self.device):
+            if isinstance(X, NetworkRows):
+                return as_array(self._network.eta(self._on_device(theta), X.X)[0])
+            here = on_device(X, self.settings.dtype, self.device)
+            eta = self._network.eta(self._on_device(theta), here)[0]
+            return eta.to(X.device) if is_tensor(X) else as_array(eta)
 
     def _on_device(self, theta: Array) -> Any:
         return on_device(theta, self.settings.dtype, self.device)[None]

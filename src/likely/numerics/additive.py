@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Self, TypeVar
 
+FAST_CELLS = 100_000  # in a block: below, the readable version is quicker than loading Numba
+
 
 class Additive(ABC):
     """The contract of a summary."""

@@ -23,6 +23,7 @@ from likely._typing import Array
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / φ, odd: the step of the sequence
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
+MISSING = np.uint64(0x6D697373696E6721)  # "missing!": the hash of a missing cell
 WORD = 2**64
 
 

@@ -91,16 +91,16 @@ class ComponentLearner:
 
     def __call__(self, totals: ComponentTotals) -> Components:
         """Parameters from totals: the prior is one more block."""
-        smoothed = totals.statistics.add_into(self.imagined(totals))
+        smoothed = totals.statistics.add_into(self.prior_statistics(totals))
         member = self.family.from_own_statistics(smoothed)  # in place: words are many
         found = Components(class_prior(self.prior, totals.count), member)
         return found if self.refined is None else self.refined(totals, found)
 
-    def imagined(self, totals: ComponentTotals) -> Any:
+    def prior_statistics(self, totals: ComponentTotals) -> Any:
         """The pseudo-statistics of the smoothing."""
         own = totals.statistics
-        imagined = own.imagined_as_chosen if self.is_chosen else own.imagined
-        return imagined(self.family, self.smoothing, (len(totals.count), len(self.smoothing)))
+        make = own.prior_statistics_as_chosen if self.is_chosen else own.prior_statistics
+        return make(self.family, self.smoothing, (len(totals.count), len(self.smoothing)))
 
     def smoothed(self, factor: float) -> Self:
         """With the strength of smoothing times ``factor``."""
@@ -260,9 +260,9 @@ class ComponentsObjective(ExpectationObjective):
         )
         here = self.executor.sum(term, self.blocks)
         log_prior = theta.distribution.log_likelihood_of(self.prior)
-        imagined = np.broadcast_to(self.imagined, theta.log_mixing.shape)
-        held = imagined > 0  # 0 · −∞ is nan
-        log_prior += float(np.dot(imagined[held], theta.log_mixing[held]))
+        pseudo = np.broadcast_to(self.imagined, theta.log_mixing.shape)
+        held = pseudo > 0  # 0 · −∞ is nan
+        log_prior += float(np.dot(pseudo[held], theta.log_mixing[held]))
         return Expectation(here, here.log_likelihood + log_prior, float(here.count.sum()))
 
     def maximise(self, totals: ComponentTotals) -> Components:

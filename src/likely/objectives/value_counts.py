@@ -18,8 +18,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block
 from likely.distributions.categorical import CategoricalStatistics
-from likely.distributions.responsibility import FAST_CELLS
-from likely.numerics.additive import Additive
+from likely.numerics.additive import FAST_CELLS, Additive
 
 CAP = 64  # a power of two
 PADDING = 16  # counts between two columns' tables: one cache line

@@ -160,15 +160,15 @@ def intervals_along_side(
     return axes
 
 
-def draw_reliability(ax: Any, curves: Mapping[str, Array], happened: Array) -> Any:
+def draw_reliability(ax: Any, curves: Mapping[str, Array], actual: Array) -> Any:
     """Observed shares against predicted probabilities, one line per name; the axes.
 
-    ``curves`` hold probabilities and ``happened`` 0 or 1 of the same events.
+    ``curves`` hold probabilities and ``actual`` 0 or 1 of the same events.
     """
     axes = new_axes(size=(4.8, 4.4)) if ax is None else ax
     axes.plot([0, 1], [0, 1], color=GREY, lw=1, linestyle=(0, (4, 3)), zorder=0)
     for k, (name, probability) in enumerate(curves.items()):
-        p, seen = probability.ravel(), happened.ravel()
+        p, seen = probability.ravel(), actual.ravel()
         parts = np.array_split(np.argsort(p, kind="stable"), min(BINS, len(p)))
         predicted = [p[part].mean() for part in parts]
         observed = np.array([seen[part].mean() for part in parts])

@@ -110,6 +110,11 @@ def report(
     given = list(of) if isinstance(of, list | tuple) else [of]
     if not given:
         raise InvalidInput("An empty list was given; a run or a model was expected. Give one.")
+    if isinstance(X, str | os.PathLike) and y is None:
+        raise InvalidInput(
+            f"X is {os.fspath(X)!r}; the rows of a model were expected. The file to write is "
+            f"path={os.fspath(X)!r}."
+        )
     made = report_of([_facts(each, X, y) for each in given])
     target = None if path is None else Path(path)
     if target is not None:

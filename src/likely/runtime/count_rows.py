@@ -23,8 +23,17 @@ class CountRows:
     n_columns: int
 
     @property
+    def n_rows(self) -> int:
+        return len(self.starts) - 1
+
+    @property
     def shape(self) -> tuple[int, int]:
-        return len(self.starts) - 1, self.n_columns
+        return self.n_rows, self.n_columns
+
+    @property
+    def row_of_entry(self) -> Codes:
+        """The row of each of the entries of ``data``."""
+        return np.repeat(np.arange(self.n_rows), np.diff(self.starts))
 
     def sum(self, axis: int) -> Array:
         """Σ_j x_ij of each row, as of a matrix; the other axis is not needed."""
@@ -33,7 +42,7 @@ class CountRows:
 
     def row_sums(self, values: Array) -> Array:
         """The sums of values, one for each entry or row of them, over the entries of each row."""
-        out = np.zeros((len(self.starts) - 1, *values.shape[1:]))
+        out = np.zeros((self.n_rows, *values.shape[1:]))
         filled = np.flatnonzero(np.diff(self.starts))  # reduceat has no empty sums
         if filled.size:
             out[filled] = np.add.reduceat(values, self.starts[filled], axis=0)
@@ -47,8 +56,7 @@ class CountRows:
 
     def toarray(self) -> Array:
         out = np.zeros(self.shape)
-        row = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        out[row, self.columns] = self.data
+        out[self.row_of_entry, self.columns] = self.data
         return out
 
     def rows(self, start: int, stop: int) -> "CountRows":
@@ -59,9 +67,7 @@ class CountRows:
 
     def beside(self, other: "CountRows") -> "CountRows":
         """The columns of both, those of ``other`` behind these."""
-        n = len(self.starts) - 1
-        row = np.concatenate([np.repeat(np.arange(n), np.diff(x.starts)) for x in (self, other)])
-        order = np.argsort(row, kind="stable")
+        order = np.argsort(np.append(self.row_of_entry, other.row_of_entry), kind="stable")
         return CountRows(
             np.concatenate([self.data, other.data])[order],
             np.concatenate([self.columns, self.n_columns + other.columns])[order],

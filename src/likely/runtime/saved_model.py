@@ -29,7 +29,7 @@ from likely.storage.values import MODEL_FIELDS, SavedValues, check_output, same_
 from likely.text.documents import Vocabulary, check_frequencies
 from likely.workbench.preparation.cells import Cells, text_of
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
-from likely.workbench.preparation.steps import STEPS, Step
+from likely.workbench.preparation.steps import SAVED_CLASSES, Step
 
 # ── Columns of free text in a prepared table: their words beside the other columns ────────────────
 
@@ -72,7 +72,7 @@ OTHERS = (
     Vocabulary,
     QuantileGrid,
     QuantileSummary,
-    *STEPS,
+    *SAVED_CLASSES,
     CalendarPart,
     DateColumns,
 )

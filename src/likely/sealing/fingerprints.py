@@ -20,14 +20,13 @@ import numpy as np
 from likely._typing import Array
 from likely.data.arrow import decoded
 from likely.data.arrow_columns import floats_of_arrow, kind_of_arrow
-from likely.numerics.keyed_random import mix
+from likely.numerics.keyed_random import MISSING, mix
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ZERO_TIME = re.compile(r"(?<=^\d{4}-\d\d-\d\d)[ T]00:00:00(\.0+)?$|(?<=:\d\d)\.0+$")
 # midnight and whole seconds, which some files write and others leave out
-MISSING = np.uint64(0x6D697373696E6721)
 SHIFT = 1e3  # four digits of a rough number; float32 has 7, and 0.012345 has 5
 LEAST_POWER = -300  # nearer to 0, fewer digits are left
 POWERS = 10.0 ** np.concatenate([np.arange(309.0), np.arange(LEAST_POWER, 0.0)])  # −1 is the last

@@ -12,6 +12,7 @@ from likely.tasks.request import (
     Exit,
     Refusal,
     refuse_unknown_column,
+    share,
     with_categories_of_run,
 )
 from likely.tasks.suitability import (
@@ -151,7 +152,11 @@ def predict(
     opened = run_of(run)
     name = str(run) if isinstance(run, str | Path) else "RUN"
     label = str(data) if isinstance(data, str | Path) else "DATA"
-    level = LEVEL if interval is True else interval or None
+    level = LEVEL if interval is True else None
+    if interval is not None and not isinstance(interval, bool):
+        level = share(interval, "Write interval=0.9, for instance.")
+    if threshold is not None:
+        threshold = share(threshold, "Write threshold=0.3, for instance.")
     keep = (keep,) if isinstance(keep, str) else keep
     request = PredictRequest(name, opened, label, keep, proba, level, of, threshold)
     if output is None:

@@ -16,7 +16,7 @@ from enum import IntEnum
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-from likely.errors import LikelyError
+from likely.errors import InvalidInput, LikelyError
 from likely.kinds import TargetKind
 from likely.output.formatting import listed
 
@@ -262,6 +262,17 @@ def refuse_unknown_column(caller: Caller, names: Sequence[str], wanted: str) -> 
 SCORED = tuple(
     each.name for each in fields(DataOptions) if each.name != "clusters"
 )  # of verbs that score folds
+
+
+def share(given: float | str, advice: str) -> float:
+    """A number between 0 and 1, or what is written like one: a threshold, a level."""
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0 < number < 1:
+        raise InvalidInput(f"{given!r} was given; a number between 0 and 1 was expected. {advice}")
+    return number
 
 
 def value_of(text: str) -> Any:

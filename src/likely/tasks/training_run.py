@@ -30,7 +30,7 @@ from likely.tasks.fits import (
 from likely.tasks.request import UNLABELLED, Caller, DataOptions, Exit, Refusal, refuse_no_target
 from likely.tasks.suitability import naming_rows, needs_preparation, refuse_two_orders
 from likely.tasks.train_text import Part, plain_text
-from likely.workbench.data.opening import DataArguments, dataset, takes_data_arguments
+from likely.workbench.data.opening import DataArguments, dataset, in_list, takes_data_arguments
 from likely.workbench.models.model_entry import ModelEntry
 from likely.workbench.models.registry import entry_for, trainable
 
@@ -147,10 +147,15 @@ def train(
     for name in given:
         if not name.startswith("words__"):
             known_name(f"setting of {entry.name}", name, entry.defaults())
-    listed = ("order", "drop", "category", "feature", "text")
+    listed = {
+        "order": "classes",
+        **dict.fromkeys(("drop", "category", "feature", "text"), "columns"),
+    }
     given_about: dict[str, Any] = dict(about)
     roles: Any = {
-        name: tuple(value) if name in listed and value is not None else value
+        name: in_list(value, name, of=listed[name])
+        if name in listed and value is not None
+        else value
         for name, value in given_about.items()
     }
     options = DataOptions(target=target, clusters=clusters, **roles)

@@ -40,7 +40,7 @@ from likely.text.term_counts import (
     TermSums,
     column_of_term,
     inverse_frequency,
-    renumbered,
+    reorder_columns,
     weighted,
 )
 
@@ -147,7 +147,7 @@ class BagOfWords(DocumentTransformer):
     vocabulary : sequence or mapping of str to int, optional
         The terms, if they are known before; ``fit`` is then not needed without ``use_idf``.
     n_features : int, optional
-        Hash terms to so many columns, and keep no vocabulary.  Terms that share a column are
+        Hash terms to this number of columns, and keep no vocabulary.  Terms that share a column are
         counted together; ``likely.text.term_counts`` has the hash function, which is the same on
         every machine.  Memory does not depend on the number of words, and ``fit`` is not needed
         without ``use_idf``.  2**20 columns suit most texts; 2**26
@@ -276,7 +276,7 @@ class BagOfWords(DocumentTransformer):
         counts = stacked(parts, reader.n_ids)
         sums = TermSums.of(counts)
         order = self.remember(reader, sums.frequency, sums.total, sums.n_documents)
-        counts = renumbered(counts, order, self.n_columns, count_others=self.unknown == "count")
+        reorder_columns(counts, order, self.n_columns, count_others=self.unknown == "count")
         self.document_frequency_ = TermSums.of(counts).frequency
         return self._weighted(self._presence(counts))
 

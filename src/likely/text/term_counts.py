@@ -1,8 +1,12 @@
-"""Columns of terms: their hashes, their counts summed over documents, and the weights of counts.
+"""Terms in numbers: the column of a hashed term, sums over documents, and weights of counts.
 
+    column      = ⌊(hash >> 32) · n_features / 2³²⌋
     frequency_v = the number of documents with term v      total_v = the number of its occurrences
+    weight      = tf · idf_v                               of term v in a document
 
-Both sums add, so that documents may come in parts.
+The sums add, so that documents may come in parts.  The hash of a term is the same on every machine
+and in every version that reads a file; terms that share a column are counted together, without
+signs.  Each function below has its formula.
 
 References
 ----------
@@ -54,20 +58,20 @@ class TermSums:
         )
 
     def wider(self, n: int) -> "TermSums":
-        """The sums of at least so many terms, with 0 for further ones."""
+        """The sums of at least n terms, with 0 for those that no document has had."""
         frequency, total = _wider(self.frequency, n), _wider(self.total, n)
         return TermSums(frequency, total, self.n_documents)
 
     def at_columns(self, columns: Array, n_columns: int) -> "TermSums":
-        """The sums of terms that have other columns, of so many."""
+        """The sums where term j is in column ``columns[j]``, of ``n_columns``."""
         frequency, total = np.zeros((2, n_columns), np.int64)
         frequency[columns] = self.frequency[: columns.size]
         total[columns] = self.total[: columns.size]
         return TermSums(frequency, total, self.n_documents)
 
     def add(self, found: TermIds, n_terms: int) -> None:
-        """Add the terms of some documents; there are so many terms by now."""
-        from likely.fast.term_counts import sum_terms
+        """Add the terms of some documents; ``n_terms`` are known by now."""
+        from likely.fast.term_counts import sum_terms  # Numba is loaded when terms are counted
 
         if n_terms > self.frequency.size:
             room = max(n_terms, min(2 * self.frequency.size, n_terms + MOST_SPARE))
@@ -81,8 +85,11 @@ def _wider(values: Array, n: int) -> Array:
     return np.concatenate([values, np.zeros(max(n - values.size, 0), values.dtype)])
 
 
-def renumbered(counts: Any, order: Array, n_columns: int, *, count_others: bool) -> Any:
-    """The columns in another order; others are left out, or counted in the last column."""
+def reorder_columns(counts: Any, order: Array, n_columns: int, *, count_others: bool) -> None:
+    """Make column ``order[j]`` of a CSR matrix its column j.  Changes ``counts``, which are large.
+
+    Other columns are left out, or counted in the last of ``n_columns``.
+    """
     place = np.full(counts.shape[1], n_columns - 1 if count_others else -1, np.int32)
     place[order] = np.arange(order.size)
     columns = place[counts.indices]
@@ -98,18 +105,10 @@ def renumbered(counts: Any, order: Array, n_columns: int, *, count_others: bool)
         counts.has_canonical_format = False
         counts.sum_duplicates()
     counts.sort_indices()
-    return counts
-
-
-# ── Weights of counts: term frequency times inverse document frequency, as in scikit-learn ────────
-#     tf = x or 1 + ln x        idf_v = 1 + ln ((n + s) / (n_v + s)),  s = 1 if smooth else 0
-#
-# Each row may then be divided by the sum (l1) or the root of the sum of squares (l2) of its
-# weights.
 
 
 def inverse_frequency(frequency: Array, n_documents: int, *, smooth: bool) -> Array:
-    """1 + ln ((n + s) / (n_v + s)), by term."""
+    """idf_v = 1 + ln ((n + s) / (n_v + s)), s = 1 if smooth else 0: as in scikit-learn."""
     extra = float(smooth)
     with np.errstate(divide="ignore"):
         ratio = (n_documents + extra) / (frequency + extra)
@@ -117,33 +116,32 @@ def inverse_frequency(frequency: Array, n_documents: int, *, smooth: bool) -> Ar
 
 
 def weighted(counts: Any, idf: Array | None, *, sublinear: bool, norm: str | None) -> Any:
-    """The weights of a CSR matrix of counts."""
+    """The weights of a CSR matrix of counts x, as in scikit-learn.
+
+        weight = tf · idf_v        tf = x, or 1 + ln x if sublinear
+
+    Each row may then be divided by the sum (l1) or the root of the sum of squares (l2) of its
+    weights.
+    """
     weights = counts.astype(np.float64)
     if sublinear:
         weights.data = 1.0 + np.log(weights.data)
     if idf is not None:
         weights.data *= idf[weights.indices]
     if norm is not None:
-        from sklearn.preprocessing import normalize
+        from sklearn.preprocessing import normalize  # the runtime has no scikit-learn
 
         weights = normalize(weights, norm=norm, copy=False)
     return weights
 
 
-# ── The hash of a term, and the column that it gives: the definition, in plain Python ─────────────
-#     mixed(h)  = (h M) ^ ((h M) >> 32)                                         modulo 2⁶⁴
-#     hash      = mixed(h), with h = SEED at first, and h = mixed(h ^ c) for each 8 bytes c
-#                 of the term in UTF-8 (little-endian, the last padded with 0)
-#     of a run of words    mixed(mixed((hash of all but the last word · M) ^ hash of the last))
-#     column    = ⌊(hash >> 32) · n_features / 2³²⌋
-#
-# With 2ᵏ columns, the column is the upper k bits of the hash.  It is the same on every machine and
-# in every version that reads a file.  Terms that share a column are counted together: there are no
-# signs.  ``fast/letters.py`` has the compiled form.
-
-
 def hash_of(term: str) -> int:
-    """The hash of a word, or of a run of characters."""
+    """The hash of a word, or of a run of characters; ``fast/letters.py`` has the compiled twin.
+
+        h = SEED;   h ← mixed(h ⊕ c) for each 8 bytes c of the term in UTF-8;   hash = mixed(h)
+
+    The bytes are little-endian, the last ones padded with 0.
+    """
     letters, h = term.encode(), SEED
     for i in range(0, len(letters), CHUNK):
         h = _mixed(h ^ int.from_bytes(letters[i : i + CHUNK], "little"))
@@ -151,7 +149,7 @@ def hash_of(term: str) -> int:
 
 
 def hash_of_run(words: Sequence[str]) -> int:
-    """The hash of a run of words."""
+    """The hash of a run: mixed(mixed((hash of all words but the last · M) ⊕ hash of the last))."""
     h = hash_of(words[0])
     for word in words[1:]:
         h = _mixed(_mixed((h * MULTIPLIER & ALL) ^ hash_of(word)))
@@ -159,7 +157,7 @@ def hash_of_run(words: Sequence[str]) -> int:
 
 
 def column_of(h: int, n_features: int) -> int:
-    """The column of a hash."""
+    """⌊(hash >> 32) · n_features / 2³²⌋; of 2ᵏ columns, the upper k bits of the hash."""
     return (h >> 32) * n_features >> 32
 
 
@@ -169,5 +167,6 @@ def column_of_term(term: str, n_features: int, *, of_words: bool) -> int:
 
 
 def _mixed(h: int) -> int:
+    """(h M) ⊕ ((h M) >> 32) modulo 2⁶⁴, with the ``MULTIPLIER`` M."""
     h = h * MULTIPLIER & ALL
     return h ^ h >> 32

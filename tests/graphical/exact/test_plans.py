@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from likely.graphical.exact import plans as module
-from likely.graphical.exact.plans import Kept
+from likely.graphical.exact.plans import RecentlyUsed
 from likely.graphical.model.factor import Factor
 from tests.graphical.exact.test_junction_tree import grid
 from tests.graphical.random_graphs import random_graph, random_network
 
 
 def test_the_latest_values_are_kept():
-    kept, made = Kept(2), []
+    kept, made = RecentlyUsed(2), []
 
     def value(key):
         return kept.get(key, lambda: made.append(key) or key)

@@ -13,7 +13,6 @@ from numpy.testing import assert_allclose
 
 import likely.graphical
 import likely.graphical.learning.structure as learned_structure
-from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import CyclicGraph, InvalidInput, MissingCells, UnknownName
 from likely.graphical.learning.coded_rows import array_blocks, coded_rows
 from likely.graphical.learning.hill_climbing import Graph, HillClimbing, ScoredFamilies
@@ -26,7 +25,7 @@ from likely.graphical.learning.structure import (
 from likely.graphical.learning.structure_scores import BIC, BDeu, structure_score
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.variable import Variable
-from likely.numerics.additive import pairwise_total
+from likely.numerics.additive import FAST_CELLS, pairwise_total
 from tests.graphical.networks import drawn, random_edges, random_network, with_gaps
 
 few = settings(max_examples=15, deadline=None)

@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.data.formats.registry import read
-from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import ContinuousColumn, InvalidInput, UnknownName
 from likely.examples import five_variables
 from likely.graphical.contract import Request
@@ -38,7 +37,7 @@ from likely.graphical.learning.table_estimates import (
 from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.graph_evidence import GraphEvidence
 from likely.graphical.model.markov_field import MarkovField
-from likely.numerics.additive import pairwise_total
+from likely.numerics.additive import FAST_CELLS, pairwise_total
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
 RAIN = BayesianNetwork.from_edges(

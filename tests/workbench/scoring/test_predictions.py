@@ -109,7 +109,7 @@ def test_other_libraries_models_are_read_as_far_as_they_speak():
     machine = LinearSVC().fit(frame, labels.column("y").to_pylist())
     said = predict_for(machine, task_of(labels, "y"), labels)
     assert said.log_proba is None
-    assert np.array(["a", "b"])[said.called].tolist() == machine.predict(frame).tolist()
+    assert np.array(["a", "b"])[said.predicted].tolist() == machine.predict(frame).tolist()
 
 
 def test_a_row_without_a_target_has_no_truth():

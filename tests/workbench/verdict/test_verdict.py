@@ -368,8 +368,8 @@ def test_threshold_a_rare_class_that_is_never_predicted_is_a_hint_only():
         codes = np.array(order)[y]
         truth = Truth(codes, None, labels, "binary")
         found = held(truth, Prediction.of_classes(np.minimum(log_p[:, order], 0)))
-        if (found.prediction.called == order[1]).any():
-            rows = np.flatnonzero(found.prediction.called != order[1])
+        if (found.prediction.predicted == order[1]).any():
+            rows = np.flatnonzero(found.prediction.predicted != order[1])
             found = held(truth.rows(rows), found.prediction.rows(rows))
         verdict = verdict_on(of_held(found))
         assert [each.rule for each in verdict.objections] == ["threshold"]

@@ -24,8 +24,7 @@ import numpy as np
 
 from likely._typing import Array, Matrix, NumbersAndCodes
 from likely.errors import InvalidInput
-
-FAST_CELLS = 100_000  # in a block: below, the readable version is quicker than loading Numba
+from likely.numerics.additive import FAST_CELLS
 
 
 def pays(n_cells: int) -> bool:

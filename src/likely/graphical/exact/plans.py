@@ -60,7 +60,7 @@ T = TypeVar("T")
 
 
 @final
-class Kept(Generic[T]):
+class RecentlyUsed(Generic[T]):
     """The latest values by key, each made on first use.
 
     Without a lock, which a process that is forked meanwhile would find held for ever: each step on
@@ -96,11 +96,15 @@ class Plans:
         self.tables = FactorTables(graph.factors)
         self.room = WorkRoom()
         self._work = 0.0
-        self._trees: Kept[JunctionTree | GraphTooLarge] = (
-            same_scopes._trees if same_scopes else Kept(KEPT)
+        self._trees: RecentlyUsed[JunctionTree | GraphTooLarge] = (
+            same_scopes._trees if same_scopes else RecentlyUsed(KEPT)
         )
-        self._forests: Kept[bool] = same_scopes._forests if same_scopes else Kept(16 * KEPT)
-        self._seen: Kept[None] = same_scopes._seen if same_scopes else Kept(16 * KEPT)
+        self._forests: RecentlyUsed[bool] = (
+            same_scopes._forests if same_scopes else RecentlyUsed(16 * KEPT)
+        )
+        self._seen: RecentlyUsed[None] = (
+            same_scopes._seen if same_scopes else RecentlyUsed(16 * KEPT)
+        )
 
     def tree(
         self, observed: frozenset[str], together: tuple[tuple[int, ...], ...] = ()

@@ -23,12 +23,11 @@ from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.block import Block
 from likely.distributions.priors import Dirichlet
-from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import InvalidInput
 from likely.graphical.learning.coded_rows import codes_of, weight_of
 from likely.graphical.model.factor_graph import FactorGraph
 from likely.inputs.estimators import is_number
-from likely.numerics.additive import Additive
+from likely.numerics.additive import FAST_CELLS, Additive
 
 
 @final

@@ -30,7 +30,6 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.distributions.responsibility import FAST_CELLS
 from likely.errors import InvalidInput, MissingCells
 from likely.graphical.learning.coded_rows import CodedRows
 from likely.graphical.learning.structure import (
@@ -46,6 +45,7 @@ from likely.graphical.model.bayesian_network import BayesianNetwork
 from likely.graphical.model.evidence_table import row_keys
 from likely.inputs.estimators import refuse_unless_whole
 from likely.names import lookup
+from likely.numerics.additive import FAST_CELLS
 from likely.output.progress import report
 
 MOST_CELLS = 2**20  # of the table of a family: larger ones are not tried

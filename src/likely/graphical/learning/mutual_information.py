@@ -21,10 +21,10 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.block import Block
 from likely.distributions.categorical import starts
-from likely.distributions.responsibility import FAST_CELLS, for_loop
+from likely.distributions.responsibility import for_loop
 from likely.errors import InvalidInput
 from likely.graphical.learning.coded_rows import CodedRows, codes_of, weight_of
-from likely.numerics.additive import Additive
+from likely.numerics.additive import FAST_CELLS, Additive
 
 MOST_BYTES = 2**30  # of the counts of all pairs
 

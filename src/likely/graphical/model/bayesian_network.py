@@ -27,7 +27,7 @@ from likely._typing import Array
 from likely.caching import cached_property
 from likely.errors import CyclicGraph, InvalidInput
 from likely.graphical.contract import Seed
-from likely.graphical.exact.plans import Kept
+from likely.graphical.exact.plans import RecentlyUsed
 from likely.graphical.model.conditional_table import parents_of, sums_to_one, with_sums_of_one
 from likely.graphical.model.factor import Factor
 from likely.graphical.model.factor_graph import FactorGraph
@@ -238,8 +238,8 @@ class BayesianNetwork(FactorGraph):
         return all(sums_to_one(table) for table in self.factors)
 
     @cached_property
-    def _parts(self) -> Kept[FactorGraph]:
-        return Kept(PARTS)
+    def _parts(self) -> RecentlyUsed[FactorGraph]:
+        return RecentlyUsed(PARTS)
 
     def relevant(self, names: Collection[str], evidence: GraphEvidence) -> FactorGraph:
         """The tables of ``names``, of what was observed, and of their ancestors.

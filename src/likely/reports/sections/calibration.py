@@ -190,7 +190,7 @@ def _ranked(held: Validation) -> list[int]:
     return [k for k in events_drawn(held) if 0 < int((held.truth.y == k).sum()) < n]
 
 
-def _happened(held: Validation, k: int) -> tuple[Array, Array]:
+def _occurrences(held: Validation, k: int) -> tuple[Array, Array]:
     """Whether each row is of class k, and its probability."""
     return (held.truth.y == k).astype(int), np.exp(held.prediction.log_p[:, k])
 
@@ -199,14 +199,14 @@ def _roc(held: Validation) -> Picture:
     from sklearn.metrics import roc_auc_score
 
     weight = {"sample_weight": held.truth.weight}
-    areas = {k: float(roc_auc_score(*_happened(held, k), **weight)) for k in _ranked(held)}
+    areas = {k: float(roc_auc_score(*_occurrences(held, k), **weight)) for k in _ranked(held)}
 
     def draw(ax: Any) -> None:
         from sklearn.metrics import RocCurveDisplay
 
         for j, (k, area) in enumerate(areas.items()):
             RocCurveDisplay.from_predictions(
-                *_happened(held, k),
+                *_occurrences(held, k),
                 **weight,
                 ax=ax,
                 curve_kwargs={"color": SERIES[j], "label": _named(held, k, area)},
@@ -226,17 +226,19 @@ def _precision_recall(held: Validation) -> Picture:
 
     weight = {"sample_weight": held.truth.weight}
     precision = {
-        k: float(average_precision_score(*_happened(held, k), **weight)) for k in _ranked(held)
+        k: float(average_precision_score(*_occurrences(held, k), **weight)) for k in _ranked(held)
     }
-    happened = {k: np.average(_happened(held, k)[0], weights=held.truth.weight) for k in precision}
-    shares = {k: fixed(float(share), PLACES) for k, share in happened.items()}
+    occurred = {
+        k: np.average(_occurrences(held, k)[0], weights=held.truth.weight) for k in precision
+    }
+    shares = {k: fixed(float(share), PLACES) for k, share in occurred.items()}
 
     def draw(ax: Any) -> None:
         from sklearn.metrics import PrecisionRecallDisplay
 
         for j, (k, average) in enumerate(precision.items()):
             PrecisionRecallDisplay.from_predictions(
-                *_happened(held, k),
+                *_occurrences(held, k),
                 **weight,
                 ax=ax,
                 drop_intermediate=True,

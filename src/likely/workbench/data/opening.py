@@ -127,14 +127,15 @@ def dataset(
         known,
         source=known.source_now,
         kind=kind,
-        order=None if order is None else tuple(order),
+        order=None if order is None else in_list(order, "order", of="classes"),
         group=group,
         by_time=by_time,
         task=known.task if (kind, order) == (known.kind, known.order) else None,
         **roles,
     )
     declared = {"drop": drop, "category": category, "feature": feature, "text": text}
-    return _declared(given, **{role: _names(names, role) for role, names in declared.items()})
+    listed = {role: in_list(names, role) for role, names in declared.items()}
+    return _declared(given, **{role: tuple(dict.fromkeys(each)) for role, each in listed.items()})
 
 
 def _remembered(data: Any) -> Dataset:
@@ -178,12 +179,13 @@ def _refuse_other_roles(known: Dataset, roles: Mapping[str, str]) -> None:
             )
 
 
-def _names(given: Sequence[str], role: str) -> tuple[str, ...]:
+def in_list(given: Sequence[Any], role: str, *, of: str = "columns") -> tuple[Any, ...]:
+    """What a list names; a string, which Python would take as a list of letters, is refused."""
     if isinstance(given, str):
         raise InvalidInput(
-            f"{role} is {given!r}; a list of columns was expected. Write {role}=[{given!r}]."
+            f"{role} is {given!r}; a list of {of} was expected. Write {role}=[{given!r}]."
         )
-    return tuple(dict.fromkeys(given))
+    return tuple(given)
 
 
 def _declared(

@@ -51,7 +51,7 @@ from likely.workbench.models.model_inside import (
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of, validation_sets
 from likely.workbench.preparation.dates import CalendarPart, DateColumns
-from likely.workbench.preparation.steps import STEPS, Preparation
+from likely.workbench.preparation.steps import SAVED_CLASSES, Preparation
 from likely.workbench.preparation.texts import TextColumn, explained_by_words, readable_by
 
 
@@ -140,7 +140,7 @@ class Prepared(Estimator):
     )
 
     saved_parts = (
-        *STEPS,
+        *SAVED_CLASSES,
         DateColumns,
         CalendarPart,
         TextColumn,

@@ -140,7 +140,7 @@ class NumberColumn(Step):
             parts.append(f"{percent(self.missing)} missing, {filled}")
         elif self.missing:
             parts.append(f"{percent(self.missing)} missing, left to the model")
-        parts += _indicated(self.indicator)
+        parts += _indicator_words(self.indicator)
         if self.scale is not None:
             mean, deviation = short_number(self.centre), short_number(self.scale)
             parts.append(f"standardised (mean {mean}, SD {deviation})")
@@ -177,7 +177,7 @@ class BooleanColumn(Step):
             filled = "left to the model" if self.fill is None else f"filled with {self.fill}"
             common = "" if self.fill is None else ", the more common"
             parts.append(f"{percent(self.missing)} missing, {filled}{common}")
-        return "; ".join([*parts, *_indicated(self.indicator)]) or AS_IT_IS
+        return "; ".join([*parts, *_indicator_words(self.indicator)]) or AS_IT_IS
 
 
 @final
@@ -313,7 +313,14 @@ class Preparation:
         return "\n".join([*lines, *([f"as they are: {', '.join(same)}"] if same else [])])
 
 
-STEPS = (Preparation, DroppedColumn, NumberColumn, BooleanColumn, CategoryColumn, LevelColumns)
+SAVED_CLASSES = (  # what a model file may contain of these
+    Preparation,
+    DroppedColumn,
+    NumberColumn,
+    BooleanColumn,
+    CategoryColumn,
+    LevelColumns,
+)
 
 
 def with_missing(factor: CodedValues) -> CodedValues:
@@ -343,7 +350,7 @@ def _category_gaps(missing: float, filled: bool) -> list[str]:
     return [f"{percent(missing)} missing, {what}"]
 
 
-def _indicated(indicator: str | None) -> list[str]:
+def _indicator_words(indicator: str | None) -> list[str]:
     return [] if indicator is None else [f"missing indicator {indicator!r}"]
 
 

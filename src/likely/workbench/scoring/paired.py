@@ -185,7 +185,7 @@ def _losses(truth: Truth, prediction: Prediction) -> dict[str, Array]:
     """The losses of rows whose mean is a metric, or a function of it that does not fall."""
     if prediction.log_proba is not None:
         p, own = np.exp(prediction.log_p), np.eye(prediction.log_p.shape[1])[truth.y]
-        wrong = (prediction.called != truth.y).astype(np.float64)
+        wrong = (prediction.predicted != truth.y).astype(np.float64)
         return {"brier": np.square(p - own).sum(axis=1), "accuracy": wrong}
     error = truth.y - prediction.means
     middle = prediction.means if prediction.median is None else prediction.median

@@ -272,7 +272,7 @@ def never_predicted(evidence: Evidence) -> str:
         return ""
     share = np.bincount(held.truth.y, held.truth.weights, minlength=2) / held.truth.weights.sum()
     rare = int(share.argmin())
-    if not 0 < share[rare] < RARE or (held.prediction.called == rare).any():
+    if not 0 < share[rare] < RARE or (held.prediction.predicted == rare).any():
         return ""
     found = best_threshold(held, rare)
     return (
