@@ -185,3 +185,14 @@ def test_one_number_of_repeats_is_no_chance_whether_or_not_some_are_repeated_mor
     assert copies._Groups._equally_often.fget(groups)
     even = SimpleNamespace(size=np.repeat([2, 3, 4], 70), n_different=300)
     assert not copies._Groups._equally_often.fget(even)
+
+
+def test_long_numbers_that_rename_whole_ones_are_no_sign_of_copies():
+    rng = np.random.default_rng(0)
+    visits, town = rng.poisson(3, 60), rng.integers(0, 3, 60)
+    assert copies_in(np.column_stack([visits, town])) is None
+    assert copies_in(np.column_stack([visits, np.log1p(visits), town])) is None
+    other = np.log1p(rng.poisson(3, 60))  # with the same digits, and no renaming
+    X = np.column_stack([visits, other, town])
+    twice = np.unique(X, axis=0, return_counts=True)[1].max() > 1
+    assert twice and copies_in(X) is not None

@@ -303,7 +303,9 @@ def test_weights_whose_squares_are_no_numbers_are_refused(model, weight):
     X = np.random.default_rng(0).normal(size=(20, 2))
     fit = model(1).fit
     given = np.full(1 if model is HiddenMarkovModel else 20, weight)
-    with pytest.raises(InvalidInput, match=r"sample_weight holds .*Divide them by their mean"):
+    with pytest.raises(
+        InvalidInput, match=r"sample_weight .*Divide (them|the weights) by their mean"
+    ):
         fit(X, sample_weight=given)
 
 

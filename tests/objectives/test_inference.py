@@ -144,4 +144,8 @@ def test_clusters_that_were_not_given_are_asked_for():
 
 
 def test_a_log_likelihood_without_a_dispersion_is_unknown():
-    assert np.isnan(block_log_likelihood(LIKELIHOOD, THETA, 0.0, block()).value)
+    assert np.isnan(block_log_likelihood(LIKELIHOOD, THETA, np.nan, block()).value)
+
+
+def test_the_log_likelihood_of_a_perfect_fit_is_infinite():
+    assert block_log_likelihood(LIKELIHOOD, THETA, 0.0, block()).value == np.inf

@@ -298,8 +298,12 @@ class _Groups(NamedTuple):
         )
 
     def _have_long_numbers(self, columns: Sequence[_Column]) -> Array:
-        """Which sets have a fraction in a column where most have more than six digits, or prose."""
+        """Which sets have a fraction in a column where most have more than six digits, or prose.
+
+        Such a column that renames a shorter one, as its logarithm does, does not count.
+        """
         long = np.zeros(self.first.size, dtype=bool)
+        shorter, found = [], []
         for column in columns:
             if column.numbers is not None:
                 x = column.numbers(self.first)
@@ -308,10 +312,23 @@ class _Groups(NamedTuple):
                 scale = 10.0 ** np.clip(5 - np.floor(np.log10(some + (some == 0))), -300, 300)
                 far = np.abs(some - np.rint(some * scale) / scale) > LONG * some
                 if fraction.any() and far[fraction].mean() > 0.5:
-                    long |= fraction
+                    found.append((column, fraction))
+                    continue
+            shorter.append(column)
             if column.prose is not None:
                 long |= column.prose[self.first]
+        for column, fraction in found:
+            if not any(self._renames(column, other) for other in shorter):
+                long |= fraction
         return long
+
+    def _renames(self, column: _Column, other: _Column) -> bool:
+        """Whether columns that repeat among the different rows do so in the same rows."""
+        one, two = (each.words[self.all_first] for each in (column, other))
+        n_values = np.unique(one).size
+        if not 1 < n_values <= one.size / 2 or n_values != np.unique(two).size:
+            return False
+        return np.unique(mix(one * GOLDEN + keyed(0, 0)) + two).size == n_values
 
     def _foretold(self, cells: Sequence[Array], first: Codes, size: Codes) -> Array:
         """How many equal rows the neighbours of each row by each column foretell, (d, rows)."""

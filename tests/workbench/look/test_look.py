@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import likely as lk
 from likely.errors import InvalidInput, UnknownName
 from likely.workbench.data.builtin_data import BUILTIN, builtin_table
+from likely.workbench.data.opening import dataset
 from likely.workbench.data.task import task_of
 from likely.workbench.look.findings import CODES
 from likely.workbench.look.leaks import binned, explained_share, explained_variance
 from likely.workbench.look.profile import profile_of
-from likely.workbench.look.table_checks import chance_copies
 from tests.machine import costs_at_most
 from tests.workbench.look.look_tables import DATES, ILL, N, sound, with_column, with_target
 
@@ -283,14 +283,38 @@ def test_repeats_that_few_values_explain_are_no_finding():
     assert lk.look(table, "d").codes == ()
 
 
-@given(seed=st.integers(0, 999))
-def test_chance_copies_are_those_of_independent_columns(seed):
-    """Of columns of k equally frequent values: (n / k − 1) / kᵖ⁻¹ others for each row."""
+def measured_and_repeated(n_copies=50, seed=0):
+    """Rows of continuous columns, the first of which occur twice: all columns repeat together."""
     rng = np.random.default_rng(seed)
-    table = pa.table({name: rng.permutation(np.repeat(np.arange(5), 20)) for name in "abc"})
-    np.testing.assert_allclose(chance_copies(profile_of(table).columns), 19 / 25)
-    twice = table.append_column("copy", table["b"])
-    np.testing.assert_allclose(chance_copies(profile_of(twice).columns), 19 / 25)
+    table = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
+    table["y"] = rng.choice(["p", "q"], 200)
+    return pd.concat([table, table.head(n_copies)], ignore_index=True)
+
+
+@pytest.mark.parametrize("digits", [2, 4, 20])
+def test_copies_of_rows_are_found_whatever_the_digits(digits):
+    (found,) = lk.look(measured_and_repeated().round(digits), "y").findings
+    assert (found.code, found.severity) == ("LK201", "warn")
+    assert found.found.startswith("50 rows (20.0 %) repeat earlier ones (row 200 repeats row 0,")
+
+
+def test_copies_of_rows_are_those_that_the_folds_keep_together():
+    table = measured_and_repeated()
+    table.loc[240:, "y"] = np.where(table.loc[240:, "y"] == "p", "q", "p")
+    assert dataset(table, "y").notes[0].startswith("50 rows equal an earlier row in all features")
+    found = {each.code: each.found for each in lk.look(table, "y").findings}
+    assert found.keys() == {"LK201", "LK202"}
+    assert found["LK201"].startswith("40 rows (16.0 %) repeat earlier ones (row 200 repeats row 0,")
+    assert found["LK202"].startswith("10 rows differ in the target alone from an earlier row (row")
+
+
+def test_columns_that_repeat_because_rows_are_copied_are_not_written_in_two_ways():
+    table = measured_and_repeated(200)
+    table = pd.concat([table, table.head(200)], ignore_index=True)  # each row occurs three times
+    assert "LK201" in lk.look(table, "y").codes
+    assert not {"LK113", "LK119"} & {*lk.look(table, "y").codes}
+    words = table.assign(y=table["y"], a=table["a"].map("{:.9f}".format))
+    assert not {"LK113", "LK119"} & {*lk.look(words, "y", category=["a"]).codes}
 
 
 @given(seed=st.integers(0, 999))

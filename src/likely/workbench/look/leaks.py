@@ -391,12 +391,7 @@ def too_few_different(profile: Profile) -> Finding | None:
     columns = profile.features
     if not columns or profile.texts & {each.name for each in columns}:
         return None
-    values = [np.append(each.numbers, np.nan) if each.is_number else None for each in columns]
-    table = [
-        each.codes.astype(np.float64) if of is None else of[each.codes]  # code −1 is the last
-        for each, of in zip(columns, values, strict=True)
-    ]
-    copies = copies_in(np.column_stack(table))
+    copies = profile.copies
     if copies is None:
         return None
     size = np.bincount(copies)

@@ -15,6 +15,7 @@ import numpy as np
 from likely.data.arrow import TableSource, plain_types
 from likely.data.frames import frame_of
 from likely.data.hashed_splits import sampled
+from likely.data.source import as_features
 from likely.errors import InvalidInput, SomeSealedRows, warn_user
 from likely.kinds import TargetKind
 from likely.sealing.folder import seals_near
@@ -285,6 +286,7 @@ def _profile(given: Dataset, table: "pa.Table", task: Task | None) -> Profile:
     profile = profile_of(table, given.target, classes=has_classes)
     return replace(
         profile,
+        table=as_features(table, given.declared_features),
         apart=given.not_features,
         identifiers=frozenset(given.identifiers),
         texts=frozenset(given.texts),

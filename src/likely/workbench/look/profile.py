@@ -15,6 +15,7 @@ from likely._typing import Array, Codes
 from likely.caching import cached_property
 from likely.data.arrow import decoded
 from likely.data.arrow_columns import kind_of_arrow
+from likely.data.copies import copies_in_table
 from likely.data.labels import are_names, are_repeated, are_written_numbers, has_many_values
 from likely.data.source import column_index
 from likely.kinds import ColumnKind
@@ -166,7 +167,7 @@ class Profile:
     """The columns of a table, one of which may be the target."""
 
     columns: tuple[ProfiledColumn, ...]
-    n_rows: int
+    table: "pa.Table"  # the same columns, by which rows are called copies
     target: ProfiledColumn | None = None
     apart: frozenset[str] = frozenset()  # columns that no model learns from
     identifiers: frozenset[str] = frozenset()  # those of them that identify rows
@@ -177,6 +178,23 @@ class Profile:
     def features(self) -> tuple[ProfiledColumn, ...]:
         apart = self.apart
         return tuple(c for c in self.columns if c is not self.target and c.name not in apart)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.table.num_rows)
+
+    @cached_property
+    def copies(self) -> Codes | None:
+        """The first row that each row is a copy of, by the features; None: no copies.
+
+        The same decision as that of the folds (``Dataset.copies``).
+        """
+        features = set(self.features)
+        places = [j for j, column in enumerate(self.columns) if column in features]
+        names = [str(j) for j in places]  # names may repeat
+        table = self.table.select(places).rename_columns(names)
+        texts = [str(j) for j in places if self.columns[j].name in self.texts]
+        return copies_in_table(table, names, texts=texts)
 
     def is_held_together(self, column: ProfiledColumn) -> bool:
         """Whether the rows of each value are held out together: the declared group, or its twin."""
@@ -191,7 +209,10 @@ class Profile:
         first = self._first_with_codes.get(_digest(column), column)
         if first is column or column.n_distinct < 2:
             return None
-        repeats = 2 * column.n_distinct <= column.n_known  # else any two columns may agree
+        known = column.codes >= 0
+        if self.copies is not None:  # in which all columns repeat together
+            known &= self.copies == np.arange(self.n_rows)
+        repeats = 2 * column.n_distinct <= known.sum()  # else any two columns may agree
         return first if repeats or column.values.equals(first.values) else None
 
     @cached_property
@@ -219,7 +240,7 @@ def profile_of(
         replace(_column(name, table.column(j)), classes=classes if j == place else None)
         for j, name in enumerate(names)
     )
-    return Profile(columns, table.num_rows, None if place is None else columns[place])
+    return Profile(columns, table, None if place is None else columns[place])
 
 
 def _column(name: str, column: Any) -> ProfiledColumn:

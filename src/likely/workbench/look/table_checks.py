@@ -31,8 +31,6 @@ DEPENDENT = 0.99  # of the variance: standard errors are ten times as large as w
 MOST_EXPLAINING = 3  # columns that are named beside one that depends on them
 NAMED = 0.1  # standard deviations; a column with a smaller effect is not named
 Check = Callable[[Profile], Finding | None]
-UNLIKELY = 0.1  # copies of a row, by chance
-RARE = 0.05  # duplicates are reported if this many by chance is less probable than this
 WARN_SHARE = 0.01  # of the rows are copies
 FEWEST_OF_CLASS = 10  # rows: two for each of five folds
 IMBALANCE = 10.0  # the largest class against the smallest
@@ -52,8 +50,11 @@ def repeated_names(profile: Profile) -> Finding | None:
 
 def repeated_rows(profile: Profile) -> Finding | None:
     """Rows equal in all columns, more often than by chance."""
+    if profile.copies is None:
+        return None
+    rows = np.arange(profile.n_rows)
     first = _first_equal(profile.columns, profile.n_rows)
-    copies = _surprising(first != np.arange(profile.n_rows), profile, profile.columns)
+    copies = np.flatnonzero((first != rows) & (profile.copies != rows))
     if not copies.size:
         return None
     row = int(copies[0])
@@ -68,11 +69,10 @@ def repeated_rows(profile: Profile) -> Finding | None:
 def contradictions(profile: Profile) -> Finding | None:
     """Rows equal in all features whose targets differ, more often than by chance."""
     target = profile.target
-    if target is None or not profile.features:
+    if target is None or (first := profile.copies) is None:
         return None
-    first = _first_equal(profile.features, profile.n_rows)
-    other = (target.codes != target.codes[first]) & (target.codes >= 0) & (target.codes[first] >= 0)
-    rows = _surprising(other, profile, profile.features)
+    known = (target.codes >= 0) & (target.codes[first] >= 0)
+    rows = np.flatnonzero(known & (target.codes != target.codes[first]))
     if not rows.size:
         return None
     row, before = int(rows[0]), int(first[rows[0]])
@@ -179,49 +179,6 @@ TABLE_CHECKS: Mapping[str, Check] = {
     "LK305": many_classes,
     "LK306": no_target,
 }
-
-
-def _surprising(repeated: Array, profile: Profile, columns: Sequence[ProfiledColumn]) -> Array:
-    """The repeated rows that chance does not explain.
-
-    Of rows that are unlikely to have copies, the number of copies is about Poisson.  Equal texts
-    are never by chance.
-    """
-    if any(column.name in profile.texts for column in columns):
-        return np.flatnonzero(repeated)
-    if not repeated.any():
-        return np.empty(0, dtype=np.int64)
-    from scipy.special import gammainc
-
-    chance = chance_copies(columns)
-    unlikely = chance < UNLIKELY
-    rows = np.flatnonzero(repeated & unlikely)
-    expected = chance[unlikely].sum() / 2  # each pair was counted from both of its rows
-    by_chance = gammainc(rows.size, expected) if rows.size else 1.0  # P(at least so many)
-    return rows if by_chance < RARE else rows[:0]
-
-
-def chance_copies(columns: Sequence[ProfiledColumn]) -> Array:
-    """How many other rows would equal each row if columns were independent.
-
-        cᵢ = (n_{j* v} − 1) Π_{j ≠ j*} p_{j v},     v = x_ij
-
-    For the column j* with the most distinct values, the counts of ties are used.
-    """
-    sharpest = max(columns, key=lambda column: column.n_distinct)
-    log_chance = np.log(np.maximum(_ties(sharpest) - 1, np.finfo(float).tiny))
-    seen = {sharpest.codes.tobytes()}
-    for column in columns:
-        code = column.codes.tobytes()
-        if code not in seen:  # a copy of a column brings no news
-            seen.add(code)
-            log_chance += np.log(_ties(column) / column.n_rows)
-    return np.asarray(np.exp(log_chance))
-
-
-def _ties(column: ProfiledColumn) -> Array:
-    """How many rows have each row's value, where missing is a value."""
-    return np.append(column.counts, column.n_missing)[column.codes]
 
 
 def _first_equal(columns: Sequence[ProfiledColumn], n_rows: int) -> Array:
