@@ -217,7 +217,7 @@ def explain(
     return explained_rows(opened, run, X, wanted, against)
 
 
-def _numbers(rows: Any) -> tuple[int, ...]:
+def _numbers(rows: int | Sequence[int]) -> tuple[int, ...]:
     """The numbers of rows, each once; one number is one row."""
     given = np.atleast_1d(np.asarray(rows, dtype=object)).tolist()
     if not all(isinstance(row, Integral) and not isinstance(row, bool) for row in given):
