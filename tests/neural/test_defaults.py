@@ -3,12 +3,15 @@
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import likely
 from likely.errors import InvalidInput
+from likely.neural.examples import n_examples
 from likely.neural.options import CAREFUL, FEW_ROWS, N_STARTS, PLAIN
 from tests.neural.estimators import blobs, waves
 
@@ -21,6 +24,35 @@ def test_two_hidden_units_learn_xor_with_the_defaults():
     assert sum((model.predict(X) == y).all() for model in models) >= 8
     assert models[0].chosen_["solver"] == "lbfgs"
     assert models[0].chosen_["starts"] == N_STARTS
+
+
+@pytest.mark.parametrize("n", [32, 60, 200])
+def test_copies_of_few_rows_are_weights(n):
+    X, y = np.tile(XOR[0], (n // 4, 1)), np.tile(XOR[1], n // 4)
+    models = [likely.NeuralNetworkClassifier((2,), random_state=k).fit(X, y) for k in range(6)]
+    assert sum((model.predict(X) == y).all() for model in models) >= 5
+    assert models[0].chosen_["starts"] == N_STARTS
+    plain = likely.NeuralNetworkClassifier((2,), random_state=0)
+    weighted = plain.fit(*XOR, sample_weight=np.full(4, n / 4)).predict_proba(XOR[0])
+    assert_allclose(models[0].predict_proba(XOR[0]), weighted, atol=1e-6)
+
+
+def test_rows_are_copies_in_any_table_if_their_targets_are_equal():
+    X, y = np.tile(XOR[0], (15, 1)), np.tile(XOR[1], 15)
+    weight = np.arange(60.0)
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1].astype(str), "y": y, "w": weight})
+    for rows, *more in (
+        (X.tolist(), y.tolist()),
+        (X - 0.0 * (np.arange(60) % 7)[:, None], y),  # with −0
+        (sparse.csr_array(X), y),
+        (frame[["a", "b"]], frame["y"]),
+        (frame, "y", "w"),
+        (X, y, weight),
+        (X[:, 0] != 1, np.column_stack([y, y])),
+    ):
+        assert n_examples(rows, *more, *[None] * (2 - len(more))) == 4
+    assert n_examples(X, np.arange(60.0), None) == 60  # other targets
+    assert n_examples(np.tile(XOR[0], (2500, 1)), np.tile(XOR[1], 2500), None) == 10_000
 
 
 def test_two_hidden_units_learn_xor_as_a_regression_in_any_unit():

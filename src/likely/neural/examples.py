@@ -8,7 +8,7 @@ in memory, and the columns are read again in every epoch.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, NamedTuple, final
@@ -17,21 +17,26 @@ import numpy as np
 from scipy import sparse
 
 from likely._typing import Array, Matrix
+from likely.data.arrow import arrow_table_of
 from likely.data.block import ArrayBlocks, Block, Blocks
 from likely.data.coding import Coding
+from likely.data.copies import words_of_rows
+from likely.data.frames import is_sparse
 from likely.data.layouts.base import Csr, Design
 from likely.data.layouts.dense import Dense
 from likely.data.layouts.intercept import Mixed
 from likely.errors import InvalidInput, SortedRows, UnscaledColumns, warn_user
+from likely.host_arrays import on_host
 from likely.inputs.coding import refuse_gaps
-from likely.inputs.tables import total_is_finite
+from likely.inputs.tables import n_rows_of, rows_at, total_is_finite, without_columns
 from likely.neural.engine import Engine
 from likely.neural.formulas import NetworkRows
-from likely.neural.options import Options
+from likely.neural.options import FEW_ROWS, MANY_ROWS, Options
 from likely.neural.settings import Batches
 from likely.output.formatting import quoted
 from likely.solvers.mini_batches import WINDOW, ShuffledBatches, share_between_windows
 
+COMPARED = 256  # rows at once, until more than a few of them differ
 MOST_DENSE = 512  # columns: with more, indicators of categories are stored as sparse rows
 
 Names = Callable[[], tuple[str, ...]]
@@ -136,6 +141,14 @@ class ExamplesInMemory(Examples):
         given = self.weight is not None or other.weight is not None
         weight = np.concatenate(weights) if given else None
         return ExamplesInMemory(X, np.concatenate([self.y, other.y]), weight)
+
+    def merged(self) -> "ExamplesInMemory":
+        """Each different row once, with the weight of all its copies."""
+        X = self.X.toarray() if sparse.issparse(self.X) else self.X
+        both = np.column_stack([X, self.y])
+        _, first, unit = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        total = np.bincount(unit.ravel(), self.weight, len(first)).astype(np.float64)
+        return ExamplesInMemory(self.X[first], self.y[first], total)
 
 
 @final
@@ -268,6 +281,51 @@ def finite_matrix(block: Block, names: Names, dtype: Any = np.float64) -> Matrix
             f"{np.dtype(dtype).name} (beyond about {largest:.0e}). Divide it by a constant."
         )
     return X
+
+
+def n_examples(X: Any, y: Any, sample_weight: Any) -> int | None:
+    """How many rows were given, as they came; where few differ, how many do.  None: no length.
+
+    Copies have the same target, too.  Large tables, whose training is that of many rows in any
+    case, are not looked through.
+    """
+    try:
+        n_rows = n_rows_of(X)
+    except TypeError:  # no length, but perhaps an array inside; else the fit refuses it
+        return next(iter(np.shape(np.asarray(X))), None)
+    if y is None or not FEW_ROWS < n_rows < MANY_ROWS:
+        return n_rows
+    try:
+        found = _n_different(X, y, sample_weight, n_rows)
+    except (TypeError, ValueError, LookupError, NotImplementedError):  # which the fit refuses
+        return n_rows
+    return found if found <= FEW_ROWS else n_rows
+
+
+def _n_different(X: Any, y: Any, sample_weight: Any, n_rows: int) -> int:
+    """How many rows differ, or how many of the first ones, if these are more than a few."""
+    tables = [without_columns(X, [sample_weight]) if isinstance(sample_weight, str) else X]
+    if not isinstance(y, str):
+        tables.append(np.asarray(on_host(y)))
+    seen = set[Any]()
+    for low in range(0, n_rows, COMPARED):
+        rows = np.arange(low, min(low + COMPARED, n_rows))
+        keys = [_keys_of_rows(rows_at(on_host(table), rows)) for table in tables]
+        seen |= {*zip(*keys, strict=True)}
+        if len(seen) > FEW_ROWS:
+            break
+    return len(seen)
+
+
+def _keys_of_rows(rows: Any) -> Sequence[Any]:
+    """Something for each row that is equal where all cells are."""
+    rows = rows.toarray() if is_sparse(rows) else rows
+    rows = np.asarray(rows) if isinstance(rows, list | tuple) else rows
+    if not isinstance(rows, np.ndarray):
+        return words_of_rows(arrow_table_of(rows)).tolist()
+    if rows.dtype.kind in "fiub":
+        return [(row + 0.0).tobytes() for row in rows.astype(np.float64)]  # −0 becomes 0
+    return [repr(row) for row in rows.tolist()]
 
 
 def in_memory(blocks: ArrayBlocks, names: Names, dtype: Any) -> ExamplesInMemory:

@@ -28,10 +28,10 @@ from likely.errors import warn_user
 from likely.neural.architecture import check_parameters
 from likely.neural.checkpoint import Checkpoint, Keeper, check_state
 from likely.neural.engine import Engine, EngineSettings, engine_for
-from likely.neural.examples import Examples
+from likely.neural.examples import Examples, ExamplesInMemory
 from likely.neural.history import History, LossCurve
 from likely.neural.objective import NetworkObjective
-from likely.neural.options import FITTED, plan_of_batches
+from likely.neural.options import FEW_ROWS, FITTED, plan_of_batches
 from likely.neural.problem import TrainingProblem, TrainingStart
 from likely.neural.training import (
     Callback,
@@ -128,10 +128,13 @@ def fit_networks(starts: Sequence[TrainingStart]) -> list[NetworkFit]:
 def _fit_from_best_start(begin: TrainingStart) -> NetworkFit:
     """Train from several start values, and keep the training that ends at the lowest loss."""
     chosen, first = begin.problem.options.chosen, begin.problem.seed
+    whole, training = begin.problem, begin.problem.training
+    if isinstance(training, ExamplesInMemory) and training.n_rows > FEW_ROWS:
+        whole = replace(whole, training=training.merged())
     enough = FITTED * begin.problem.units.square
     best: NetworkFit | None = None
     for number in range(chosen.starts):
-        problem = replace(begin.problem, seed=first + number)
+        problem = replace(whole, seed=first + number)
         fit = fit_network(TrainingStart(problem, problem.start(), begin.learned))
         if best is None or fit.objective < best.objective:
             best = fit

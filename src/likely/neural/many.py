@@ -360,7 +360,7 @@ def _members(
     if followed or model.end_game:
         return []
     try:
-        options = model.options_on(X)
+        options = model.options_on(X, y, sample_weight)
         model.chosen_ = options.chosen.as_dict()
         starts = model.training_starts(options, X, y, sample_weight)
         first = starts[0].problem

@@ -56,7 +56,7 @@ from likely.neural.description import (
     inspected,
     picture_of,
 )
-from likely.neural.examples import Examples, finite_matrix
+from likely.neural.examples import Examples, finite_matrix, n_examples
 from likely.neural.fitting import (
     NetworkFit,
     end_of_fit,
@@ -212,7 +212,7 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
         Ctrl-C ends the training with KeyboardInterrupt; the model is then fitted, and is that of
         the last epoch.
         """
-        options = self.options_on(X)
+        options = self.options_on(X, y, sample_weight)
         self.chosen_ = options.chosen.as_dict()
         if options.chosen.n_networks == options.chosen.starts == 1:
             fits = [self._fitted(options, X, y, sample_weight)]
@@ -236,13 +236,10 @@ class NeuralNetwork(CallbackSupportMixin, NetworkArguments, Estimator, ABC):
                 grouped["bias"] = found["architecture_"].biases
         return grouped, found
 
-    def options_on(self, X: Any) -> Options:
+    def options_on(self, X: Any, y: Any = None, sample_weight: Any = None) -> Options:
         """The arguments, checked, with a value for each that is "auto", for such rows."""
         in_file = is_file(X)
-        try:
-            n_rows = None if in_file else n_rows_of(X)
-        except TypeError:  # no length, but perhaps an array inside; else the fit refuses it
-            n_rows = next(iter(np.shape(np.asarray(X))), None)
+        n_rows = None if in_file else n_examples(X, y, sample_weight)
         chosen = chosen_for(self, n_rows, watched=bool(vars(self).get("_skl_callbacks")))
         return checked_options(self, chosen, in_file=in_file)
 

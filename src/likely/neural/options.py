@@ -56,7 +56,7 @@ CAREFUL: dict[str, Any] = {
     "early_stopping": True,
     "n_networks": 5,
 }
-FEW_ROWS = 30  # up to which "auto" takes L-BFGS, from several starts
+FEW_ROWS = 30  # different ones, up to which "auto" takes L-BFGS, from several starts
 N_STARTS = 20  # a start leads to XOR by two relu units with probability 0.18: all 20 fail in 2 %
 FITTED = 1e-3  # nats a row, or variances of y: a loss at which no other start is tried
 SMALL_BATCH, LARGE_BATCH = 32, 128
@@ -172,8 +172,9 @@ def chosen_for(
 ) -> ChosenArguments:
     """The arguments that "auto" leaves open, with a value each.
 
-    ``n_rows`` is None for a file; ``one`` is a single network that is trained further; ``watched``
-    is whether callbacks of scikit-learn follow the epochs.
+    ``n_rows`` is None for a file; of a few rows and their copies it is how many differ.  ``one``
+    is a single network that is trained further; ``watched`` is whether callbacks of scikit-learn
+    follow the epochs.
 
         solver named               PLAIN
         few rows                   L-BFGS from several starts, the lowest loss is kept
