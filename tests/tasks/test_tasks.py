@@ -8,6 +8,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
 
 import likely as lk
 from likely import tasks
@@ -133,6 +135,48 @@ def test_explanations_of_a_run_are_those_of_the_verb(folder, capsys):
     assert lk.explain("r").title  # without rows the model is described
     plain = lk.explain(lk.load("r"), pd.read_csv("patients.csv").iloc[[7]].drop(columns="ill"))
     assert_allclose(plain.contributions, found.explanation.contributions, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [lk.NaiveBayes(), lk.Prepared(lk.LogisticRegression()), DecisionTreeClassifier(max_depth=2)],
+)
+@pytest.mark.parametrize("library", [pd, pl, np])
+def test_the_rows_that_are_named_are_explained_of_a_model(model, library, folder):
+    table = pd.read_csv("patients.csv")
+    y, X = table["ill"], table[["age", "visits"]]
+    X = {pd: X, pl: pl.from_pandas(X), np: X.to_numpy(float)}[library]
+    fitted = clone(model).fit(X, y.to_numpy())
+    whole, some = lk.explain(fitted, X), lk.explain(fitted, X, rows=[17, 3])
+    assert some.rows == (17, 3)
+    assert some.cells == (whole.cells[17], whole.cells[3])
+    assert_allclose(some.contributions, whole.contributions[[17, 3]], rtol=1e-9, atol=1e-12)
+    assert "row 17" in str(some)
+    assert lk.explain(fitted, X, rows=17).rows == (17,)
+    with pytest.raises(InvalidInput, match="Row 200 was given; X has 200 rows"):
+        lk.explain(fitted, X, rows=[0, 200])
+
+
+def test_one_row_of_a_run_is_a_number_and_rows_need_a_table(folder):
+    found = lk.train("patients.csv", "ill", "naive-bayes")
+    assert lk.explain(found, "patients.csv", rows=17).explanation.rows == (17,)
+    with pytest.raises(InvalidInput, match=r"rows=\[17\] was given without X"):
+        lk.explain(found, rows=[17])
+    for wrong in ("17", [1.5], [True, False]):
+        with pytest.raises(InvalidInput, match="numbers of rows, from 0, were expected"):
+            lk.explain(found, "patients.csv", rows=wrong)
+    steps = lk.HiddenMarkovModel(2, random_state=0).fit(pd.read_csv("patients.csv")[["age"]])
+    with pytest.raises(InvalidInput, match=r"other rows of its sequence\. Leave rows out"):
+        lk.explain(steps, pd.read_csv("patients.csv")[["age"]], rows=3)
+
+
+def test_a_study_predicts_and_explains_with_its_best_settings(folder):
+    study = lk.tune("patients.csv", "ill", model="naive-bayes", trials=3, folds=2)
+    rows = pd.read_csv("patients.csv")
+    found = lk.predict(study, rows, proba=True, keep=["age"]).to_frame()
+    expected = study.refit().predict_proba(rows.drop(columns="ill"))
+    assert_allclose(found[["p_no", "p_yes"]], expected, rtol=1e-12)
+    assert lk.explain(study, rows, rows=[3]).predictions == (found["prediction"][3],)
 
 
 def test_words_of_documents_are_explained(folder, capsys):

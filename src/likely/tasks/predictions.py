@@ -118,8 +118,9 @@ def predict(
 
     Parameters
     ----------
-    run : path, "@last", or Trained
-        A RUN folder, a model file, or what ``train`` returned.
+    run : path, "@last", Trained, or Study
+        A RUN folder, a model file, or what ``train`` returned.  Of what ``tune`` returned, the
+        model with the best settings, fitted to all rows of the study again.
     data : path, built-in name, or data frame
         It needs the columns that the model was trained on; others are ignored.
     proba : bool
@@ -180,17 +181,23 @@ def _written(path: str | Path) -> Predictions:
 
 
 def run_of(run: Any) -> "Run":
-    """The model with the facts of its training: of a RUN, or of what ``train`` returned."""
+    """The model and the facts of its training: of a RUN, or what ``train`` or ``tune`` returned."""
     from likely.runs import Run, open_run
     from likely.tasks.training_run import Trained, run_facts_of
+    from likely.workbench.search.study import Study
 
     if isinstance(run, Trained):
         return Run(run.run or Path(), run.model, run_facts_of(run))
+    if isinstance(run, Study):
+        rows = run.question.objective.rows
+        facts = {"roles": rows.roles.given(), "categories": list(rows.categories)}
+        return Run(Path(), run.refit(), facts)
     if isinstance(run, str | Path):
         return open_run(str(run))
     raise InvalidInput(
-        f"{type(run).__name__} was given; a RUN folder, '@last', a model file or what likely.train "
-        "returned was expected. Fitted models have predict and predict_proba of their own."
+        f"{type(run).__name__} was given; a RUN folder, '@last', a model file, or what "
+        "likely.train or likely.tune returned, was expected. Fitted models have predict and "
+        "predict_proba of their own."
     )
 
 

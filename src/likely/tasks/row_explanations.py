@@ -8,10 +8,17 @@ it is described.
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+import numpy as np
+
+from likely.errors import InvalidInput
 from likely.explanations.any_model import explain as explain_model
+from likely.inputs.tables import as_frame, n_rows_of, refuse_file, rows_at
+from likely.names import has_method
 from likely.output.formatting import WIDEST, cell, count, listed
 from likely.tasks.predictions import run_of
 from likely.tasks.request import Exit, Refusal, with_categories_of_run
@@ -140,8 +147,8 @@ def explain(
     against: Any = None,
     *,
     background: Any = None,
-    rows: Sequence[int] = (),
-    texts: Sequence[str] = (),
+    rows: int | Sequence[int] = (),
+    texts: str | Sequence[str] = (),
 ) -> Any:
     """Why a model predicts what it predicts: what each column, or each word, adds.
 
@@ -151,7 +158,7 @@ def explain(
 
     Parameters
     ----------
-    model : fitted estimator, path of a RUN, "@last", or what ``train`` returned
+    model : fitted estimator, path of a RUN, "@last", or what ``train`` or ``tune`` returned
         A RUN is explained as ``likely explain`` does.
     X : array, data frame, or, for a RUN, also a path or a built-in name
         The rows to explain.  A RUN without rows and texts is described.
@@ -160,9 +167,10 @@ def explain(
     background : array, data frame or None
         Rows that a prediction is compared with, such as (some of) the training rows, for models
         that do not explain themselves.  None takes the rows of X.
-    rows : sequence of int
-        For a RUN: the numbers of the rows to explain, from 0; the first three if none are given.
-    texts : sequence of str
+    rows : int or sequence of int
+        The numbers of the rows of X to explain, from 0.  If none are given, all rows are explained,
+        and of a RUN the first three.
+    texts : str or sequence of str
         For a RUN that reads one column of text: documents to explain, word by word.
 
     Returns
@@ -189,17 +197,64 @@ def explain(
     those of background rows in 25 random orders of the columns
     and their reverses; they add up exactly.
     """
-    if not isinstance(model, str | Path | Trained):
-        return explain_model(model, X, against, background=background)
     from likely.output.description import describe
+    from likely.workbench.search.study import Study
 
+    wanted = _numbers(rows)
+    if wanted and X is None:
+        raise InvalidInput(
+            f"rows={rows!r} was given without X; rows of a table are explained. Give the table."
+        )
+    if not isinstance(model, str | Path | Trained | Study):
+        return _explained_by_model(model, X, against, background, wanted)
     run = str(model) if isinstance(model, str | Path) else "RUN"
     opened = run_of(model)
     if texts:
-        return explained_texts(opened, run, texts, against)
+        documents = [texts] if isinstance(texts, str) else texts
+        return explained_texts(opened, run, documents, against)
     if X is None:
         return describe(opened.model)
-    return explained_rows(opened, run, X, tuple(rows), against)
+    return explained_rows(opened, run, X, wanted, against)
+
+
+def _numbers(rows: int | Sequence[int]) -> tuple[int, ...]:
+    """The numbers of rows, each once; one number is one row."""
+    given = np.atleast_1d(np.asarray(rows, dtype=object)).tolist()
+    if not all(isinstance(row, Integral) and not isinstance(row, bool) for row in given):
+        raise InvalidInput(
+            f"rows={rows!r} was given; numbers of rows, from 0, were expected. Write rows=[3, 17], "
+            "for instance."
+        )
+    return tuple(dict.fromkeys(map(int, given)))
+
+
+def _explained_by_model(
+    model: Any, X: Any, against: Any, background: Any, rows: tuple[int, ...]
+) -> "Explanation":
+    """The explanation of these rows of X, or of all, compared with all rows of X."""
+    if not rows:
+        return explain_model(model, X, against, background=background)
+    if has_method(model, "explain") and "lengths" in signature(model.explain).parameters:
+        raise InvalidInput(
+            f"rows={list(rows)} was given, and a {type(model).__name__} explains a row by the "
+            "other rows of its sequence. Leave rows out."
+        )
+    refuse_file(X, "explain")
+    X = as_frame(X)
+    n = n_rows_of(X)
+    for row in rows:
+        if not 0 <= row < n:
+            raise InvalidInput(_no_row(row, "X", n))
+    background = X if background is None else background
+    found = explain_model(model, rows_at(X, np.array(rows)), against, background=background)
+    return replace(found, rows=rows)
+
+
+def _no_row(row: int, data: str, n_rows: int) -> str:
+    return (
+        f"Row {row} was given; {data} has {count(n_rows, 'row')}, numbered from 0. Choose a row "
+        f"from 0 to {n_rows - 1}."
+    )
 
 
 def explained_rows(
@@ -264,7 +319,6 @@ def _in_place(
     opened: "Run", table: "pa.Table", texts: Sequence[str], against: Any
 ) -> "list[TextExplanation] | None":
     """The explanations of documents that are all a prepared model reads; None without weights."""
-    from likely.names import has_method
     from likely.workbench.preparation.texts import TextColumn, explained_in_place
 
     model = opened.model
@@ -282,7 +336,6 @@ def _in_place(
 
 def _chances(opened: "Run", table: "pa.Table") -> list[Chances]:
     """The classes of each row with their probabilities, the most probable first; or none."""
-    from likely.names import has_method
     from likely.workbench.data.roles import roles_in_run
 
     if not (has_method(opened.model, "predict_proba") and hasattr(opened.model, "classes_")):
@@ -336,8 +389,7 @@ def _tables(
     missing = [row for row in wanted if row not in found]
     if missing and (rows or not found):
         raise Refusal(
-            f"Row {missing[0]} was given; {_named(data)} has {count(start, 'row')}, numbered from "
-            f"0. Choose a row from 0 to {start - 1}.",
+            _no_row(missing[0], _named(data), start),
             Exit.DATA,
             shlex.join(["likely", "explain", run, _named(data)]),
         )
