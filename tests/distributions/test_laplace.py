@@ -39,12 +39,23 @@ def test_a_sketch_says_so_and_is_close():
     assert_allclose(member.scale, np.abs(X - np.median(X)).mean(), rtol=0.02)
 
 
-def test_a_constant_feature_is_kept_off_zero():
+def test_a_feature_is_left_out_only_if_no_component_tells_of_it():
+    """Constant in each component, but not in all; missing in all; constant in all."""
+    X = np.array([[1.0, np.nan, 0.1], [1.0, np.nan, 0.1], [2.0, np.nan, 0.1], [2.0, np.nan, 0.1]])
+    r = np.repeat(np.eye(2), 2, axis=0)
+    found = LaplaceFamily().from_statistics(LaplaceFamily().statistics(X, r))
+    assert found.left_out().tolist() == [False, True, True]
+    assert found.n_parameters == 4
+    assert (found.log_prob(X).argmax(axis=1) == [0, 0, 1, 1]).all()
+
+
+def test_a_constant_feature_has_no_scale_and_no_density():
     constant = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 9.0]])
     statistics = LaplaceFamily().statistics(constant, np.ones((3, 1)))
     assert np.isfinite(LaplaceFamily().from_statistics(statistics).log_prob(constant)).all()
     floored = LaplaceFamily(floor=0.5).from_statistics(statistics)
-    assert_allclose(floored.scale, [[0.5 * 7 / 3, 7 / 3]])
+    assert_allclose(floored.scale, [[0, 7 / 3]])
+    assert_allclose(floored.log_prob(constant), floored.log_prob(constant + [5, 0]))
 
 
 def test_an_empty_component_is_standard():

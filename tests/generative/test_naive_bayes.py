@@ -313,12 +313,14 @@ def test_the_units_of_one_column_do_not_matter_to_another(event):
     assert_allclose(fits[1], fits[0], rtol=1e-6)
 
 
-def test_a_column_that_never_varies_is_no_evidence():
+@pytest.mark.parametrize("event", ["gaussian", "laplace"])
+@pytest.mark.parametrize("value", [0.1, np.nan])
+def test_a_column_that_never_varies_is_no_evidence(event, value):
     X, y = numbers(rng(3), 60)
-    wider = np.column_stack([X, np.full(60, 0.1)])
+    wider = np.column_stack([X, np.full(60, value)])
     with pytest.warns(RedundantColumns, match=f"Column 'x{X.shape[1]}' is constant"):
-        model = NaiveBayes().fit(wider, y)
-    plain = NaiveBayes().fit(X, y)
+        model = NaiveBayes(event).fit(wider, y)
+    plain = NaiveBayes(event).fit(X, y)
     wider[:, -1] = 5.0
     assert_allclose(
         model.predict_joint_log_proba(wider), plain.predict_joint_log_proba(X), rtol=1e-12
@@ -329,7 +331,12 @@ def test_a_column_that_never_varies_is_no_evidence():
 def test_a_model_of_a_constant_column_is_saved_and_loaded(tmp_path):
     X, y = numbers(rng(3), 60)
     wider = np.column_stack([X, np.full(60, 0.1)])
-    for model in (NaiveBayes(), DiscriminantAnalysis(), DiscriminantAnalysis("diagonal")):
+    for model in (
+        NaiveBayes(),
+        NaiveBayes("laplace"),
+        DiscriminantAnalysis(),
+        DiscriminantAnalysis("diagonal"),
+    ):
         with pytest.warns(RedundantColumns):
             model.fit(wider, y)
         save(model, tmp_path / "it")

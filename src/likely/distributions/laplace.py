@@ -5,6 +5,9 @@
 
 Medians cannot be computed from sums.  The statistics keep the distinct values themselves, which
 is exact; with a ``limit`` they keep a mergeable sketch beyond it, and ``exact`` says so.
+
+A feature that is constant in all examples, or in none observed, has scale 0 in every component.  It
+is left out, as in Gaussians.
 """
 
 from collections.abc import Sequence
@@ -16,6 +19,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.caching import cached_property
 from likely.distributions.base import Distribution, Statistics, Takes
 from likely.distributions.gaussian import (
     DiagonalFamily,
@@ -111,10 +115,13 @@ class LaplaceFamily:
                 np.where(empty, usual_scale, scale),
             )
         scale = spread_beyond_rounding(scale, median)
+        apart = spread_beyond_rounding(np.ptp(median, axis=0), median[0])
+        varies = ((scale > 0).any(axis=0) | (apart > 0)) & ~empty.all(axis=0) | empty.all()
         usual = scale.max(axis=0, initial=0.0)
-        usual = np.where(usual > 0, usual, usual.max(initial=0.0))  # of a constant feature
+        usual = np.where(usual > 0, usual, usual.max(initial=0.0))  # constant in each
         lowest = np.maximum(self.floor * usual, SMALLEST_SCALE)
-        return Laplace.trusted(median, np.maximum(scale, lowest), grid.exact)
+        scale = np.where(varies, np.maximum(scale, lowest), 0.0)
+        return Laplace.trusted(median, scale, grid.exact)
 
 
 @final
@@ -123,7 +130,7 @@ class Laplace(Distribution):
     """Independent Laplace features per component."""
 
     median: Array  # m, (n_components, n_features)
-    scale: Array  # b, (n_components, n_features), positive
+    scale: Array  # b, (n_components, n_features); 0 in the columns of features that are constant
     exact: bool = True  # False when the medians come from a sketch
 
     parameters_are: ClassVar[str] = "median ± mean absolute deviation"
@@ -133,14 +140,22 @@ class Laplace(Distribution):
         scale = component_rows("Laplace", "scale", self.scale)
         refuse_other_shape("Laplace", ("median", "scale"), median, scale)
         refuse_parameters("Laplace", "median", median, np.isfinite(median), "finite")
-        good = (scale > 0) & (scale < np.inf)
+        good = ((scale > 0) | ~scale.any(axis=0)) & (scale < np.inf)
         refuse_parameters("Laplace", "scale", scale, good, "finite and above 0")
         object.__setattr__(self, "median", median)
         object.__setattr__(self, "scale", scale)
 
     @property
     def n_parameters(self) -> int:
-        return 2 * int(self.median.size)
+        return 2 * self.n_components * int(np.count_nonzero(self.used))
+
+    @cached_property
+    def used(self) -> Array:
+        """Which features vary, (n_features,); the others are left out."""
+        return np.asarray(self.scale.all(axis=0))
+
+    def left_out(self) -> Array:
+        return ~self.used
 
     def own_family(self) -> LaplaceFamily:
         return LaplaceFamily()
@@ -159,13 +174,15 @@ class Laplace(Distribution):
     def log_likelihood_of(self, statistics: LaplaceStatistics) -> float:
         weight = statistics.grid.total_weight
         deviation = np.nan_to_num(statistics.grid.mean_absolute_deviation(self.median))
-        return -float(np.sum(weight * (np.log(2 * self.scale) + deviation / self.scale)))
+        scale = np.where(self.used, self.scale, 1.0)
+        terms = weight * (np.log(2 * scale) + deviation / scale)
+        return -float(np.sum(terms[:, self.used]))
 
     def contributions(self, X: Matrix) -> Array:
         distance = np.abs(np.asarray(X, dtype=float)[:, :, None] - self.median.T)
-        return np.where(
-            np.isnan(distance), 0.0, -np.log(2 * self.scale.T) - distance / self.scale.T
-        )
+        scale = np.where(self.used, self.scale, 1.0).T
+        gone = np.isnan(distance) | ~self.used[:, None]
+        return np.where(gone, 0.0, -np.log(2 * scale) - distance / scale)
 
     def values_of(self, feature: int) -> dict[str, Array]:
         return {"median": self.median[:, feature], "scale": self.scale[:, feature]}

@@ -75,6 +75,5 @@ def check_size(what: str, name: str, value: Array) -> None:
         return
     refuse(what, value, lambda x: np.abs(x) <= LARGEST_SPREAD, "at most 1e300 in size")
     diagonal = np.einsum("kii->ki", value) if value.ndim == 3 else value
-    if name != "scale":  # a constant column has none
-        diagonal = diagonal[diagonal != 0]
+    diagonal = diagonal[diagonal != 0]  # of a constant column
     refuse(what, diagonal, lambda x: x >= SMALLEST_SPREAD, "at least 1e-300")
