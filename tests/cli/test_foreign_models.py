@@ -208,11 +208,20 @@ def test_without_skops_training_says_before_the_fit_what_to_install(
     told = " ".join(outcome.err.split())
     assert outcome.exit == 1
     assert "is saved by the package skops, which is not installed" in told
-    assert (
-        "Run: pip install 'likely[foreign]'. Without it, likely compare scores the model." in told
-    )
+    assert "Run: pip install skops. Without it, likely compare scores the model." in told
     assert told.endswith(f"Next: likely compare t.csv {BOOSTED} --target y")
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_comparison_without_skops_leads_to_what_trains_the_best_model(likely, numbers, request):
+    words = ("compare", "numbers.csv", "sklearn.linear_model.Ridge", "--target", "y")
+    train = "likely train numbers.csv sklearn.linear_model.Ridge --target y"
+    assert likely(*words, "--repeats", "1", "--json").json["next"] == train
+    request.getfixturevalue("no_skops")
+    after = f"pip install skops && {train}"
+    assert likely(*words, "--repeats", "1", "--json").json["next"] == after
+    own = likely("compare", "numbers.csv", "linear", "--target", "y", "--repeats", "1", "--json")
+    assert own.json["next"] == "likely tune numbers.csv linear --target y"
 
 
 @pytest.mark.parametrize(

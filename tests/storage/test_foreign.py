@@ -316,11 +316,9 @@ def test_without_skops_a_sentence_says_what_to_install(frame, tmp_path, monkeypa
     lk.save(model, path)
     monkeypatch.setitem(sys.modules, "skops", None)
     monkeypatch.setitem(sys.modules, "skops.io", None)
-    with pytest.raises(
-        InvalidInput, match=r"Ridge belongs to another.*pip install 'likely\[foreign\]'"
-    ):
+    with pytest.raises(InvalidInput, match=r"Ridge belongs to another.*Run: pip install skops\."):
         lk.save(model, tmp_path / "other.likely")
-    with pytest.raises(InvalidFile, match=r"not installed. Run: pip install 'likely\[foreign\]'"):
+    with pytest.raises(InvalidFile, match=r"not installed. Run: pip install skops\."):
         lk.load(path)
 
 

@@ -152,14 +152,15 @@ def _next(
     data: str, found: "Comparison", options: DataOptions, assignments: tuple[str, ...]
 ) -> str:
     """The next command: tune the best model, or look if none is better than the baseline."""
+    from likely.storage.foreign import INSTALL, has_skops
     from likely.workbench.models.registry import BASELINE, MODELS
 
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"
     if found.best.name == BASELINE:
         return f"likely look {words}{about}{options.words('kind', 'order', 'drop', 'category')}"
-    verb = (
-        "tune" if found.best.name in MODELS else "train"
-    )  # a model of another library has no default search space
+    own = found.best.name in MODELS
+    verb = "tune" if own else "train"  # a model of another library has no default search space
+    first = "" if own or has_skops() else f"{INSTALL} && "  # by which it is saved
     given = set_words(found.best.name, assignments)
-    return f"likely {verb} {words} {found.best.name}{about}{options.words()}{given}"
+    return f"{first}likely {verb} {words} {found.best.name}{about}{options.words()}{given}"

@@ -187,6 +187,7 @@ def _searchable(name: str, assignments: Sequence[str], declared: Sequence[str]) 
 
 def _unsaved(found: "TunedRun", request: "TuneRequest") -> Answer:
     """The answer for a model of another library, which cannot be saved."""
+    from likely.storage.foreign import INSTALL
     from likely.tasks.tuning_run import study_parts
     from likely.workbench.search.study_text import study_facts
 
@@ -195,7 +196,7 @@ def _unsaved(found: "TunedRun", request: "TuneRequest") -> Answer:
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
     note = (
         f"{name} belongs to another library, and is saved by the package skops, which is "
-        f"not installed (pip install 'likely[foreign]'); the search is in {found.folder.study}."
+        f"not installed ({INSTALL}); the search is in {found.folder.study}."
     )
     task = study.question.objective.rows.settled
     again = ["likely", "compare", request.data, name, "--target", task.target]

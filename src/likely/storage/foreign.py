@@ -15,6 +15,7 @@ skops documentation, Secure persistence with skops.
 import struct
 import zlib
 from collections.abc import Collection
+from importlib.util import find_spec
 from io import BytesIO
 from types import ModuleType
 from typing import Any
@@ -49,7 +50,7 @@ UNREADABLE = (  # by zipfile, by json, by skops, by NumPy, and by the classes th
     *(LookupError, RuntimeError, SyntaxError, TypeError, ValueError),
     *(struct.error, zlib.error),
 )
-INSTALL = "Run: pip install 'likely[foreign]'."
+INSTALL = "pip install skops"  # what the extra foreign installs
 
 
 def is_foreign_estimator(value: Any) -> bool:
@@ -57,6 +58,11 @@ def is_foreign_estimator(value: Any) -> bool:
     if isinstance(value, type) or type(value).__module__.startswith("likely."):
         return False
     return has_method(value, "get_params") and has_method(value, "fit")
+
+
+def has_skops() -> bool:
+    """Whether the package that saves models of other libraries is installed."""
+    return find_spec("skops") is not None
 
 
 def refuse_without_skops(name: str) -> None:
@@ -164,7 +170,7 @@ def _skops(why: str) -> ModuleType:
         import skops.io as skops
     except ImportError:
         raise InvalidInput(
-            f"{why} by the package skops, which is not installed. {INSTALL}"
+            f"{why} by the package skops, which is not installed. Run: {INSTALL}."
         ) from None
     found: ModuleType = skops
     return found

@@ -39,7 +39,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Collection[str] =
     saved (a function, a random generator), an error names it and nothing is written.
 
     An estimator of scikit-learn, alone, in ``Prepared`` or as a pipeline, is written by the package
-    skops (``pip install 'likely[foreign]'``), without pickle.  ``trusted`` are the names of classes
+    skops (``pip install skops``), without pickle.  ``trusted`` are the names of classes
     in it that skops does not trust by default; ``load`` then needs them, too.
 
     Examples

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from likely.errors import InUse, InvalidInput
+from likely.errors import InUse
 from likely.output.progress import stage
 from likely.tasks.fits import (
     TrainedModel,
@@ -51,6 +51,7 @@ def tuned(request: TuneRequest, output: str | None = None) -> TunedRun:
     resumes it.
     """
     from likely.runs.catalogue import run_for_search
+    from likely.storage.foreign import has_skops
 
     chosen = request.model
     place = run_for_search(chosen.short_name, output)
@@ -59,7 +60,7 @@ def tuned(request: TuneRequest, output: str | None = None) -> TunedRun:
     study = _searched(request, rows, place)
     if study.stopped == "interrupted":
         raise _interrupted(request.caller, study, place)
-    if chosen.is_foreign and not _can_be_saved(chosen):
+    if chosen.is_foreign and not has_skops():  # which saves such models
         from likely.workbench.search.study_text import study_facts
 
         written = place.write_study({**study_facts(study), "model_saved": False})
@@ -174,14 +175,3 @@ def _write(caller: Caller, place: "RunFolder", trained: TrainedModel) -> tuple[P
     write_evidence(place, trained, found, caller.seed)
     study = place.write_study(trained.facts["study"])
     return (*place.write_model(trained.model, run_facts(caller, trained, found)), study)
-
-
-def _can_be_saved(chosen: ModelEntry) -> bool:
-    """Whether the package that saves models of other libraries is installed."""
-    from likely.storage.foreign import refuse_without_skops
-
-    try:
-        refuse_without_skops(chosen.name)
-    except InvalidInput:
-        return False
-    return True

@@ -57,11 +57,12 @@ def test_threads_and_one_after_another_give_the_same_scores():
         assert_array_equal(one.per_fold, other.per_fold)
 
 
-def test_a_model_that_is_no_better_than_the_constant_is_no_alternative():
+@pytest.mark.parametrize(("wild", "clearly"), [(1.0, False), (9.0, True)])
+def test_a_model_below_the_constant_is_no_alternative_and_is_named_once(wild, clearly):
     class Poor(LogisticRegression):
         def predict_log_proba(self, X):
-            wild = 9.0 if len(X) % 2 else 0.0  # far off in the folds of an odd size
-            return np.log(np.full((len(X), 2), [1 / (1 + np.exp(wild)), 1 / (1 + np.exp(-wild))]))
+            far = wild if len(X) % 2 else 0.0  # off in the folds of an odd size
+            return np.log(np.full((len(X), 2), [1 / (1 + np.exp(far)), 1 / (1 + np.exp(-far))]))
 
     frame = one_of_a_kind()[lambda d: d["y"] != "rare"]
     found = lk.compare(frame, "y", {"poor": Poor(), "logistic": "logistic"}, folds=3, repeats=1)
@@ -69,8 +70,10 @@ def test_a_model_that_is_no_better_than_the_constant_is_no_alternative():
     assert found["poor"].against_best.p >= 0.05
     assert "Not clearly worse" not in str(found)
     said = " ".join(str(found).split())
-    assert "Below the baseline, though the folds do not show them clearly worse" in said
-    assert "(p ≥ 0.05): poor." in said
+    below = "Below the baseline, though the folds do not show them clearly worse"
+    worse = "Clearly worse than the baseline (constant), do not use it: poor."
+    assert (below in said, worse in said) == (not clearly, clearly)
+    assert clearly or "(p ≥ 0.05): poor." in said
 
 
 def test_no_model_is_said_to_have_learned_nothing_beside_a_clearly_positive_metric():

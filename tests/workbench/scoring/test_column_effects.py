@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
 
 import likely as lk
 from likely.errors import EffectsLeftOut
@@ -35,3 +36,11 @@ def test_a_fit_that_fails_without_one_fold_is_noted_with_its_reason():
 def test_a_fit_that_does_not_fail_has_effects_and_no_note():
     found = held_out_effects_or_note(lk.LogisticRegression(), dataset(TABLE, LABELS))
     assert found is not None and found.held_out
+
+
+def test_a_column_without_importance_has_no_partial_effect():
+    tree = DecisionTreeClassifier(max_depth=1)  # which reads one column
+    found = held_out_effects_or_note(lk.Prepared(tree), dataset(TABLE, LABELS))
+    low = dict(zip(found.importance.names, found.importance.low, strict=True))
+    assert low["a"] > 0 == low["b"]
+    assert [each.column for each in found.effects.effects] == ["a"]

@@ -129,3 +129,24 @@ def test_categories_are_merged_unless_one_fold_has_all_rows_of_one():
     assert len(fits) == 4
     frame.loc[fold == 2, "town"] = np.where(rng.random(20) < 0.5, "c", "a")
     assert merged_fits(model, dataset(frame, "y").with_task(), fold) is None
+
+
+def test_a_column_that_varies_in_one_fold_only_is_not_merged():
+    fold = np.arange(80) % 4
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=80), "y": rng.choice(["no", "yes"], 80)})
+    rows, model = dataset(frame, "y").with_task(), Prepared(lk.NaiveBayes())
+    assert len(merged_fits(model, rows, fold)) == 4
+    frame.loc[fold != 2, "x"] = 1.5  # without that fold, the column is constant
+    assert merged_fits(model, dataset(frame, "y").with_task(), fold) is None
+    frame["x"] = 1.5
+    assert len(merged_fits(model, dataset(frame, "y").with_task(), fold)) == 4
+
+
+def test_a_category_that_no_row_has_does_not_prevent_merging():
+    fold = np.arange(80) % 4
+    rng = np.random.default_rng(0)
+    town = pd.Categorical(rng.choice(["a", "b"], 80), categories=["a", "b", "c"])
+    frame = pd.DataFrame({"town": town, "y": rng.choice(["no", "yes"], 80)})
+    fits = merged_fits(Prepared(lk.NaiveBayes()), dataset(frame, "y").with_task(), fold)
+    assert len(fits) == 4

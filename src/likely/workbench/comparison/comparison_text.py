@@ -120,7 +120,7 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
 
 
 def _about_near(found: "Comparison") -> list[str]:
-    """The models not clearly worse than the best; those below the baseline are named apart."""
+    """The models that are not clearly worse than the best; those below the baseline apart."""
     if found.best.name == BASELINE:
         return []
     names = [each.name for each in found.entries]
@@ -129,6 +129,7 @@ def _about_near(found: "Comparison") -> list[str]:
         k
         for k, each in enumerate(found.entries)
         if k and k != place and each.against_best is not None and each.against_best.p >= CLEAR
+        if not each.worse_than_baseline  # named by _about_worse
     ]
     above = listed([names[k] for k in near if k < place], 60)
     below = listed([names[k] for k in near if k > place], 60)
